@@ -2,12 +2,9 @@
 
 import collections
 import contextlib
-import fcntl
 import json
 import os
-import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -20,6 +17,7 @@ import psutil
 import pytest
 from endpoint import Call, Endpoint, Reply, completion, running, senders_of
 from factories import demo_config
+from installed import installed
 
 import rubric_order
 from rubric_order.judging.store import Store
@@ -63,30 +61,7 @@ def judge(prompt):
 @pytest.fixture(scope="session")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with the packages of requirements/judges.lock, made by the first worker that needs it."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder, made = shared / "packages", shared / "packages.made"
-    with (shared / "packages.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not made.exists():
-            uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
-            if uv is None:
-                subprocess.run([sys.executable, "-m", "ensurepip"], check=True, capture_output=True)
-            tool = (
-                [uv, "pip", "install", "--python", sys.executable] if uv else [sys.executable, "-m", "pip", "install"]
-            )
-            what = [
-                "--no-deps",
-                "--require-hashes",
-                "-r",
-                str(ROOT / "requirements/judges.lock"),
-                "--target",
-                str(folder),
-            ]
-            run = subprocess.run([*tool, "--quiet", *what], capture_output=True, text=True, check=False)
-            assert run.returncode == 0, run.stdout + run.stderr
-            made.touch()
-    return folder
+    return installed(tmp_path_factory, "judges")
 
 
 @pytest.fixture

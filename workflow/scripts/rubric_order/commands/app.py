@@ -9,7 +9,19 @@ import typer
 from rubric_order import __version__
 from rubric_order.base import command_line, signals
 from rubric_order.base.errors import InputError
-from rubric_order.commands import audit, batch, certify, check, compare, dev, plan_groups, probe, prompts, study
+from rubric_order.commands import (
+    audit,
+    batch,
+    certify,
+    check,
+    compare,
+    dev,
+    plan_groups,
+    probe,
+    prompts,
+    relog,
+    study,
+)
 
 app = typer.Typer(
     help="Measure how the order of things in a prompt moves the scores of an LLM judge.",
@@ -27,6 +39,7 @@ app.command("orderings")(prompts.orderings)
 app.command("render")(prompts.render)
 app.command("parse")(prompts.parse)
 app.command("probe")(probe.probe)
+app.command("relog")(relog.relog)
 app.command("plan")(study.plan)
 app.command("status")(study.status)
 app.add_typer(batch.app, name="batch")

@@ -1,0 +1,429 @@
+"""From the logs of a judge to a study: its prompts, with the levels in other orders, and its recorded answers."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import yaml
+from pydantic import ValidationError
+
+from rubric_order import datasets
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import BASELINE
+from rubric_order.datasets.custom import Custom
+from rubric_order.logs import levels, reading
+from rubric_order.logs.calls import Asked, Call
+from rubric_order.logs.cutting import Cut, Piece, cut
+from rubric_order.logs.levels import Rubric
+from rubric_order.parsing import one_score
+from rubric_order.planning import requests as planned
+from rubric_order.planning.reads import Design, plan_reads
+from rubric_order.probes.score_order import ScoreOrder
+from rubric_order.prompts import frames, own
+from rubric_order.scoring.scores import RESPONSES, score_reads
+from rubric_order.settings import judges
+from rubric_order.settings.judges import Endpoint
+
+PROBE, STUDY, DATASET = "score_order", "position_bias", "relogged"
+ITEMS, TEMPLATE, CONFIG, RECORDED = "items.jsonl", "prompt.jinja", "config.yaml", "recorded.jsonl"
+ADDRESSES = {"openai": ("https://api.openai.com/v1", "OPENAI_API_KEY")}  # by provider: address, and variable of the key
+CUT_SHORT = "length"  # reason of an answer's end that leaves it unfinished
+RESULTS: Mapping[str, Sequence[str]] = {
+    "figures": ("position_selection", "position_preference"),
+    "tables": ("position_selection", "score_effects", "parse_failures"),
+}
+
+
+class Log(NamedTuple):
+    """Calls of one judge in a log, and what may be their rubric.
+
+    Attributes:
+        calls: the calls.
+        rubrics: see `levels.rubrics`.
+    """
+
+    calls: list[Call]
+    rubrics: list[Rubric]
+
+    @property
+    def certain(self) -> Rubric | None:
+        """The rubric, where one alone stands in all prompts; it is to be confirmed all the same."""
+        everywhere = [rubric for rubric in self.rubrics if rubric.prompts == len(self.calls)]
+        return everywhere[0] if len(everywhere) == 1 else None
+
+
+@dataclass(frozen=True)
+class Written:
+    """A study that was written from a log.
+
+    Attributes:
+        folder: its files: the config, and all that it names.
+        judge_id, judge: the judge in the config.
+        reads: plan of all reads, see `plan_reads`.
+        requests: the distinct requests, with their prompts.
+        kept: number of requests that a recorded answer answers.
+        not_kept: number of recorded calls that answer none, by reason.
+        left_out: number of calls that are no item, by reason.
+        agreeing, scored: recorded answers that are read as the score in the log, of those with both.
+        known: see `Cut.known`.
+    """
+
+    folder: Path
+    judge_id: str
+    judge: Endpoint
+    reads: pd.DataFrame
+    requests: pd.DataFrame
+    kept: int
+    not_kept: Counter[str]
+    left_out: Counter[str]
+    agreeing: int
+    scored: int
+    known: bool
+
+
+def look(paths: Sequence[str | Path], *, scorer: str | None = None, judge: str | None = None) -> Log:
+    """Calls of one judge in some logs, and all that may be their rubric.
+
+    Args:
+        paths: see `reading.read`.
+        scorer, judge: which of several, see `reading.of_one_judge`.
+
+    Raises:
+        InputError: a log cannot be read, or has several judges and none is chosen; or no prompt has levels.
+    """
+    calls = reading.of_one_judge(reading.read(paths), grader=scorer, judge=judge)
+    rubrics = levels.rubrics(calls)
+    if not rubrics:
+        raise InputError(
+            f"{calls[0].where}: no levels of a rubric in {len(calls)} prompts; expected lines such as 'Score 1: ...',"
+            " '1 - ...' or '(A) ...', or options such as '\"C\" for ...'"
+        )
+    return Log(calls, rubrics)
+
+
+def order_of(rubric: Rubric, order: str | None) -> tuple[str, ...]:
+    """Labels of a rubric, the lowest level first.
+
+    Args:
+        rubric: the rubric.
+        order: the labels as a user gives them, with commas; None where they say it themselves.
+
+    Raises:
+        InputError: they do not say it.
+    """
+    if order is not None:
+        return tuple(label.strip() for label in order.split(","))
+    labels = levels.lowest_first(rubric.form.labels)
+    if labels is None:
+        raise InputError(
+            f"--order: the labels {', '.join(rubric.form.labels)} do not say which level is the lowest; expected them"
+            " in order, the lowest first"
+        )
+    return labels
+
+
+def write(
+    log: Log,
+    folder: str | Path,
+    *,
+    rubric: Rubric,
+    order: Sequence[str],
+    settings: Mapping[str, Any] | None = None,
+    strategy: str = "balanced",
+    limit: int | None = None,
+) -> Written:
+    """Write the study of a log: items, template, config, and recorded answers, also into its response store.
+
+    A recorded answer is taken for the request that is its prompt, byte for byte; it is not asked again. Writing the
+    same log again changes nothing.
+
+    Args:
+        log: see `look`.
+        folder: where to; Snakemake runs there.
+        rubric: one of those of the log.
+        order: its labels, the lowest level first.
+        settings: of the judge, over those that the log says, such as ``base_url``, ``api_key_env`` and ``model``.
+        strategy: orderings of each item.
+        limit: number of samples, from the first; None for all.
+
+    Raises:
+        InputError: prompts, levels or settings cannot be used.
+    """
+    where = Path(folder)
+    calls, blocks = log.calls, rubric.blocks
+    if limit is not None:
+        samples = list(dict.fromkeys(call.sample for call in calls))[:limit]
+        chosen = [place for place, call in enumerate(calls) if call.sample in samples]
+        calls, blocks = [calls[place] for place in chosen], tuple(blocks[place] for place in chosen)
+    made = cut(calls, Rubric(rubric.form, blocks, rubric.wordings), order)
+    names = _names(made.pieces)
+    judge_id = re.sub("[^a-z0-9]+", "_", calls[0].asked.model.lower()).strip("_") or "judge"
+    block = _judge(calls[0].asked, made, settings or {})
+    judge = _checked(block)
+    condition = _condition(made.labels)
+    design = Design((len(order),), (strategy,), conditions=(condition,))
+    items = [_item(piece, name, candidate) for piece, (name, candidate) in zip(made.pieces, names, strict=True)]
+    for name, text in {
+        ITEMS: "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items),
+        TEMPLATE: made.template,
+        CONFIG: _config(log, judge_id, block, condition, len(order), strategy),
+        RECORDED: "".join(
+            _recorded(piece, name, judge_id) for piece, (name, _) in zip(made.pieces, names, strict=True)
+        ),
+    }.items():
+        files.write_text(text, where / name)
+    trial = partial(ScoreOrder().try_template, n=len(order))
+    own.check(where / TEMPLATE, ScoreOrder.FIELDS, [trial])
+    template = frames.load_template(where / TEMPLATE)
+    tables = datasets.prepare(DATASET, Custom().read(where / ITEMS))
+    reads = plan_reads(
+        tables.items,
+        tables.rubrics,
+        tables.pairs,
+        study=STUDY,
+        judge_id=judge_id,
+        judge=judge,
+        template=template,
+        design=design,
+        probe=PROBE,
+    )
+    distinct = planned.distinct_requests(reads, owned_elsewhere=())
+    units = planned.units_asked(distinct, tables.items, tables.rubrics, tables.pairs, template, probe=PROBE)
+    requests = planned.render_requests(distinct, units).assign(probe=PROBE)
+    by_item = {name: piece for piece, (name, _) in zip(made.pieces, names, strict=True)}
+    kept, not_kept = _keep(requests, by_item, rubric.form.message, where / "results/store" / judge_id)
+    agreeing, scored = _agreement(made)
+    return Written(where, judge_id, judge, reads, requests, kept, not_kept, made.left_out, agreeing, scored, made.known)
+
+
+def ask(study: Written) -> pd.DataFrame:
+    """Ask the judge what the log does not answer, and read all answers.
+
+    Answers are kept in the study's response store as they come. A study that was interrupted is asked again, and asks
+    what is missing.
+
+    Returns:
+        One row a read, as `bias_card` takes it: ``item``, ``group``, ``judge``, ``ordering`` (a list) and ``score``;
+        beside these ``failure`` (why there is no score), ``answer`` (its text) and ``request_id``.
+
+    Raises:
+        InputError: a setting cannot be used, or requests failed for reasons that may pass.
+    """
+    from rubric_order.judging import shard, starting, versions
+    from rubric_order.judging.engines import Resources
+    from rubric_order.judging.store import Store
+
+    judge, kept = study.judge, Store(study.folder / "results/store" / study.judge_id)
+    with starting.Starter(judge, kept, Resources()) as start:
+        responses = shard.judge(
+            study.requests,
+            kept,
+            start,
+            accept_failures=judge.accept_failures,
+            retry_failed=judge.retry_failed,
+            refuse_mixed=None if judge.accept_mixed else partial(versions.check, names=judge.accepted_names),
+        )
+    scores = score_reads(study.reads, responses[RESPONSES[:-1]], probe=PROBE)
+    texts = responses.set_index("request_id")["text"]
+    return pd.DataFrame(
+        {
+            "item": scores["item_id"],
+            "group": scores["group_id"],
+            "judge": scores["judge"],
+            "ordering": [list(map(int, ordering)) for ordering in scores["ordering"]],
+            "score": scores["score"],
+            "failure": scores["failure"],
+            "answer": scores["request_id"].map(texts),
+            "request_id": scores["request_id"],
+        }
+    )
+
+
+def _names(pieces: Sequence[Piece]) -> list[tuple[str, str]]:
+    """Item and candidate of each prompt: samples and candidates that stand several times are counted."""
+    samples = Counter(piece.call.sample for piece in pieces)
+    seen: Counter[str] = Counter()
+    candidates: Counter[tuple[str, str]] = Counter()
+    names = []
+    for piece in pieces:
+        sample, candidate = piece.call.sample, piece.call.candidate or "answer"
+        seen[sample] += 1
+        candidates[sample, candidate] += 1
+        number = candidates[sample, candidate]
+        item = f"{sample} {seen[sample]}" if samples[sample] > 1 else sample
+        names.append((item, candidate if number == 1 else f"{candidate} {number}"))
+    return names
+
+
+def _item(piece: Piece, name: str, candidate: str) -> dict[str, Any]:
+    """A row of adapter `custom`."""
+    texts = piece.texts
+    return {
+        "item_id": name,
+        "group_id": piece.call.sample,
+        "candidate": candidate,
+        "instruction": texts.get("instruction") or piece.call.instruction or piece.call.sample,
+        "response": texts["response"],
+        **({"reference": texts["reference"]} if "reference" in texts else {}),
+        "question": piece.call.grader,
+        **{f"level_{level}": description for level, description in enumerate(piece.levels, start=1)},
+    }
+
+
+def _recorded(piece: Piece, name: str, judge_id: str) -> str:
+    """A line of recorded answers in the general format; none where the log keeps no answer."""
+    if piece.call.answer is None:
+        return ""
+    record = {
+        "item_id": name,
+        "judge": judge_id,
+        "ordering": list(piece.ordering),
+        "response": piece.call.answer.text,
+        "recorded_score": piece.call.score,
+        "recorded_at": piece.call.where,
+    }
+    return f"{json.dumps(record, ensure_ascii=False)}\n"
+
+
+def _judge(asked: Asked, made: Cut, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Block of config of the judge.
+
+    Raises:
+        InputError: nobody says where it is served.
+    """
+    address, key = ADDRESSES.get(asked.provider, (None, None))
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    base_url = chosen.pop("base_url", None) or asked.base_url or address
+    if base_url is None:
+        raise InputError(f"--base-url: the log does not say where {asked.name} is served; expected an address")
+    if base_url == address and key is not None:
+        chosen = {"api_key_env": key} | chosen
+    body = json.loads(asked.extra_body)
+    return {
+        "engine": "openai",
+        "base_url": base_url,
+        "model": asked.model,
+        **chosen,
+        "template": TEMPLATE,
+        **({"system_prompt": made.system_prompt} if made.system_prompt is not None else {}),
+        "answer_format": "feedback",
+        "sampling": asked.sampling.model_dump(),
+        **({"max_tokens_name": asked.max_tokens_name} if asked.max_tokens_name != "max_tokens" else {}),
+        **({"extra_body": body} if body else {}),
+    }
+
+
+def _checked(block: Mapping[str, Any]) -> Endpoint:
+    """The judge of a block.
+
+    Raises:
+        InputError: a setting cannot be used.
+    """
+    try:
+        judge = judges.read(block)
+    except ValidationError as misfit:
+        wrong = misfit.errors()[0]
+        key = "/".join(map(str, wrong["loc"]))
+        raise InputError(f"judge: {key}: {wrong['msg']}, found {wrong['input']!r:.80}") from None
+    if problems := list(judge.problems()):
+        raise InputError("\n".join(f"judge: {problem}" for problem in problems))
+    if not isinstance(judge, Endpoint):
+        raise InputError(f"judge: expected engine openai, found {judge.engine}")
+    return judge
+
+
+def _condition(labels: Sequence[str]) -> str:
+    """Condition of prompts with these labels, lowest first."""
+    usual = [str(level) for level in range(1, len(labels) + 1)]
+    return BASELINE if list(labels) == usual else f"ids({','.join(labels)})"
+
+
+def _config(log: Log, judge_id: str, block: Mapping[str, Any], condition: str, n: int, strategy: str) -> str:
+    """The study's config."""
+    shown = {"n": n, **({"condition": condition} if condition != BASELINE else {}), "strategy": strategy}
+    results = {
+        "figures": {name: {**shown, "readouts": ["hard"]} for name in RESULTS["figures"]},
+        "tables": {
+            "position_selection": shown,
+            **{name: {key: shown[key] for key in ("condition",) if key in shown} for name in RESULTS["tables"][1:]},
+        },
+    }
+    study = {
+        "datasets": [DATASET],
+        "judges": [judge_id],
+        "scales": [n],
+        "strategies": [strategy],
+        **({"conditions": [condition]} if condition != BASELINE else {}),
+    }
+    content = {
+        "datasets": {DATASET: {"adapter": "custom", "files": {"items": {"path": ITEMS}}}},
+        "judges": {judge_id: dict(block)},
+        "studies": {STUDY: study},
+        **results,
+    }
+    head = (
+        f"# Written by rubric-order relog from {len(log.calls)} prompts of {log.calls[0].grader}."
+        " Run in the folder of this file, or with Snakemake's --directory.\n"
+    )
+    return head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _keep(requests: pd.DataFrame, by_item: Mapping[str, Piece], message: int, folder: Path) -> tuple[int, Counter[str]]:
+    """Write recorded answers into the response store, each for the request that is its prompt byte for byte.
+
+    Returns:
+        Number of requests that have one, and number of recorded calls that answer none, by reason.
+    """
+    from rubric_order.judging.engines import Response
+    from rubric_order.judging.store import Store
+
+    store = Store(folder)
+    asked: dict[str, list[tuple[str, str]]] = {}  # prompt -> requests, by repeat
+    for request_id, prompt, repeat in zip(requests["request_id"], requests["prompt"], requests["repeat"], strict=True):
+        asked.setdefault(prompt, []).append((repeat, request_id))
+    free = {prompt: sorted(ids) for prompt, ids in asked.items()}
+    kept: dict[str, Response] = {}
+    not_kept: Counter[str] = Counter()
+    for piece in by_item.values():
+        call, answer = piece.call, piece.call.answer
+        text = call.messages[message].text
+        if answer is None:
+            not_kept["the log keeps no answer"] += 1
+        elif text not in asked:
+            not_kept["its prompt is none of the study's, byte for byte"] += 1
+        elif not free[text]:
+            not_kept["its prompt has answers enough"] += 1
+        else:
+            _, request_id = free[text].pop(0)
+            kept[request_id] = Response(
+                request_id,
+                answer.text,
+                finish_reason=answer.finish_reason,
+                model=answer.model,
+                prompt_tokens=answer.prompt_tokens,
+                completion_tokens=answer.completion_tokens,
+            )
+    known = set(store.read(list(kept), ["request_id"])["request_id"]) if folder.is_dir() else set()
+    folder.mkdir(parents=True, exist_ok=True)
+    new = [response for request_id, response in kept.items() if request_id not in known]
+    store.append(new, engine=json.dumps({"engine": "recorded"}, sort_keys=True))
+    return len(kept), not_kept
+
+
+def _agreement(made: Cut) -> tuple[int, int]:
+    """Recorded answers that are read as the score that the log gives them, and all with both."""
+    agreeing = scored = 0
+    for piece in made.pieces:
+        answer, score = piece.call.answer, piece.call.score
+        if answer is not None and score is not None:
+            scored += 1
+            read = one_score.parse_score(answer.text, made.labels, truncated=answer.finish_reason == CUT_SHORT)
+            agreeing += read.label == score
+    return agreeing, scored
