@@ -15,7 +15,15 @@ import pandas as pd
 try:
     import inspect_ai
     from inspect_ai.log import EvalLog
-    from inspect_ai.model import GenerateConfig, Model, get_model
+    from inspect_ai.model import (
+        ChatMessage,
+        ChatMessageAssistant,
+        ChatMessageSystem,
+        ChatMessageUser,
+        GenerateConfig,
+        Model,
+        get_model,
+    )
     from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
     from inspect_ai.solver import TaskState
     from inspect_ai.util import collect
@@ -26,12 +34,14 @@ except ModuleNotFoundError as missing:
 
 from rubric_order import strategies
 from rubric_order.base.errors import InputError
+from rubric_order.datasets.rubrics import MAX_LEVELS
 from rubric_order.library import prompts
 from rubric_order.logs import levels as found
 from rubric_order.parsing import one_score
 from rubric_order.parsing.choices import numbers
 
 Strategy: TypeAlias = Literal["balanced", "rotated"]
+Prompt: TypeAlias = str | list[dict[str, str]]
 KEY = "rubric_order"  # of a score's metadata, for the reads
 CUT_SHORT = ("max_tokens", "model_length")
 GRADES: Mapping[str, float] = {"I": 0.0, "P": 0.5, "C": 1.0}
@@ -208,12 +218,12 @@ def _orders(strategy: str, n: int) -> np.ndarray:
     """Orderings of a strategy, shape (2n, n).
 
     Raises:
-        InputError: there is no such strategy, or there are not 2 to 9 levels.
+        InputError: there is no such strategy, or there are not 2 to `MAX_LEVELS` levels.
     """
     if strategy not in ("balanced", "rotated"):
         raise InputError(f"strategy: expected balanced or rotated, found {strategy!r:.60}")
-    if not 2 <= n <= 9:
-        raise InputError(f"levels: expected 2 to 9, found {n}")
+    if not 2 <= n <= MAX_LEVELS:
+        raise InputError(f"levels: expected 2 to {MAX_LEVELS}, found {n}")
     return strategies.balanced(n)
 
 
@@ -230,20 +240,26 @@ def _judge(model: str | Model | None, role: str) -> Model:
     return get_model(model) if model is not None else get_model(role=role)
 
 
+def _message(role: str, content: str) -> "ChatMessage":
+    """A message of a prompt, as Inspect has it."""
+    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+    return kinds[role](content=content)
+
+
 async def _score(
     judge: Model,
-    asked: Sequence[tuple[tuple[int, ...], str]],
+    asked: Sequence[tuple[tuple[int, ...], Prompt]],
     scale: _Scale,
     text: str,
     recorded: Mapping[tuple[int, ...], str],
 ) -> Score:
     """Score of a text by its reads, of which some are recorded already."""
 
-    async def read(order: tuple[int, ...], prompt: str) -> dict[str, Any]:
+    async def read(order: tuple[int, ...], prompt: Prompt) -> dict[str, Any]:
         cut = False
         answer = recorded.get(order)
         if answer is None:
-            output = await judge.generate(prompt)
+            output = await judge.generate(prompt if isinstance(prompt, str) else [_message(**part) for part in prompt])
             answer, cut = output.completion, output.stop_reason in CUT_SHORT
         choice = one_score.parse_score(answer, scale.labels, truncated=cut)
         level = None if choice.label is None else scale.labels.index(choice.label) + 1

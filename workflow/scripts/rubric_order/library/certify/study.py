@@ -51,6 +51,7 @@ from rubric_order.run.results import Shown, Statistics, labels_of
 from rubric_order.run.stages import Planning, Scores
 from rubric_order.scoring.scores import read_responses, score_reads
 from rubric_order.settings import reading
+from rubric_order.settings.base import plain
 from rubric_order.settings.judges import Addressed, Judge
 from rubric_order.tables import rendering
 
@@ -156,8 +157,12 @@ class Certification:
 
     def _template(self) -> Path:
         """The judge's own template, or that of the study's probe for it."""
-        if self.judge.template is not None:
+        if isinstance(self.judge.template, str):
             return Path(self.judge.template)
+        if self.judge.template is not None:
+            path = self._path(f"results/prompts/{self.name}.json")
+            files.write_text(json.dumps(plain(self.judge.template)), path)
+            return path
         probe = probes.load(self._probe)
         return prompts.TEMPLATES / f"{probe.template(self.judge, self.run.config.studies[STUDY].prompt)}.jinja"
 
@@ -258,7 +263,7 @@ class Certification:
         facts = Pages(self.run).run_facts()
         # No path of this machine is sent with the page.
         facts["datasets"][self.inputs.dataset]["files"] = self.inputs.block()["files"]
-        if self.judge.template is not None:
+        if isinstance(self.judge.template, str):
             facts["judges"][self.name]["template"] = Path(self.judge.template).name
         content = summary.content(cards, facts)
         data = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
