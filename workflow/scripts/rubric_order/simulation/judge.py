@@ -378,7 +378,7 @@ def compare(
     if tie:
         weights = np.column_stack([weights, simulation.tie + merit.mean(axis=1)])
     if simulation.prompts:
-        prompt = joined(unit, shown @ 10 ** np.arange(n))
+        prompt = joined(unit, shown @ max(10, n) ** np.arange(n))
         weights = weights + simulation.prompts * normals(prompt, _PROMPT, weights.shape[1])
     weights = weights - weights.max(axis=1, keepdims=True)
     # The greatest log-weight with Gumbel noise is a draw from the softmax, and their order one without replacement.
@@ -425,7 +425,7 @@ def _weights(
         if size:
             weights += size * of(key, purpose)
     if simulation.prompts:
-        prompt = joined(item, shown @ 10 ** np.arange(n))
+        prompt = joined(item, shown @ max(10, n) ** np.arange(n))
         weights += simulation.prompts * normals(prompt, _PROMPT, n)
     if simulation.usual_decisiveness != 1:
         weights[(shown == np.arange(1, n + 1)).all(axis=1)] *= simulation.usual_decisiveness

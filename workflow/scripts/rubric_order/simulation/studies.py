@@ -100,7 +100,7 @@ def read_items(
             shown = np.broadcast_to(chosen := orderings.choose(strategy, n, budget=budget), (len(item), *chosen.shape))
         rows = shown.reshape(-1, n)
         asked: np.ndarray = np.repeat(item, shown.shape[1])
-        prompt = joined(asked, rows @ 10 ** np.arange(n))
+        prompt = joined(asked, rows @ max(10, n) ** np.arange(n))
         read = joined(prompt, _repeats(prompt.reshape(shown.shape[:2])).ravel())
         selection = select(
             judge,
@@ -158,7 +158,7 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
         failed = block.selection.failed
         shares = block.probabilities.reshape(-1, n)
         table["ordering"] = list(rows)
-        table["repeat"] = _repeats(rows.dot(10 ** np.arange(n)).reshape(items, count)).ravel()
+        table["repeat"] = _repeats(rows.dot(max(10, n) ** np.arange(n)).reshape(items, count)).ravel()
         table["score"] = pd.array(block.scores.ravel(), dtype="Float64").astype("Int8")
         table["position"] = pd.array(np.where(failed, np.nan, block.selection.position), dtype="Float64").astype("Int8")
         table["failure"] = np.where(failed, "no_score", None)
