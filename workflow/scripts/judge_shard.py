@@ -1,14 +1,11 @@
 """Answer the requests of one shard of a judge."""
 
-import functools
 from pathlib import Path
 
 from rubric_order.base import command_line, files, locks
 from rubric_order.contracts.reads import REQUESTS
-from rubric_order.judging import answers, starting, versions
-from rubric_order.judging import shard as judging
+from rubric_order.judging import answers, jobs
 from rubric_order.judging.engines import Resources
-from rubric_order.judging.second_requests import of_studies
 from rubric_order.judging.store import Store
 from rubric_order.planning.requests import read_studies
 from rubric_order.settings.judges import Judge
@@ -45,20 +42,10 @@ def main(
     judge = judge.with_weights(files.read_json(weights)) if weights else judge
     files.remove_leftovers(store)
     files.remove_leftovers(output.parent)
-    with locks.only_writer(output), starting.Starter(judge, kept, Resources(gpus, model_folder)) as start:
-        names = judge.accepted_names
+    with locks.only_writer(output):
         asked, studies = read_studies(requests, probes, shard, shards)
-        starting.check(judge, asked)
-        responses = judging.judge(
-            asked,
-            kept,
-            start,
-            accept_failures=judge.accept_failures,
-            retry_failed=judge.retry_failed,
-            refuse_mixed=None if judge.accept_mixed else functools.partial(versions.check, names=names),
-            second_requests=functools.partial(of_studies, judge=judge) if judge.second_request else None,
-        )
-        answers.write(responses, output, studies=studies, judge=judge, names=names)
+        responses = jobs.respond(asked, judge, kept, Resources(gpus, model_folder), second_requests=True)
+        answers.write(responses, output, studies=studies, judge=judge, names=judge.accepted_names)
 
 
 if __name__ == "__main__":  # vLLM starts processes that import this file

@@ -1,13 +1,11 @@
 """Ask a judge a sample of its requests, before all others."""
 
-import functools
 import json
 from pathlib import Path
 
 from rubric_order.base import command_line, files, locks
 from rubric_order.contracts.reads import REQUESTS
-from rubric_order.judging import pilot, starting, versions
-from rubric_order.judging import shard as judging
+from rubric_order.judging import jobs, pilot
 from rubric_order.judging.engines import Resources
 from rubric_order.judging.store import Store
 from rubric_order.settings.judges import Judge
@@ -39,17 +37,9 @@ def main(
     kept = Store(store)
     judge = judge.with_weights(files.read_json(weights)) if weights else judge
     files.remove_leftovers(store)
-    with locks.only_writer(output), starting.Starter(judge, kept, Resources(gpus, model_folder)) as start:
+    with locks.only_writer(output):
         asked, _ = pilot.sample(requests, probes)
-        starting.check(judge, asked)
-        answers = judging.judge(
-            asked,
-            kept,
-            start,
-            accept_failures=judge.accept_failures,
-            retry_failed=judge.retry_failed,
-            refuse_mixed=None if judge.accept_mixed else functools.partial(versions.check, names=judge.accepted_names),
-        )
+        answers = jobs.respond(asked, judge, kept, Resources(gpus, model_folder))
         failed = int(answers["error"].notna().sum())
         files.write_text(json.dumps({"requests": len(asked), "failed": failed}) + "\n", output)
 

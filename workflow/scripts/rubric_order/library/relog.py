@@ -216,20 +216,12 @@ def ask(study: Written) -> pd.DataFrame:
     Raises:
         InputError: a setting cannot be used, or requests failed for reasons that may pass.
     """
-    from rubric_order.judging import shard, starting, versions
+    from rubric_order.judging import jobs
     from rubric_order.judging.engines import Resources
     from rubric_order.judging.store import Store
 
     judge, kept = study.judge, Store(study.folder / "results/store" / study.judge_id)
-    with starting.Starter(judge, kept, Resources()) as start:
-        responses = shard.judge(
-            study.requests,
-            kept,
-            start,
-            accept_failures=judge.accept_failures,
-            retry_failed=judge.retry_failed,
-            refuse_mixed=None if judge.accept_mixed else partial(versions.check, names=judge.accepted_names),
-        )
+    responses = jobs.respond(study.requests, judge, kept, Resources())
     scores = score_reads(study.reads, responses[RESPONSES[:-1]], probe=PROBE)
     texts = responses.set_index("request_id")["text"]
     return pd.DataFrame(

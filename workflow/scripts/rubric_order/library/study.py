@@ -4,7 +4,6 @@ import inspect
 import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -113,21 +112,13 @@ def study(
 
 def _asked(requests: pd.DataFrame, judge: PythonCallable, function: Function, folder: Path) -> pd.DataFrame:
     """Responses to all requests; the store answers those that it can."""
-    from rubric_order.judging import shard, starting, versions
+    from rubric_order.judging import jobs
     from rubric_order.judging.engines import Resources
     from rubric_order.judging.store import Store
 
     kept = Store(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    with starting.Starter(judge, kept, Resources(function=function)) as start:
-        return shard.judge(
-            requests,
-            kept,
-            start,
-            accept_failures=judge.accept_failures,
-            retry_failed=judge.retry_failed,
-            refuse_mixed=None if judge.accept_mixed else partial(versions.check, names=judge.accepted_names),
-        )
+    return jobs.respond(requests, judge, kept, Resources(function=function))
 
 
 def _judge(judge: Function | str, answer_format: str, settings: Mapping[str, Any]) -> PythonCallable:

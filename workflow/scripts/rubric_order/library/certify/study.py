@@ -8,7 +8,6 @@ they have in the workflow under ``results``.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import importlib
 import importlib.util
 import json
@@ -33,10 +32,9 @@ from rubric_order.contracts.items import ITEMS, PAIRS, RUBRICS
 from rubric_order.contracts.reads import PLAN, REQUESTS
 from rubric_order.contracts.scores import SCORES
 from rubric_order.figures import drawing, output
-from rubric_order.judging import answers, costs, pilot, shard, starting, versions
+from rubric_order.judging import answers, costs, jobs, pilot, shard
 from rubric_order.judging.engines import Resources
 from rubric_order.judging.progress import progress
-from rubric_order.judging.second_requests import of_studies
 from rubric_order.judging.store import Store
 from rubric_order.library import prompts
 from rubric_order.library.certify.inputs import SAMPLE, SAMPLE_NOTE, Inputs
@@ -205,22 +203,8 @@ class Certification:
         """Responses to some requests."""
         judge, kept = self.judge, self.store
         files.remove_leftovers(kept.folder)
-        check = functools.partial(versions.check, names=judge.accepted_names)
-        with (
-            locks.only_writer(self.folder / "certify"),
-            starting.Starter(judge, kept, Resources()) as start,
-        ):
-            starting.check(judge, requests)
-            return shard.judge(
-                requests,
-                kept,
-                start,
-                accept_failures=judge.accept_failures,
-                retry_failed=judge.retry_failed,
-                refuse_mixed=None if judge.accept_mixed else check,
-                second_requests=functools.partial(of_studies, judge=judge) if judge.second_request else None,
-                watch=watch,
-            )
+        with locks.only_writer(self.folder / "certify"):
+            return jobs.respond(requests, judge, kept, Resources(), second_requests=True, watch=watch)
 
     def written(self) -> list[str]:
         """Names of the files in the folder that people read."""
