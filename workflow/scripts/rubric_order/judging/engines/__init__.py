@@ -162,6 +162,11 @@ class Engine(judges.Engine, ABC, Generic[AnyJudge]):
         first word is one of `PASSING` where another try may help.
         """
 
+    def answer_in_batches(self, requests: Iterable[Request]) -> Iterator[list[Response]]:
+        """Answer requests as `answer` does, yielding together what finished together, or one at a time."""
+        for response in self.answer(requests):
+            yield [response]
+
     def end_early(self, seconds: float | None = None) -> None:
         """End `answer` for good, from any thread: nothing more is asked, and later calls of it answer nothing.
 
