@@ -64,9 +64,11 @@ def main() -> None:
     else:
         allow_many_files()
         with tempfile.TemporaryDirectory() as folder, server() as address:
-            compare(address, Path(folder), options.requests, options.at_once, options.turns)
-            print()
-            measure_memory(address, Path(folder), options.sizes, options.many)
+            if options.turns:
+                compare(address, Path(folder), options.requests, options.at_once, options.turns)
+                print()
+            if options.sizes:
+                measure_memory(address, Path(folder), options.sizes, options.many)
 
 
 def compare(address: str, folder: Path, requests: int, at_once: int, turns: int) -> None:

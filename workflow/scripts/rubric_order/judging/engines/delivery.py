@@ -109,7 +109,7 @@ class Delivery:
         self._cancel_work = functools.partial(_cancel, loop, work)
         if self._account.closed:
             self._cancel_work()
-        thread = threading.Thread(target=_run, args=(loop, work, finished), name="endpoint", daemon=True)
+        thread = threading.Thread(target=self._run, args=(loop, work, finished), name="endpoint", daemon=True)
         try:
             thread.start()
             while (entry := finished.get()) is not None:
@@ -128,6 +128,22 @@ class Delivery:
             _cancel(loop, work)
             _join(thread)
             self._report()
+
+    def _run(self, loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]", finished: Finished) -> None:
+        """Run the event loop, in a thread of its own, until all is answered."""
+        last: list[BaseException | None] = [None]
+        try:
+            loop.run_until_complete(work)
+        except asyncio.CancelledError:
+            pass
+        except BaseException as error:  # it is raised where the responses are taken
+            last.insert(0, error)
+        finally:
+            self._hand_over(finished)
+            for entry in last:
+                finished.put(entry)
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.close()
 
     async def _answer_all(self, requests: Iterator[Request], finished: Finished) -> None:
         self._refused.clear()
@@ -154,7 +170,6 @@ class Delivery:
                 for held in self._refused:  # where the job does not end well they are asked again
                     error = held.error if ended_well else f"stopped: {held.error}"
                     self._put(dataclasses.replace(held, error=error), finished)
-                self._hand_over(finished)
 
     async def _last_answers(self) -> None:
         """Send no more calls, and wait for the answers to those under way."""
@@ -182,7 +197,7 @@ class Delivery:
                     return
             self._deliver(response, finished)
             await asyncio.sleep(0)
-            while self._handed - self._taken > MAX_WAITING_RESPONSES:
+            while self._handed + len(self._gathered) - self._taken > MAX_WAITING_RESPONSES:
                 await asyncio.sleep(0.05)
 
     def _deliver(self, response: Response, finished: Finished) -> None:
@@ -278,22 +293,6 @@ class _Source:
                         self._loop.call_soon_threadsafe(self._more.set)
                 if not isinstance(entry, Request):
                     return
-
-
-# --- between the event loop, which runs in a thread of its own, and the job
-
-
-def _run(loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]", finished: Finished) -> None:
-    try:
-        loop.run_until_complete(work)
-    except asyncio.CancelledError:
-        pass
-    except BaseException as error:  # it is raised where the responses are taken
-        finished.put(error)
-    finally:
-        finished.put(None)
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
 
 
 def _cancel(loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]") -> None:

@@ -9,6 +9,7 @@ go into the file of open calls, where the next job finds them. That job waits un
 import contextlib
 import os
 import queue
+import resource
 import subprocess
 import sys
 import threading
@@ -213,7 +214,15 @@ def main(requests: Connection, responses: Connection) -> None:
                 return
 
 
+def _allow_files() -> None:
+    """Let this process open as many files as the system lets it: each call under way has a connection."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def _serve(judge: Metered, resources: Resources, requests: Connection, responses: Connection) -> None:
+    _allow_files()
     try:
         engine = engines.load(judge, resources)
     except InputError as error:
