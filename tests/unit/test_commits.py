@@ -193,27 +193,65 @@ def test_a_journal_that_cannot_be_written_ends_all_calls_of_a_group(tmp_path):
     assert "No such file or directory; no call is sent" in str(errors[0])
 
 
-def test_a_job_that_ends_while_calls_are_written_sends_and_books_none_of_them(tmp_path, disk):
-    path = tmp_path / "open_calls.jsonl"
+@contextlib.contextmanager
+def job(endpoint, folder, responses):
+    """A job of 20 requests, four at once, which this block ends early."""
+    judge = complete_judge(
+        engine="openai",
+        model="a-model",
+        answer_format="feedback",
+        answer_prefix="",
+        base_url=endpoint.base_url,
+        concurrency=4,
+    )
+    turn = engines.Turn(Amount(), folder / "sent.json", folder / "open_calls.jsonl")
+    engine = engines.load(judge, engines.Resources(turn=turn))
+    asked = [request(f"r{number}", f"prompt {number}") for number in range(20)]
+    thread = threading.Thread(target=lambda: responses.extend(engine.answer(asked)))
+    thread.start()
+    yield engine
+    thread.join(60)
+    assert not thread.is_alive()
+    engine.close()
+
+
+def test_a_job_that_ends_while_calls_are_written_sends_and_books_none_of_them(tmp_path, disk, booked):
+    responses = []
     with running(lambda call: Reply(completion())) as endpoint:
-        how = {"base_url": endpoint.base_url, "concurrency": 4, "answer_prefix": ""}
-        judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", **how)
-        turn = engines.Turn(Amount(), tmp_path / "sent.json", path)
-        engine = engines.load(judge, engines.Resources(turn=turn))
-        responses = []
-        asked = [request(f"r{number}", f"prompt {number}") for number in range(20)]
-        job = threading.Thread(target=lambda: responses.extend(engine.answer(asked)))
-        job.start()
-        assert disk.begun.acquire(timeout=30)
-        engine.end_early(5.0)
-        disk.ready.set()
-        job.join(60)
-        engine.close()
+        with job(endpoint, tmp_path, responses) as engine:
+            assert disk.begun.acquire(timeout=30)
+            engine.end_early(5.0)
+            disk.ready.set()
         assert not endpoint.calls
     assert not responses
-    store = Store(tmp_path / "store")
-    open_calls.book(path, store)
-    assert store.spent()["calls"] == 0
+    assert booked() == 0
+
+
+def test_a_job_that_waits_for_answers_sends_and_books_no_call_that_is_written_meanwhile(tmp_path, disk, booked):
+    """Four calls are under way. One is answered, and the line of the next one is written when the job ends."""
+    one, others, responses = threading.Event(), threading.Event(), []
+
+    def reply(call):
+        return Reply(completion("[RESULT] 4"), after=(others if len(endpoint.calls) > 1 else one).is_set)
+
+    disk.ready.set()
+    with running(reply) as endpoint:
+        with job(endpoint, tmp_path, responses) as engine:
+            deadline = time.monotonic() + 30
+            while len(endpoint.calls) < 4 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            disk.ready.clear()
+            while disk.begun.acquire(blocking=False):
+                pass
+            one.set()
+            assert disk.begun.acquire(timeout=30)
+            engine.end_early(30.0)
+            disk.ready.set()
+            time.sleep(0.3)
+            others.set()
+        assert len(endpoint.calls) == 4
+    assert [response.error for response in responses] == [None] * 4
+    assert booked() == 4
 
 
 def test_answers_are_written_while_the_disk_is_waited_for(journal, disk, booked):
