@@ -7,7 +7,7 @@ store) and the bare OpenAI client ask it the same prompts, with as many calls un
 process whose time and CPU count from its start to its end, those of the job's sender included and the server's not. The
 first table has a line a turn, and the ratios are medians over the turns. The second has the largest memory of the job
 and of its sender with 2,000 calls under way, for studies of several sizes, and the most calls that the server saw at
-once.
+once. There the server answers after 10 s: it sees so many only if they wait longer than it takes to send them.
 """
 
 import argparse
@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 from shard_memory import write_requests
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 0.05  # until the server answers
+SECONDS, SLOW_SECONDS = 0.05, 10.0  # until the server answers
 TEXT = "The response follows the instruction and gives reasons, but it leaves one question open. " * 4 + "[RESULT] 4"
 MODEL = "a-model"
 ANSWER = {
@@ -52,23 +52,25 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=64, help="calls under way")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--many", type=int, default=2000, help="calls under way where memory is measured")
-    parser.add_argument("--sizes", type=int, nargs="*", default=[8000, 32000], help="requests of these studies")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[8000, 24000], help="requests of these studies")
+    parser.add_argument("--serve", type=float, help=argparse.SUPPRESS)
     parser.add_argument("--bare", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.serve:
-        asyncio.run(serve())
+    if options.serve is not None:
+        asyncio.run(serve(options.serve))
     elif options.bare:
         address, prompts = options.bare
         asyncio.run(ask(address, json.loads(Path(prompts).read_text()), options.at_once))
     else:
         allow_many_files()
-        with tempfile.TemporaryDirectory() as folder, server() as address:
+        with tempfile.TemporaryDirectory() as folder:
             if options.turns:
-                compare(address, Path(folder), options.requests, options.at_once, options.turns)
+                with server(SECONDS) as address:
+                    compare(address, Path(folder), options.requests, options.at_once, options.turns)
                 print()
             if options.sizes:
-                measure_memory(address, Path(folder), options.sizes, options.many)
+                with server(SLOW_SECONDS) as address:
+                    measure_memory(address, Path(folder), options.sizes, options.many)
 
 
 def compare(address: str, folder: Path, requests: int, at_once: int, turns: int) -> None:
@@ -198,6 +200,7 @@ class Calls(asyncio.Protocol):
     """One connection. A call is a POST; a GET asks how many calls there were, and begins to count anew."""
 
     made = under_way = most = 0
+    seconds: float
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         self.transport, self.received = transport, b""
@@ -223,24 +226,26 @@ class Calls(asyncio.Protocol):
             Calls.made += 1
             Calls.under_way += 1
             Calls.most = max(Calls.most, Calls.under_way)
-            asyncio.get_running_loop().call_later(SECONDS, self.reply)
+            asyncio.get_running_loop().call_later(self.seconds, self.reply)
 
     def reply(self) -> None:
         Calls.under_way -= 1
         self.transport.write(self.answer)
 
 
-async def serve() -> None:
-    """Serve on a free port, which is printed, until this process is ended."""
+async def serve(seconds: float) -> None:
+    """Serve on a free port, which is printed, until this process is ended. An answer takes so many seconds."""
+    Calls.seconds = seconds
     started = await asyncio.get_running_loop().create_server(Calls, "127.0.0.1", 0, backlog=4096)
     print(started.sockets[0].getsockname()[1], flush=True)
     await started.serve_forever()
 
 
 @contextlib.contextmanager
-def server() -> Iterator[str]:
+def server(seconds: float) -> Iterator[str]:
     """The server's address, as long as the block runs."""
-    with subprocess.Popen([sys.executable, __file__, "--serve"], stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, __file__, "--serve", str(seconds)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
         finally:
