@@ -128,7 +128,7 @@ def test_a_defect_in_the_requests_reaches_the_job(start):
 
 def test_a_defect_of_the_sender_reaches_the_job_and_its_log_tells_where(start, capfd):
     engine = start()
-    with pytest.raises(RuntimeError, match=r"^AttributeError: 'NoneType' object has no attribute 'encode'$"):
+    with pytest.raises(RuntimeError, match=r"^TypeError: expected string or bytes-like object, got 'NoneType'$"):
         list(engine.answer([request("a", "x"), request("b", prompt=None)]))
     engine.close()
     assert "Traceback" in capfd.readouterr().err
