@@ -11,6 +11,7 @@ import threading
 import time
 from types import SimpleNamespace
 
+import openai
 import pytest
 from endpoint import Reply, completion, running, sigterm_ends
 from factories import changed, questions, request
@@ -88,6 +89,45 @@ def test_a_request_carries_the_prompt_and_the_sampling_settings(ask):
         "max_tokens": 16,
         "seed": 7,
     }
+
+
+def test_a_call_is_the_one_that_the_openai_client_makes(ask, monkeypatch):
+    """Its address, headers and body; but our own client takes answers that are compressed by gzip alone."""
+    monkeypatch.setenv("MY_KEY", KEY)
+    changes = {"api_key_env": "MY_KEY", "key_over_http": True, "extra_headers": {"X-Tenant": "one"}}
+    calls = ask(Reply(completion()), 3, **changes)[1]
+
+    async def bare(base_url, body):
+        async with openai.AsyncOpenAI(api_key=KEY, base_url=base_url, timeout=None, max_retries=0) as client:
+            await client.post("/chat/completions", body=body, cast_to=bytes, options={"headers": {"X-Tenant": "one"}})
+
+    with running(lambda call: Reply(completion())) as endpoint:
+        for call in calls:
+            asyncio.run(bare(endpoint.base_url, call.body))
+        for ours, theirs in zip(calls, endpoint.calls, strict=True):
+            assert ours.headers.pop("accept-encoding") == "gzip"
+            for call in (ours, theirs):
+                call.headers.pop("accept-encoding", None)
+                call.headers.pop("host")  # another port
+            assert (ours.method, ours.path, ours.headers) == (theirs.method, theirs.path, theirs.headers)
+            assert ours.headers["x-stainless-lang"] == "python"
+
+
+def test_a_cookie_of_an_answer_goes_with_all_later_calls(ask):
+    """As endpoints set them to send a caller to the same machine again."""
+    replies = iter([Reply(completion(), headers={"Set-Cookie": "machine=7; Path=/"})])
+    _, calls = ask(lambda call: next(replies, Reply(completion(), delay=0.01)), 30, concurrency=4)
+    assert [call.headers.get("cookie") for call in calls][8:] == ["machine=7"] * 22
+
+
+def test_responses_that_are_there_at_the_same_time_are_given_together(settings):
+    with running(lambda call: Reply(completion(call.prompt))) as endpoint:
+        engine = engines.load(changed(settings, base_url=endpoint.base_url))
+        batches = list(engine.answer_in_batches([request(f"r{k}", f"prompt {k}") for k in range(200)]))
+        engine.close()
+    answers = {response.request_id: response.text for batch in batches for response in batch}
+    assert answers == {f"r{k}": f"prompt {k}" for k in range(200)}
+    assert len(batches) < 150
 
 
 def test_null_leaves_a_setting_to_the_endpoint(ask):

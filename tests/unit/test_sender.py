@@ -2,6 +2,7 @@
 
 import collections
 import os
+import resource
 import signal
 import threading
 import time
@@ -75,6 +76,21 @@ def test_two_rounds_and_an_empty_one_over_one_process(start, endpoint):
     engine.close()
 
 
+def test_more_calls_can_be_under_way_than_files_may_be_open_by_default(start):
+    """As 2,000 calls where a process may open 1,024 files."""
+    count, (least, most) = 200, resource.getrlimit(resource.RLIMIT_NOFILE)
+    with running(lambda call: Reply(completion(), after=lambda: len(endpoint.calls) == count)) as endpoint:
+        files = len(os.listdir("/proc/self/fd"))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files + count // 2, most))
+        try:
+            engine = start(base_url=endpoint.base_url, concurrency=count, timeout=60)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (least, most))
+        responses = list(engine.answer(requests(count)))
+    assert [response.error for response in responses] == [None] * count
+    assert len(endpoint.calls) == endpoint.most_at_once == count
+
+
 def test_its_session_is_its_own(start):
     """Ctrl-C in a terminal, and a kill of the job's process group, reach the job alone."""
     engine = start()
@@ -112,7 +128,7 @@ def test_a_defect_in_the_requests_reaches_the_job(start):
 
 def test_a_defect_of_the_sender_reaches_the_job_and_its_log_tells_where(start, capfd):
     engine = start()
-    with pytest.raises(RuntimeError, match=r"^TypeError: expected string or bytes-like object"):
+    with pytest.raises(RuntimeError, match=r"^TypeError: expected string or bytes-like object, got 'NoneType'$"):
         list(engine.answer([request("a", "x"), request("b", prompt=None)]))
     engine.close()
     assert "Traceback" in capfd.readouterr().err

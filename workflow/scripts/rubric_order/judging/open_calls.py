@@ -16,8 +16,9 @@ import logging
 import math
 import os
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,21 +50,33 @@ class OpenCalls:
         self.path, self.engine = path, engine
         self._late: list[list[Any]] = []  # responses to the calls that were under way when the disk filled up
         self._told = False
+        self._turn = threading.Lock()  # calls are added in another thread than answers
 
     def add(self, request_id: str, most: Amount) -> bool:
-        """Say that a call is about to be sent; False where the disk is full, and it has to wait.
+        """Say that a call is about to be sent, see `add_all`."""
+        return self.add_all([(request_id, most)])
+
+    def add_all(self, calls: Sequence[tuple[str, Amount]]) -> bool:
+        """Say that calls are about to be sent; False where the disk is full, and all of them have to wait.
+
+        The disk is waited for once, however many calls there are. Answers can be written meanwhile, in another thread.
+
+        Args:
+            calls: request of each call, and the most that it can use.
 
         Raises:
             InputError: the file cannot be written.
         """
+        late = self._late.copy()
         try:
-            full = not self._write([*self._late, [CALL, self.engine, request_id, most]], through=True)
+            entries = [[CALL, self.engine, request_id, most] for request_id, most in calls]
+            full = not self._write(late + entries, through=True)
         except OSError as error:
             if error.errno not in FULL:
                 raise InputError(f"{self.path}: {error.strerror}; no call is sent") from None
             full = True
         if not full:
-            self._late.clear()
+            del self._late[: len(late)]
         if full and not self._told:
             log.warning("%s: the disk is full: calls wait", self.path)
         self._told = full
@@ -99,12 +112,13 @@ class OpenCalls:
     def _write(self, entries: list[list[Any]], *, through: bool) -> bool:
         """Add lines, `through` to the disk itself where asked; False where the disk does not take all of them."""
         # What a kill or a power cut left of a line is ended by the next one.
-        lines = "".join(f"\n{json.dumps([*entry, _digest(entry)])}\n" for entry in entries).encode()
+        lines = "".join(f"\n{_line(entry)}\n" for entry in entries).encode()
         with open(self.path, "ab", buffering=0) as file:
-            before = os.fstat(file.fileno()).st_size
-            whole = file.write(lines) == len(lines)
-            if not whole:
-                os.ftruncate(file.fileno(), before)
+            with self._turn:
+                before = os.fstat(file.fileno()).st_size
+                whole = file.write(lines) == len(lines)
+                if not whole:
+                    os.ftruncate(file.fileno(), before)
             if through:
                 os.fsync(file)
         return whole
@@ -253,5 +267,15 @@ def _lines(path: Path, *, answers: bool) -> Iterator[tuple[str, str, str, Any, b
                 yield kind, sys.intern(engine), name, content, line.strip() + b"\n"
 
 
+def _line(entry: list[Any]) -> str:
+    """JSON of an entry with its digest as the last element."""
+    written = json.dumps(entry)
+    return f'{written[:-1]}, "{_digest_of(written)}"]'
+
+
 def _digest(entry: list[Any]) -> str:
-    return hashlib.blake2b(json.dumps(entry).encode(), digest_size=16).hexdigest()
+    return _digest_of(json.dumps(entry))
+
+
+def _digest_of(written: str) -> str:
+    return hashlib.blake2b(written.encode(), digest_size=16).hexdigest()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from rubric_order.base import signals
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.base.plugins import Plugins
 from rubric_order.judging.engines.limits import Amount
@@ -161,6 +162,17 @@ class Engine(judges.Engine, ABC, Generic[AnyJudge]):
         Called again for the second requests. A prompt that cannot be answered is a response with an `error`, whose
         first word is one of `PASSING` where another try may help.
         """
+
+    def answer_in_batches(self, requests: Iterable[Request]) -> Iterator[list[Response]]:
+        """Answer requests as `answer` does, yielding together what finished together, or one at a time."""
+        responses = self.answer(requests)
+        try:
+            for response in responses:
+                yield [response]
+        except (KeyboardInterrupt, SystemExit) as stop:
+            for response in signals.yielded_after(responses, stop):
+                yield [response]
+            raise
 
     def end_early(self, seconds: float | None = None) -> None:
         """End `answer` for good, from any thread: nothing more is asked, and later calls of it answer nothing.

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 
 from rubric_order.judging.engines import Response, Turn
+from rubric_order.judging.engines.commits import Commits
 from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.limits import Amount, Budget, BudgetSpentError, RateLimiter
 from rubric_order.judging.open_calls import OpenCalls
@@ -75,6 +76,7 @@ class Account:
             requests=judge.requests_per_minute, tokens=judge.tokens_per_minute, record=turn.sent if turn else None
         )
         self.journal = OpenCalls(turn.open_calls, json.dumps(engine, sort_keys=True)) if turn else None
+        self._commits = Commits(self.journal) if self.journal is not None else None
         self.under_way = 0
         self.closed = False
         self.failures: Counter[str] = Counter()
@@ -85,8 +87,15 @@ class Account:
         self.budget.begin()
         self.limiter.begin()
 
+    async def end(self) -> None:
+        """Wait until all is written that was begun, before an event loop ends."""
+        if self._commits is not None:
+            await self._commits.end()
+
     def close(self) -> None:
         """Write what the next job has to know of the last minute."""
+        if self._commits is not None:
+            self._commits.close()
         self.limiter.close()
 
     def most(self, prompt: int, completion: int) -> Amount:
@@ -112,8 +121,7 @@ class Account:
         call, sent = Call(Amount()), None
         try:
             sent = await self.limiter.wait(most.tokens)
-            # It is on disk before it is sent: nothing is paid for that could not be stored, or booked after a kill.
-            while self.closed or not (self.journal is None or self.journal.add(request_id, most)):
+            while self.closed or not await self._is_written(request_id, most):
                 await asyncio.sleep(FULL_DISK_SECONDS)
             tally.attempts += 1
             call.used = most
@@ -138,6 +146,19 @@ class Account:
                 self.limiter.correct(sent, call.used.tokens)
             tally.tokens += call.used.tokens
             tally.cost += call.used.cost
+
+    async def _is_written(self, request_id: str, most: Amount) -> bool:
+        """Write a call down that is about to be sent; False where it has to wait, or the job ends.
+
+        It is on disk before it is sent: nothing is paid for that could not be stored, or booked after a kill.
+        """
+        if self.journal is None or self._commits is None:
+            return True
+        written = await self._commits.add(request_id, most)
+        if written and self.closed:  # the job has ended meanwhile
+            self.journal.unsent(request_id, most)
+            return False
+        return written
 
     def with_use(self, response: Response, tally: Tally) -> Response:
         """A response that says what its calls used."""

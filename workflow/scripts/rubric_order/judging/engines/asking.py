@@ -1,9 +1,8 @@
 """One request: calls, until one of them is answered or there have been enough."""
 
 import asyncio
+import random
 from abc import ABC, abstractmethod
-
-import tenacity
 
 from rubric_order.judging.engines import Request, Response
 from rubric_order.judging.engines.accounts import Account, Tally
@@ -24,24 +23,34 @@ class Asker(ABC):
         Raises:
             CutOffError: it is cancelled after a call was sent.
         """
-        tally, backoff = Tally(), self._judge.backoff
-        waits = tenacity.wait_random_exponential(multiplier=backoff.first, max=backoff.longest)
-        retrying = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception(lambda error: isinstance(error, CallError) and error.again),
-            stop=tenacity.stop_after_attempt(self._judge.max_attempts),
-            wait=_AskedWait() + waits,
-            reraise=True,
-        )
+        tally = Tally()
         try:
-            response: Response = await retrying(self._call, request, tally)
-        except CallError as error:
-            response = Response(request.request_id, error=str(error))
+            response = await self._answer(request, tally)
         except asyncio.CancelledError:
             if not tally.attempts:
                 raise
             response = Response(request.request_id, error="stopped: the job was ended before the answer came")
             raise CutOffError(self._account.with_use(response, tally)) from None
         return self._account.with_use(response, tally)
+
+    async def _answer(self, request: Request, tally: Tally) -> Response:
+        """The answer of the first call that gives one, or the error of the last one."""
+        attempt = 1
+        while True:
+            try:
+                return await self._call(request, tally)
+            except CallError as error:
+                if not error.again or attempt >= self._judge.max_attempts:
+                    return Response(request.request_id, error=str(error))
+                seconds = error.after + self._pause(attempt)
+            await asyncio.sleep(seconds)
+            attempt += 1
+
+    def _pause(self, attempt: int) -> float:
+        """Random seconds to wait after a failed call, beside what the endpoint asks for; `attempt` counts from 1."""
+        backoff = self._judge.backoff
+        longest = min(backoff.first * 2.0 ** min(attempt - 1, 64), backoff.longest)
+        return random.uniform(0.0, longest)  # noqa: S311 - nothing secret
 
     @abstractmethod
     async def _call(self, request: Request, tally: Tally) -> Response:
@@ -50,11 +59,3 @@ class Asker(ABC):
         Raises:
             CallError: it gives none.
         """
-
-
-class _AskedWait(tenacity.wait.wait_base):
-    """As long as the endpoint asks to."""
-
-    def __call__(self, retry_state: tenacity.RetryCallState) -> float:
-        error = retry_state.outcome.exception() if retry_state.outcome else None
-        return error.after if isinstance(error, CallError) else 0.0

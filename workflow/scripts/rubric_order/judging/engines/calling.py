@@ -55,6 +55,9 @@ class CallingEngine(Engine[MeteredJudge]):
         """Answer requests, see `Delivery.responses` for a job that ends early."""
         return self.delivery.responses(requests)
 
+    def answer_in_batches(self, requests: Iterable[Request]) -> Iterator[list[Response]]:
+        return self.delivery.batches(requests)
+
     def end_early(self, seconds: float | None = None) -> None:
         self.delivery.end_early(seconds)
 

@@ -8,9 +8,11 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 
+from rubric_order.base import signals
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import PASSING, REFUSED, Request, Response
 from rubric_order.judging.engines.accounts import Account
@@ -22,7 +24,10 @@ MAX_FAILED_IN_A_ROW = 50  # after as many failed requests, each with all its att
 MAX_WAITING_RESPONSES = 4096  # finished responses that the job has not taken yet
 ENDING_SECONDS = 15.0  # time for the calls under way where a job ends early; SLURM kills it 30 s after SIGTERM
 
-Finished = queue.SimpleQueue[Response | BaseException | None]  # ends with None
+READ_AHEAD = 64  # requests that are taken before they are wanted
+HAND_OVER_SECONDS = 0.01  # finished responses gather for so long: each hand-over makes the event loop wait for the job
+
+Finished = queue.SimpleQueue[list[Response] | BaseException | None]  # ends with None
 
 
 class CutOffError(Exception):
@@ -63,6 +68,8 @@ class Delivery:
         self._ask, self._account, self._session = ask, account, session
         self._at_once, self._waits, self._report = at_once, waits, report
         self._refused: list[Response] = []
+        self._gathered: list[Response] = []  # finished, and not handed over
+        self._handed = self._taken = 0  # numbers of responses
         self._in_a_row = 0
         self._stopped: str | None = None
         self._ending_seconds = ENDING_SECONDS
@@ -74,7 +81,23 @@ class Delivery:
         self._cancel_work()
 
     def responses(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, see `Engine.answer`.
+        """Answer requests, see `Engine.answer` and, for a job that ends early, `batches`."""
+        batches, ready = self.batches(requests), deque[Response]()
+        try:
+            for batch in batches:
+                ready.extend(batch)
+                while ready:
+                    yield ready.popleft()
+        except (KeyboardInterrupt, SystemExit) as stop:
+            yield from ready
+            for batch in signals.yielded_after(batches, stop):
+                yield from batch
+            raise
+        finally:
+            batches.close()
+
+    def batches(self, requests: Iterable[Request]) -> Generator[list[Response]]:
+        """Answer requests, see `Engine.answer_in_batches`.
 
         A job that a signal or an error ends sends no more calls. Those under way have `ENDING_SECONDS` to be answered.
         After a signal all finished responses are still yielded. The calls that are cut off are yielded as failures,
@@ -86,15 +109,19 @@ class Delivery:
         self._cancel_work = functools.partial(_cancel, loop, work)
         if self._account.closed:
             self._cancel_work()
-        thread = threading.Thread(target=_run, args=(loop, work, finished), name="endpoint", daemon=True)
+        thread = threading.Thread(target=self._run, args=(loop, work, finished), name="endpoint", daemon=True)
         try:
             thread.start()
-            yield from _taken(finished)
+            while (entry := finished.get()) is not None:
+                if isinstance(entry, BaseException):
+                    raise entry
+                self._taken += len(entry)
+                yield entry
         except (KeyboardInterrupt, SystemExit):
             self.end_early()
             _join(thread)
             while not finished.empty():
-                if isinstance(entry := finished.get(), Response):
+                if isinstance(entry := finished.get(), list):
                     yield entry
             raise
         finally:
@@ -102,9 +129,26 @@ class Delivery:
             _join(thread)
             self._report()
 
+    def _run(self, loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]", finished: Finished) -> None:
+        """Run the event loop, in a thread of its own, until all is answered."""
+        last: list[BaseException | None] = [None]
+        try:
+            loop.run_until_complete(work)
+        except asyncio.CancelledError:
+            pass
+        except BaseException as error:  # it is raised where the responses are taken
+            last.insert(0, error)
+        finally:
+            self._hand_over(finished)
+            for entry in last:
+                finished.put(entry)
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.close()
+
     async def _answer_all(self, requests: Iterator[Request], finished: Finished) -> None:
         self._refused.clear()
         self._in_a_row, self._stopped = 0, None
+        self._handed = self._taken = 0
         self._account.begin()
         source = _Source(requests)
         async with self._session:
@@ -122,6 +166,7 @@ class Delivery:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+                await self._account.end()
                 for held in self._refused:  # where the job does not end well they are asked again
                     error = held.error if ended_well else f"stopped: {held.error}"
                     self._put(dataclasses.replace(held, error=error), finished)
@@ -152,7 +197,7 @@ class Delivery:
                     return
             self._deliver(response, finished)
             await asyncio.sleep(0)
-            while finished.qsize() > MAX_WAITING_RESPONSES:
+            while self._handed + len(self._gathered) - self._taken > MAX_WAITING_RESPONSES:
                 await asyncio.sleep(0.05)
 
     def _deliver(self, response: Response, finished: Finished) -> None:
@@ -183,17 +228,30 @@ class Delivery:
         self._put(response, finished)
 
     def _put(self, response: Response, finished: Finished) -> None:
-        """Pass a response on to the job, after it is written down."""
+        """Pass a response on to the job, soon, after it is written down."""
         self._account.answered(response)
-        finished.put(response)
+        if not self._gathered:
+            asyncio.get_running_loop().call_later(HAND_OVER_SECONDS, self._hand_over, finished)
+        self._gathered.append(response)
+
+    def _hand_over(self, finished: Finished) -> None:
+        """Pass on what has gathered."""
+        if self._gathered:
+            self._handed += len(self._gathered)
+            finished.put(self._gathered)
+            self._gathered = []
 
 
 class _Source:
-    """Requests, taken by a thread one at a time as they are wanted: the next one need not be there yet."""
+    """Requests, of which a thread takes some ahead: the next one need not be there yet."""
 
     def __init__(self, requests: Iterator[Request]) -> None:
         self._loop = asyncio.get_running_loop()
-        self._wanted: queue.SimpleQueue[asyncio.Future[Request | None] | None] = queue.SimpleQueue()
+        self._ready = deque[Request | BaseException | None]()  # ends with None, or with what was raised
+        self._more = asyncio.Event()  # set where the thread has added one
+        self._used = 0  # since the thread was last told
+        self._wanted: queue.SimpleQueue[int] = queue.SimpleQueue()  # how many may be taken; 0 at the end
+        self._wanted.put(READ_AHEAD)
         threading.Thread(target=self._take, args=(requests,), name="requests", daemon=True).start()
 
     async def next(self) -> Request | None:
@@ -202,56 +260,39 @@ class _Source:
         Raises:
             BaseException: what was raised where it is made.
         """
-        future = self._loop.create_future()
-        self._wanted.put(future)
-        request: Request | None = await future
-        return request
+        while not self._ready:
+            self._more.clear()
+            if not self._ready:  # the thread looks at the event after it has added one
+                await self._more.wait()
+        entry = self._ready[0]
+        if isinstance(entry, BaseException):
+            raise entry
+        if entry is not None:
+            self._ready.popleft()
+            self._used += 1
+            if self._used == READ_AHEAD // 2:
+                self._wanted.put(self._used)
+                self._used = 0
+        return entry
 
     def close(self) -> None:
         """Take no more."""
-        self._wanted.put(None)
+        self._wanted.put(0)
 
     def _take(self, requests: Iterator[Request]) -> None:
-        while (future := self._wanted.get()) is not None:
-            request, error = None, None
-            try:
-                request = next(requests, None)
-            except BaseException as raised:  # it is raised where the request is wanted
-                error = raised
-            with contextlib.suppress(RuntimeError):  # the loop is closed
-                self._loop.call_soon_threadsafe(_settle, future, request, error)
-
-
-def _settle(future: "asyncio.Future[Request | None]", request: Request | None, error: BaseException | None) -> None:
-    if future.done():  # who wanted it was cancelled
-        return
-    if error is None:
-        future.set_result(request)
-    else:
-        future.set_exception(error)
-
-
-# --- between the event loop, which runs in a thread of its own, and the job
-
-
-def _run(loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]", finished: Finished) -> None:
-    try:
-        loop.run_until_complete(work)
-    except asyncio.CancelledError:
-        pass
-    except BaseException as error:  # it is raised where the responses are taken
-        finished.put(error)
-    finally:
-        finished.put(None)
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
-
-
-def _taken(finished: Finished) -> Iterator[Response]:
-    while (entry := finished.get()) is not None:
-        if isinstance(entry, BaseException):
-            raise entry
-        yield entry
+        while number := self._wanted.get():
+            for _ in range(number):
+                entry: Request | BaseException | None
+                try:
+                    entry = next(requests, None)
+                except BaseException as raised:  # it is raised where the request is wanted
+                    entry = raised
+                self._ready.append(entry)
+                if not self._more.is_set():
+                    with contextlib.suppress(RuntimeError):  # the loop is closed
+                        self._loop.call_soon_threadsafe(self._more.set)
+                if not isinstance(entry, Request):
+                    return
 
 
 def _cancel(loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]") -> None:

@@ -161,6 +161,8 @@ class RateLimiter:
     async def wait(self, tokens: int) -> Sent:
         """Wait until a request of at most `tokens` tokens may be sent."""
         clock = asyncio.get_running_loop().time
+        if not (self.spacing or self.tokens):
+            return Sent(clock(), tokens)
         async with self._turn:
             await asyncio.sleep(max(self._next - clock(), 0.0))
             while self.tokens and not self._fits(tokens, clock()):

@@ -92,17 +92,20 @@ class Connection:
     async def __aenter__(self) -> "Connection":
         for name in VARIABLES:
             os.environ.pop(name, None)
+        trust_env = self.server is None  # a server on this machine needs no proxy
         self._client = openai.AsyncOpenAI(
             api_key=self._key or "none",  # which is not sent
             base_url=self.base_url,
             max_retries=0,
             timeout=None,  # ours is for the whole call
-            http_client=transport.client(trust_env=self.server is None),  # a server on this machine needs no proxy
+            http_client=transport.client(trust_env=trust_env),
         )
+        self._clients = transport.Clients(trust_env=trust_env)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._client.close()
+        await self._clients.aclose()
 
     async def post(
         self, address: str, body: Mapping[str, Any], *, limit: int = transport.DEFAULT_LIMIT
@@ -118,11 +121,24 @@ class Connection:
             CallError: there is none, or it is not what the protocol says.
             InputError: no call can succeed.
         """
+        return self._content(await self._call(lambda: self._post(address, body), limit))
+
+    async def _post(self, address: str, body: Mapping[str, Any]) -> bytes:
+        """The endpoint's answer to a request as the OpenAI client makes it."""
         options = {"headers": self._headers}
-        # Not through the client's typed methods: they know one provider's fields, and check no answer.
-        return self._content(
-            await self._call(lambda: self._client.post(address, body=body, cast_to=bytes, options=options), limit)
-        )
+
+        async def post(http_client: Any) -> None:
+            async with self._client.with_options(http_client=http_client) as client:
+                # Not through the client's typed methods: they know one provider's fields, and check no answer.
+                await client.post(address, body={}, cast_to=bytes, options=options)
+
+        pattern = await self._clients.pattern(address, post)
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        response = await self._clients.send(pattern, content)
+        if not response.is_success:
+            raise self._status_error(response)
+        answer: bytes = response.content
+        return answer
 
     async def get(
         self, address: str, parameters: Mapping[str, object] | None = None, *, limit: int = transport.DEFAULT_LIMIT
@@ -178,20 +194,33 @@ class Connection:
                 return await send()
         except transport.BodyError as error:
             raise CallError("bad_request", str(error), billed=True) from None
-        except (TimeoutError, openai.APITimeoutError):
+        except (TimeoutError, openai.APITimeoutError, *transport.TIMEOUTS):
             raise CallError("timeout", f"no answer within {self.timeout:g} s", billed=True) from None
         except openai.APIStatusError as error:
             message = error.body.get("message") if isinstance(error.body, dict) else None
             code = f"{error.code} {error.type}"
             raise self._error(error.status_code, code, str(message or error.message), error.response.headers) from None
-        except openai.APIConnectionError as error:
+        except (openai.APIConnectionError, *transport.FAILURES) as error:
             if self.server is not None:
                 self.server.check()
-            cause = error.__cause__ or error
+            cause = (error.__cause__ or error) if isinstance(error, openai.APIConnectionError) else error
             # Whether the endpoint had begun to answer is not known.
             raise CallError("connection", self.plain(f"{type(cause).__name__} {cause}"), billed=True) from None
         except (ValueError, RecursionError):
             raise CallError("malformed", "the answer is not whole JSON", billed=True) from None
+
+    def _status_error(self, response: Any) -> CallError:
+        """Error that a response without success stands for; its message is found as the OpenAI client finds it."""
+        text = response.text.strip()
+        try:
+            content = json.loads(text)
+            shown = f"Error code: {response.status_code} - {content}"
+        except (ValueError, RecursionError):
+            content, shown = text, text or f"Error code: {response.status_code}"
+        told = content.get("error", content) if isinstance(content, dict) else content
+        told = told if isinstance(told, dict) else {}
+        code = f"{told.get('code')} {told.get('type')}"
+        return self._error(response.status_code, code, str(told.get("message") or shown), response.headers)
 
     def _content(self, answer: bytes) -> dict[str, Any]:
         """The JSON object of an answer, which is no error."""

@@ -9,10 +9,12 @@ go into the file of open calls, where the next job finds them. That job waits un
 import contextlib
 import os
 import queue
+import resource
 import subprocess
 import sys
 import threading
 import traceback
+from collections import deque
 from collections.abc import Iterable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -27,12 +29,13 @@ from rubric_order.settings.judges import Metered
 
 LIBRARY = Path(__file__).parents[3]
 AHEAD = 1024  # requests that are given beyond those under way, until the job has taken the responses
+TOGETHER = 64  # requests that are given together, at most
 LOCK_SECONDS = 10.0  # it looks so often whether the job still waits for it, where another sender is at work
 
 END = "end"  # the job ends
 
-Inbox = queue.SimpleQueue[Request | str | None]
-Finished = queue.SimpleQueue[Response | BaseException | None]  # ends with None
+Inbox = queue.SimpleQueue[list[Request] | str | None]
+Finished = queue.SimpleQueue[list[Response] | BaseException | None]  # ends with None
 
 
 class Sender(Engine[Metered]):
@@ -87,7 +90,7 @@ class Sender(Engine[Metered]):
             room.put(None)
         give = threading.Thread(target=self._give, args=(iter(requests), room, ended, finished), daemon=True)
         take = threading.Thread(target=self._take, args=(finished,), daemon=True)
-        whole = False
+        whole, ready = False, deque[Response]()
 
         def stop() -> None:
             """Give no more requests, and say that the job ends."""
@@ -106,14 +109,17 @@ class Sender(Engine[Metered]):
             while (entry := finished.get()) is not None:
                 if isinstance(entry, BaseException):
                     raise entry
-                yield entry
-                room.put(None)
+                ready.extend(entry)
+                while ready:
+                    yield ready.popleft()
+                    room.put(None)
             whole = True
         except (KeyboardInterrupt, SystemExit):
             stop()
+            yield from ready
             while (entry := finished.get()) is not None:
-                if isinstance(entry, Response):
-                    yield entry
+                if isinstance(entry, list):
+                    yield from entry
             raise
         finally:
             if not whole:
@@ -137,13 +143,25 @@ class Sender(Engine[Metered]):
         ended: threading.Event,
         finished: Finished,
     ) -> None:
-        """Give requests to the sender, and None at the end."""
+        """Give requests to the sender, as many together as there is room for, and None at the end."""
+        together: list[Request] = []
+
+        def send() -> None:
+            if together:
+                self._send(together)
+                together.clear()
+
         try:
             for request in requests:
+                if room.empty():
+                    send()
                 room.get()
                 if ended.is_set():
                     return
-                self._send(request)
+                together.append(request)
+                if len(together) == TOGETHER:
+                    send()
+            send()
             self._send(None)
         except BaseException as error:  # it is raised where the responses are taken
             finished.put(error)
@@ -151,8 +169,8 @@ class Sender(Engine[Metered]):
     def _take(self, finished: Finished) -> None:
         """Take the responses to all requests."""
         try:
-            while (response := self._taken()) is not None:
-                finished.put(response)
+            while (responses := self._taken()) is not None:
+                finished.put(responses)
         except BaseException as error:  # as above
             finished.put(error)
         finally:
@@ -196,7 +214,15 @@ def main(requests: Connection, responses: Connection) -> None:
                 return
 
 
+def _allow_files() -> None:
+    """Let this process open as many files as the system lets it: each call under way has a connection."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def _serve(judge: Metered, resources: Resources, requests: Connection, responses: Connection) -> None:
+    _allow_files()
     try:
         engine = engines.load(judge, resources)
     except InputError as error:
@@ -229,11 +255,11 @@ def _serve(judge: Metered, resources: Resources, requests: Connection, responses
             engine.close()
 
 
-def _requests(first: Request | str | None, inbox: Inbox) -> Iterator[Request]:
+def _requests(first: list[Request] | str | None, inbox: Inbox) -> Iterator[Request]:
     """The requests of one round, which ends with None, or with `END` where the job ends early."""
     entry = first
-    while isinstance(entry, Request):
-        yield entry
+    while isinstance(entry, list):
+        yield from entry
         entry = inbox.get()
 
 
@@ -243,14 +269,14 @@ def _answer(engine: Engine[Any], requests: Iterator[Request], responses: Connect
     Raises:
         SystemExit: the job ends.
     """
-    given = engine.answer(requests)
+    given = engine.answer_in_batches(requests)
     try:
-        for response in given:
-            _pass_on(response, responses)
+        for batch in given:
+            _pass_on(batch, responses)
         _pass_on(None, responses)
     except (KeyboardInterrupt, SystemExit) as stop:  # a scheduler sends signals to all processes of a job
-        for response in signals.yielded_after(given, stop):
-            _pass_on(response, responses)
+        for batch in signals.yielded_after(given, stop):
+            _pass_on(batch, responses)
         raise
     except InputError as error:  # the job ends, and this process with it: what is left of the round is not asked
         _pass_on(error, responses)

@@ -1,13 +1,16 @@
-"""HTTP client of an endpoint: bodies have a size limit, and a call knows whether any of it was sent."""
+"""HTTP clients of an endpoint: bodies have a size limit, and a call knows whether any of it was sent."""
 
+import asyncio
 import contextlib
 import contextvars
 import importlib
+import ssl
 import zlib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import anyio
 import openai
 
 DEFAULT_LIMIT = 64 * 2**20  # bytes of a body, decompressed, where nothing says how long an answer can be
@@ -21,6 +24,12 @@ _http: Any = importlib.import_module(
         if base.__name__ == "AsyncClient"
     )
 )
+
+ACCEPTED = {"Accept-Encoding": "gzip"}  # which `_Bounded` decompresses in steps
+
+# Errors of a call without an answer, by the OpenAI client's own lists.
+TIMEOUTS: tuple[type[Exception], ...] = (_http.TimeoutException,)
+FAILURES: tuple[type[Exception], ...] = (_http.RequestError, ssl.SSLError, anyio.EndOfStream)
 
 
 class BodyError(Exception):
@@ -54,20 +63,91 @@ def transfer(limit: int) -> Iterator[Transfer]:
         _current.reset(token)
 
 
-def client(*, trust_env: bool) -> Any:
+def client(*, trust_env: bool, verify: ssl.SSLContext | bool = True) -> Any:
     """An HTTP client for the OpenAI client. The calls that it makes have the state of `transfer`.
 
     A redirect is not followed: it would take the prompt and the secret headers to an address that config does not name.
 
     Args:
         trust_env: use the proxies that the environment names.
+        verify: how certificates are checked.
     """
     return openai.DefaultAsyncHttpxClient(
         trust_env=trust_env,
+        verify=verify,
+        timeout=None,  # ours is for the whole call
+        limits=_http.Limits(max_connections=None, max_keepalive_connections=None),
         follow_redirects=False,
-        headers={"Accept-Encoding": "gzip"},  # which `_Bounded` decompresses in steps
+        headers=ACCEPTED,
         event_hooks={"request": [_watch], "response": [_bound]},
     )
+
+
+class Clients:
+    """HTTP clients that repeat a request of the OpenAI client with other bodies, one for each call under way.
+
+    The OpenAI client itself makes each request anew from its settings, which takes as long as sending it. An HTTP
+    client looks through all of its connections twice in each call; here each has one. They have the same cookies.
+    """
+
+    def __init__(self, *, trust_env: bool) -> None:
+        self._trust_env = trust_env
+        self._verify: ssl.SSLContext = _http.create_ssl_context(trust_env=trust_env)
+        self._clients: list[Any] = []
+        self._free: list[Any] = []
+        self._patterns: dict[str, Any] = {}
+        self._making = asyncio.Lock()
+
+    async def pattern(self, address: str, post: Callable[[Any], Awaitable[object]]) -> Any:
+        """The request that the OpenAI client makes for an address.
+
+        Args:
+            address: below the endpoint's own.
+            post: lets the OpenAI client post to it through an HTTP client; nothing is sent.
+        """
+        if address not in self._patterns:
+            async with self._making:
+                if address not in self._patterns:
+                    self._patterns[address] = await self._made(post)
+        return self._patterns[address]
+
+    async def _made(self, post: Callable[[Any], Awaitable[object]]) -> Any:
+        """The request that the OpenAI client makes, see `pattern`."""
+        made: list[Any] = []
+
+        async def keep(request: Any) -> Any:
+            made.append(request)
+            return _http.Response(200, json={})
+
+        sends_nothing = openai.DefaultAsyncHttpxClient(
+            transport=_http.MockTransport(keep), trust_env=False, verify=self._verify, headers=ACCEPTED
+        )
+        await post(sends_nothing)
+        del made[0].headers["content-length"]
+        return made[0]
+
+    async def send(self, pattern: Any, content: bytes) -> Any:
+        """The response to a request that is like `pattern`, with a body of its own."""
+        free = self._free.pop() if self._free else self._new()
+        try:
+            request = _http.Request(pattern.method, pattern.url, headers=pattern.headers, content=content)
+            if free.cookies:
+                free.cookies.set_cookie_header(request)
+            return await free.send(request)
+        finally:
+            self._free.append(free)
+
+    def _new(self) -> Any:
+        made = client(trust_env=self._trust_env, verify=self._verify)
+        if self._clients:
+            made.cookies.jar = self._clients[0].cookies.jar
+        self._clients.append(made)
+        return made
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for made in self._clients:
+            await made.aclose()
 
 
 async def _watch(request: Any) -> None:
