@@ -92,8 +92,8 @@ BUGS = (
     Bug(  # off by one: 0 is taken for a score
         "parsing",
         "parsing/one_score.py",
-        "1 <= number <= n else",
-        "0 <= number <= n else",
+        "inside = scale.lowest <= number",
+        "inside = 0 <= number",
         ("test_one_score.py",),
     ),
     Bug(  # off by one in Holm's multipliers

@@ -431,3 +431,47 @@ def test_the_page_on_custom_data_lists_every_column(root):
     listed = re.findall(r"`([a-z_0-9]+)`", "".join(re.findall(r"^\| (`.*?) \|", page, flags=re.MULTILINE)))
     scores = ["human_score", "human_scores", "human_score_1", "human_score_2"]
     assert sorted(listed) == sorted([*custom.WHOLE, *custom.SPARSE, *scores, "level_1", "level_2"])
+
+
+# --- every row under every rubric
+
+SEVERAL = {name: {"question": f"Is it {name}?", "levels": {0: "no", 1: "yes"}} for name in ("wit", "care")}
+
+
+def under_every(tmp_path, rows, format="csv"):
+    return prepare(write(tmp_path, rows, format), write_rubrics(tmp_path, SEVERAL), every_rubric=True)
+
+
+def short(item_id, response, **others):
+    return {"item_id": item_id, "instruction": "Greet.", "response": response, **others}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_row_is_an_item_under_every_rubric_of_the_file(tmp_path, format):
+    items = under_every(tmp_path, [short("a", "Hello."), short("b", "Hi.")], format=format).items
+    assert items["item_id"].tolist() == ["a-wit", "a-care", "b-wit", "b-care"]
+    assert items["criterion"].tolist() == ["wit", "care"] * 2
+    assert items["group_id"].tolist() == ["a"] * 4
+    assert items["candidate"].tolist() == ["a", "a", "b", "b"]
+
+
+def test_groups_and_candidates_of_rows_stay_under_every_rubric(tmp_path):
+    tables = under_every(tmp_path, [short("a", "Hello.", group_id="g", candidate="anna")])
+    assert tables.items[["group_id", "candidate"]].drop_duplicates().to_numpy().tolist() == [["g", "anna"]]
+    assert tables.rubrics[["rubric_id", "lowest"]].to_numpy().tolist() == [["wit", 0], ["care", 0]]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (short("a", "Hi.", rubric_id="wit"), "column 'rubric_id' is of one rubric"),
+        (short("a", "Hi.", criterion="wit"), "column 'criterion' is of one rubric"),
+        (short("a", "Hi.", human_score="4"), "column 'human_score' is of one rubric"),
+        (short(" ", "Hi."), "line 2: field 'item_id': expected text, found ' '"),
+    ],
+)
+def test_rows_that_are_of_one_rubric_are_not_read_under_all(tmp_path, row, message):
+    with pytest.raises(InputError, match=message):
+        under_every(tmp_path, [row])
+    message = "option 'every_rubric' needs a file of rubrics, which config names 'rubrics'"
+    assert error(tmp_path / "items.csv", every_rubric=True) == f"{tmp_path / 'items.csv'}: {message}"

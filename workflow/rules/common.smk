@@ -17,7 +17,7 @@ from rubric_order.run import jobs, rehearsal
 from rubric_order.run.core import Run
 from rubric_order.run.pages import Pages
 from rubric_order.run.references import References, Status
-from rubric_order.run.results import Shown, Statistics, one_of
+from rubric_order.run.results import OF_CARDS, Shown, Statistics, one_of
 from rubric_order.run.stages import Datasets, Judging, Models, Planning, Records, Scores
 from rubric_order.settings import reading
 

@@ -26,3 +26,30 @@ rule estimate_statistic:
         " --settings {params.settings:q}"
         " --output {output.statistics:q}"
         " 2> >(tee {log:q} >&2)"
+
+
+rule estimate_by_criterion:
+    input:
+        statistics.files_by_criterion,
+    output:
+        statistics="results/statistics/by_criterion/{statistic}.parquet",
+    log:
+        "results/logs/estimate_by_criterion/{statistic}.log",
+    benchmark:
+        "results/benchmarks/estimate_by_criterion/{statistic}.jsonl"
+    wildcard_constraints:
+        statistic=one_of(OF_CARDS),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=run.code("estimate_by_criterion.py", statistics.module_file),
+        entry=run.entry("estimate_by_criterion.py"),
+        module=statistics.module,
+        inputs=statistics.options_by_criterion,
+        settings=statistics.settings,
+    shell:
+        "python {params.entry:q}"
+        " --module {params.module} {params.inputs:q}"
+        " --settings {params.settings:q}"
+        " --output {output.statistics:q}"
+        " 2> >(tee {log:q} >&2)"

@@ -59,6 +59,7 @@ rule render_reads:
 rule render_summary:
     input:
         statistics=pages.card_files,
+        by_criterion=pages.criterion_card_files,
         tables=collect("results/tables/{table}.html", table=run.config.tables),
         figures=collect("results/figures/{figure}.svg", figure=run.config.figures),
         reads=collect("results/reads/{study}/index.html", study=run.config.studies),
@@ -81,6 +82,7 @@ rule render_summary:
         code=run.code("render_summary.py"),
         entry=run.entry("render_summary.py"),
         statistics=pages.named(pages.card_files),
+        by_criterion=pages.named(pages.criterion_card_files),
         shown=pages.shown,
         labels=pages.labels,
         run=pages.facts,
@@ -89,6 +91,7 @@ rule render_summary:
     shell:
         "python {params.entry:q}"
         " --statistics {params.statistics:q}"
+        " --by-criterion {params.by_criterion:q}"
         " --margin {params.margin}"
         " --shown {params.shown:q}"
         " --labels {params.labels:q}"

@@ -8,6 +8,8 @@ from rubric_order.base.labels import Labels, in_order
 from rubric_order.cards import criteria, summary
 from rubric_order.contracts.estimates import ESTIMATES
 
+NONE: dict[str, Path] = {}
+
 
 def main(
     statistics: dict[str, Path],
@@ -18,6 +20,7 @@ def main(
     data: Path,
     page: Path,
     margin: float = 0.1,
+    by_criterion: dict[str, Path] = NONE,
 ) -> None:
     """Write `summary.json` and `summary.html`.
 
@@ -30,17 +33,21 @@ def main(
         reads: links to the pages of single reads, by study.
         data, page: the files to write.
         margin: of equivalence in points, for cards of criteria.
+        by_criterion: the statistics of cards of single criteria, by name; none where config asks for no such cards.
     """
     known = Labels(**labels)
     read = {name: in_order(ESTIMATES.read(path), known) for name, path in statistics.items()}
     cards = summary.made(read, note=run.get("rehearsal", "")) if read else []
     of_criteria = criteria.cards(read[criteria.STATISTIC], margin) if criteria.STATISTIC in read else []
-    content = summary.content(cards, run, of_criteria)
+    single = {name: ESTIMATES.read(path) for name, path in by_criterion.items()}
+    of_single = summary.made(single, note=run.get("rehearsal", "")) if single else []
+    content = summary.content(cards, run, of_criteria, of_single)
     results = {
         kind: [summary.Shown(each["title"], each["caption"], Path(each["path"])) for each in shown[kind]]
         for kind in ("tables", "figures")
     }
-    html = summary.page(cards, content, labels=known, reads=reads, of_criteria=of_criteria, **results)
+    others = {"of_criteria": of_criteria, "of_single": of_single}
+    html = summary.page(cards, content, labels=known, reads=reads, **others, **results)
     files.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", data)
     files.write_text(html, page)
 

@@ -18,7 +18,7 @@ from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
-from rubric_order.cards import criteria, evidence
+from rubric_order.cards import by_criterion, criteria, evidence
 from rubric_order.cards.card import Card, facts, written
 from rubric_order.cards.card import cards as cards_of
 from rubric_order.methods.position import order_tests
@@ -63,17 +63,23 @@ def chosen(cards: Iterable[Card]) -> list[Card]:
 
 
 def content(
-    cards: Iterable[Card], run: Mapping[str, Any], of_criteria: Iterable[criteria.CriterionCard] = ()
+    cards: Iterable[Card],
+    run: Mapping[str, Any],
+    of_criteria: Iterable[criteria.CriterionCard] = (),
+    of_single: Iterable[Card] = (),
 ) -> dict[str, Any]:
     """Content of `summary.json`, see ``summary.schema.json``.
 
     Args:
         run: what was run: the parts of config that results depend on.
         of_criteria: cards of prompts that ask for several criteria.
+        of_single: cards of single criteria of prompts that ask for one.
     """
     made = [card.to_dict() for card in cards]
+    single = [by_criterion.with_dataset(card).to_dict() | by_criterion.part_of(card)._asdict() for card in of_single]
     listed = [card.to_dict() for card in of_criteria]
-    own = {"criteria": listed} if listed else {}
+    own: dict[str, Any] = {"criteria": listed} if listed else {}
+    own |= {"cards_by_criterion": single} if single else {}
     return {"format": FORMAT, "version": VERSION, "cards": made, **own, "versions": versions(), "run": dict(run)}
 
 
@@ -98,6 +104,7 @@ def page(
     reads: Mapping[str, str],
     table_folder: str = "results/tables",
     of_criteria: Iterable[criteria.CriterionCard] = (),
+    of_single: Iterable[Card] = (),
 ) -> str:
     """The page: one file that asks for nothing else.
 
@@ -106,10 +113,12 @@ def page(
         reads: links to the pages of single reads, by study.
         table_folder: where the page says that tables are.
         of_criteria: cards of prompts that ask for several criteria.
+        of_single: cards of single criteria of prompts that ask for one.
     """
     return pages.render(
         "summary.html.jinja",
         table_folder=table_folder,
+        single=_with_own_titles([_shown_single(card, labels, reads) for card in of_single]),
         criteria=[_shown_criterion(card, labels, reads) for card in of_criteria],
         cards=_with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards]),
         reads=reads,
@@ -142,6 +151,12 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
         "scale": max((bar["share"] for bar in bars), default=1.0),
         "facts": facts(card.evidence)[1:],  # shares are the bars
     }
+
+
+def _shown_single(card: Card, labels: Labels, reads: Mapping[str, str]) -> dict[str, Any]:
+    made, criterion = by_criterion.with_dataset(card), by_criterion.part_of(card).criterion
+    shown = _shown_card(made, labels)
+    return shown | {"title": f"{shown['title']}, criterion {criterion}", "reads": _link(made, reads)}
 
 
 def _shown_criterion(card: criteria.CriterionCard, labels: Labels, reads: Mapping[str, str]) -> dict[str, Any]:

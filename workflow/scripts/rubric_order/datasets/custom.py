@@ -6,7 +6,7 @@ A rubric stands in the columns of its row, or in a YAML file that rows refer to.
 import dataclasses
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,18 +43,24 @@ class Table:
 class Custom(Adapter):
     files = ("items",)
 
-    def read(self, items: Path, rubrics: Path | None = None, format: str | None = None) -> Iterator[Item]:
+    def read(
+        self, items: Path, rubrics: Path | None = None, format: str | None = None, every_rubric: bool = False
+    ) -> Iterator[Item]:
         """Items of a table.
 
         Args:
             items: the table.
             rubrics: YAML file of rubrics, where rows do not bring their own.
             format: ``csv``, ``jsonl`` or ``parquet``; by default the file's ending says it.
+            every_rubric: whether each row is judged under each rubric of the file: an item each, named by the row's id
+                and the rubric's.
         """
         table = read_table(items, format)
         check_columns(table)
         raters = rater_columns(table)
         scales = None if rubrics is None else read_scales(rubrics)
+        if every_rubric:
+            table = under_every_rubric(table, scales, raters)
         check_rubric_source(table, rubrics, scales)
         groups: dict[str, str] = {}
         candidates: dict[tuple[str, str], str] = {}
@@ -160,6 +166,29 @@ def rater_columns(table: Table) -> list[str]:
     if len(ways) > 1:
         raise InputError(f"{table.path}: human scores stand in {ways[0]!r} and in {ways[1]!r}; expected one of them")
     return raters or ways
+
+
+def under_every_rubric(table: Table, scales: Mapping[str, Rubric] | None, raters: Sequence[str]) -> Table:
+    """A table with a row for each row and rubric.
+
+    Raises:
+        InputError: there is no file of rubrics, or rows name rubrics, criteria or human scores of one.
+    """
+    if scales is None:
+        raise InputError(f"{table.path}: option 'every_rubric' needs a file of rubrics, which config names 'rubrics'")
+    for name in (name for name in ("rubric_id", "criterion", *raters) if name in table.columns):
+        raise InputError(f"{table.path}: column {name!r} is of one rubric, and option 'every_rubric' takes all of them")
+    first: dict[tuple[Any, ...], object] = {}
+    rows = []
+    for where, row in table.rows:
+        item_id, instruction = row.get("item_id"), str(row.get("instruction"))
+        if not isinstance(item_id, str) or not item_id.strip():
+            raise InputError(f"{where}: field 'item_id': expected text, found {item_id!r:.60}")
+        group = row.get("group_id") or first.setdefault((instruction,), item_id)
+        candidate = row.get("candidate") or first.setdefault((group, str(row.get("response"))), item_id)
+        shared = {**row, "group_id": group, "candidate": candidate}
+        rows += [(where, {**shared, "item_id": f"{item_id}-{name}", "rubric_id": name}) for name in scales]
+    return Table(table.path, list(dict.fromkeys([*table.columns, "group_id", "candidate", "rubric_id"])), rows)
 
 
 def check_rubric_source(table: Table, rubrics: Path | None, scales: Collection[str] | None) -> None:

@@ -11,7 +11,7 @@ from rubric_order import catalogue, probes, registry
 from rubric_order.run import rehearsal
 from rubric_order.run.core import Stage, Wildcards
 from rubric_order.run.references import References
-from rubric_order.run.results import Shown, labels
+from rubric_order.run.results import BY_CRITERION, OF_CARDS, Shown, labels
 from rubric_order.run.stages import Records
 from rubric_order.settings.base import Role, Settings, extra
 
@@ -90,6 +90,11 @@ class Pages(Stage):
         by_cards = (CARDS, OF_CRITERIA)
         names = [name for made in by_cards if self._any_study(registry.probes(made)) for name in made]
         return [f"results/statistics/{name}.parquet" for name in names]
+
+    def criterion_card_files(self, wildcards: Wildcards) -> list[str]:
+        """The statistics of bias cards of single criteria, where config asks for them."""
+        asked = self.config.cards_by_criterion and self._any_study(registry.probes(CARDS))
+        return [BY_CRITERION.format(name) for name in OF_CARDS] if asked else []
 
     def _any_study(self, of_probes: Collection[str]) -> bool:
         """True if the probe of any study is one of some."""

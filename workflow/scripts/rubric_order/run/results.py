@@ -91,6 +91,13 @@ class Derived(Stage):
         return {name: getattr(self, name)(block) for name in names}
 
 
+# The statistics without which there is no bias card, and those of each criterion by itself.
+OF_CARDS = (
+    *("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence", "order_spread"),
+)
+BY_CRITERION = "results/statistics/by_criterion/{}.parquet"
+
+
 class Statistics(Stage):
     """From scores to estimates."""
 
@@ -111,6 +118,21 @@ class Statistics(Stage):
     def options(self, wildcards: Wildcards) -> list[str]:
         """Files that a statistic reads, as options; the files are tracked."""
         return [word for name, paths in self.inputs(wildcards.statistic).items() for word in ("--inputs", name, *paths)]
+
+    def files_by_criterion(self, wildcards: Wildcards) -> list[str]:
+        """Files that a statistic of cards of single criteria reads."""
+        return [path for paths in self._inputs_by_criterion(wildcards.statistic).values() for path in paths]
+
+    @untracked
+    def options_by_criterion(self, wildcards: Wildcards) -> list[str]:
+        """The same as options; the files are tracked."""
+        inputs = self._inputs_by_criterion(wildcards.statistic)
+        return [word for name, paths in inputs.items() for word in ("--inputs", name, *paths)]
+
+    def _inputs_by_criterion(self, statistic: str) -> dict[str, list[str]]:
+        """Files that a statistic reads by its record; other statistics of cards are those of single criteria."""
+        inputs = self.inputs(statistic)
+        return inputs | {name: [BY_CRITERION.format(name)] for name in inputs if name in OF_CARDS}
 
     def settings(self, wildcards: Wildcards) -> str:
         """The arguments of a statistic beside its files, as its record says."""

@@ -89,6 +89,12 @@ class Config(Settings):
         " are.",
         reruns="what these judges' studies show; no judge is asked again",
     )
+    cards_by_criterion: bool = setting(
+        False,
+        "Whether `summary.html` has a bias card of each criterion beside the one of all, where a dataset's items are of"
+        " several criteria.",
+        reruns="the summary, and the statistics of these cards",
+    )
     datasets: Annotated[dict[Id, Dataset], Len(1)] = setting(
         ..., reruns="`prepare_items` and below; judges answer new prompts only"
     )
