@@ -140,6 +140,17 @@ def test_a_word_stands_for_the_block_of_a_judge(word, model, expected):
     assert {key: block[key] for key in expected} == expected
 
 
+def test_paths_of_a_block_do_not_depend_on_the_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("f.yaml").write_text(yaml.safe_dump({"engine": "python", "function": "m:f"}))
+    Path("t.yaml").write_text(
+        yaml.safe_dump({"engine": "openai", "model": "m", "base_url": URL, "template": "t.jinja"})
+    )
+    assert judges.block("f.yaml", judges.Options())["folder"] == str(tmp_path)
+    assert judges.block("t.yaml", judges.Options())["template"] == str(tmp_path / "t.jinja")
+    assert judges.block("openai:m", judges.Options(template=Path("o.jinja")))["template"] == str(tmp_path / "o.jinja")
+
+
 def test_options_become_settings_of_the_judge():
     changes = ("sampling/temperature=0.7", "extra_body={reasoning_effort: low}", "sampling/max_tokens=8")
     options = judges.Options(prices="0.4,1.6", budget="2.5", answer_format="score", changes=changes)
