@@ -339,10 +339,8 @@ def test_a_run_that_is_killed_goes_on_and_asks_nothing_twice(texts, tmp_path):
 
 def test_the_bar_says_rate_money_and_time():
     assert watching.said(None, 0, 10, 0, 0.0, "") == ""
-    assert watching.said(2.0, 100, 300, 0, 0.5, "USD") == (
-        "2.0 a second, 0:01:40 left, 0.50 USD spent, about 1.00 USD to come"
-    )
-    assert watching.said(0.5, 1, 3, 1, 0.0, "") == "0.5 a second, 0:00:04 left, 1 failed"
+    assert watching.said(2.0, 100, 300, 0, 0.5, "USD") == "2.0/s, 0:01:40 left, 0.50 of about 1.50 USD"
+    assert watching.said(0.5, 1, 3, 1, 0.0, "") == "0.5/s, 0:00:04 left, 1 failed"
 
 
 def test_a_terminal_gets_a_bar_that_passes_every_response_on():
@@ -352,4 +350,4 @@ def test_a_terminal_gets_a_bar_that_passes_every_response_on():
     answers = [Response(str(number), text="4", cost=0.25) for number in range(4)]
     assert list(watching.watch(read(block), console)(iter(answers), 4)) == answers
     assert "4/4" in screen.getvalue()
-    assert "1.00 USD spent, about 0.00 USD to come" in screen.getvalue()
+    assert "1.00 of about 1.00 USD" in screen.getvalue()
