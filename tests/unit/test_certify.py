@@ -208,14 +208,12 @@ def test_a_folder_is_of_one_judge_and_of_certify_alone(server: Endpoint, texts, 
     assert run(server.base_url, "--model", "m", *texts, "--folder", folder).exit_code == 0
     asked = len(server.calls)
     message = failed(server.base_url, "--model", "n", *texts, "--folder", folder)
-    assert (
-        message
-        == f"{folder}: it has the study of another judge (judge 'judge_m', not 'judge_n'); expected another --folder"
-    )
+    assert message == f"{folder}: it has another study (judge 'judge_m', not 'judge_n'); expected another --folder"
+    assert "(texts 'items', not 'sample')" in failed(server.base_url, "--model", "m", "--folder", folder)
     assert "not 'python'" in failed("json:dumps", "--set", "label=m", *texts, "--folder", folder)
     assert "found other files" in failed(server.base_url, "--model", "m", *texts, "--folder", tmp_path)
     (folder / "certify.yaml").write_text("judges: {a: {}, b: {}}")
-    assert "expected one judge, as certify wrote it" in failed(server.base_url, "--model", "m", "--folder", folder)
+    assert "judges: expected one, as certify wrote it" in failed(server.base_url, "--model", "m", "--folder", folder)
     assert len(server.calls) == asked
 
 
