@@ -349,3 +349,20 @@ def test_a_terminal_gets_a_bar_that_passes_every_response_on():
     assert list(watching.watch(read(block), console)(iter(answers), 4)) == answers
     assert "4/4" in screen.getvalue()
     assert "1.00 of about 1.00 USD" in screen.getvalue()
+
+
+def test_a_template_of_messages_is_asked_as_messages(server: Endpoint, texts, tmp_path):
+    levels = "{% for option in options %}\n{{ option }}\n{% endfor %}\n"
+    user = {"role": "user", "content": "{{ response }}\n" + levels}
+    messages = [{"role": "system", "content": "You rate replies."}, user]
+    block = {"engine": "openai", "base_url": server.base_url, "model": "m", "template": messages}
+    (tmp_path / "judge.yaml").write_text(yaml.safe_dump(block))
+    done = run(tmp_path / "judge.yaml", *texts, "--folder", tmp_path / "study", "--json")
+    assert done.exit_code == 0, done.exception
+    assert json.loads(done.stdout)[0]["n_reads"] == 18
+    assert {call.body["messages"][0]["content"] for call in server.calls} == {"You rate replies."}
+    (tmp_path / "messages.yaml").write_text(yaml.safe_dump(messages))
+    words = [server.base_url, "--model", "m", "--template", tmp_path / "messages.yaml", *texts]
+    assert run(*words, "--folder", tmp_path / "other").exit_code == 0
+    one, other = (pd.read_csv(tmp_path / name / "reads.csv") for name in ("study", "other"))
+    assert one["request_id"].tolist() == other["request_id"].tolist()
