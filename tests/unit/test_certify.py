@@ -140,6 +140,17 @@ def test_a_word_stands_for_the_block_of_a_judge(word, model, expected):
     assert {key: block[key] for key in expected} == expected
 
 
+def test_paths_of_a_block_do_not_depend_on_the_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("f.yaml").write_text(yaml.safe_dump({"engine": "python", "function": "m:f"}))
+    Path("t.yaml").write_text(
+        yaml.safe_dump({"engine": "openai", "model": "m", "base_url": URL, "template": "t.jinja"})
+    )
+    assert judges.block("f.yaml", judges.Options())["folder"] == str(tmp_path)
+    assert judges.block("t.yaml", judges.Options())["template"] == str(tmp_path / "t.jinja")
+    assert judges.block("openai:m", judges.Options(template=Path("o.jinja")))["template"] == str(tmp_path / "o.jinja")
+
+
 def test_options_become_settings_of_the_judge():
     changes = ("sampling/temperature=0.7", "extra_body={reasoning_effort: low}", "sampling/max_tokens=8")
     options = judges.Options(prices="0.4,1.6", budget="2.5", answer_format="score", changes=changes)
@@ -197,14 +208,12 @@ def test_a_folder_is_of_one_judge_and_of_certify_alone(server: Endpoint, texts, 
     assert run(server.base_url, "--model", "m", *texts, "--folder", folder).exit_code == 0
     asked = len(server.calls)
     message = failed(server.base_url, "--model", "n", *texts, "--folder", folder)
-    assert (
-        message
-        == f"{folder}: it has the study of another judge (judge 'judge_m', not 'judge_n'); expected another --folder"
-    )
+    assert message == f"{folder}: it has another study (judge 'judge_m', not 'judge_n'); expected another --folder"
+    assert "(texts 'items', not 'sample')" in failed(server.base_url, "--model", "m", "--folder", folder)
     assert "not 'python'" in failed("json:dumps", "--set", "label=m", *texts, "--folder", folder)
     assert "found other files" in failed(server.base_url, "--model", "m", *texts, "--folder", tmp_path)
     (folder / "certify.yaml").write_text("judges: {a: {}, b: {}}")
-    assert "expected one judge, as certify wrote it" in failed(server.base_url, "--model", "m", "--folder", folder)
+    assert "judges: expected one, as certify wrote it" in failed(server.base_url, "--model", "m", "--folder", folder)
     assert len(server.calls) == asked
 
 
@@ -328,10 +337,8 @@ def test_a_run_that_is_killed_goes_on_and_asks_nothing_twice(texts, tmp_path):
 
 def test_the_bar_says_rate_money_and_time():
     assert watching.said(None, 0, 10, 0, 0.0, "") == ""
-    assert watching.said(2.0, 100, 300, 0, 0.5, "USD") == (
-        "2.0 a second, 0:01:40 left, 0.50 USD spent, about 1.00 USD to come"
-    )
-    assert watching.said(0.5, 1, 3, 1, 0.0, "") == "0.5 a second, 0:00:04 left, 1 failed"
+    assert watching.said(2.0, 100, 300, 0, 0.5, "USD") == "2.0/s, 0:01:40 left, 0.50 of about 1.50 USD"
+    assert watching.said(0.5, 1, 3, 1, 0.0, "") == "0.5/s, 0:00:04 left, 1 failed"
 
 
 def test_a_terminal_gets_a_bar_that_passes_every_response_on():
@@ -341,4 +348,21 @@ def test_a_terminal_gets_a_bar_that_passes_every_response_on():
     answers = [Response(str(number), text="4", cost=0.25) for number in range(4)]
     assert list(watching.watch(read(block), console)(iter(answers), 4)) == answers
     assert "4/4" in screen.getvalue()
-    assert "1.00 USD spent, about 0.00 USD to come" in screen.getvalue()
+    assert "1.00 of about 1.00 USD" in screen.getvalue()
+
+
+def test_a_template_of_messages_is_asked_as_messages(server: Endpoint, texts, tmp_path):
+    levels = "{% for option in options %}\n{{ option }}\n{% endfor %}\n"
+    user = {"role": "user", "content": "{{ response }}\n" + levels}
+    messages = [{"role": "system", "content": "You rate replies."}, user]
+    block = {"engine": "openai", "base_url": server.base_url, "model": "m", "template": messages}
+    (tmp_path / "judge.yaml").write_text(yaml.safe_dump(block))
+    done = run(tmp_path / "judge.yaml", *texts, "--folder", tmp_path / "study", "--json")
+    assert done.exit_code == 0, done.exception
+    assert json.loads(done.stdout)[0]["n_reads"] == 18
+    assert {call.body["messages"][0]["content"] for call in server.calls} == {"You rate replies."}
+    (tmp_path / "messages.yaml").write_text(yaml.safe_dump(messages))
+    words = [server.base_url, "--model", "m", "--template", tmp_path / "messages.yaml", *texts]
+    assert run(*words, "--folder", tmp_path / "other").exit_code == 0
+    one, other = (pd.read_csv(tmp_path / name / "reads.csv") for name in ("study", "other"))
+    assert one["request_id"].tolist() == other["request_id"].tolist()

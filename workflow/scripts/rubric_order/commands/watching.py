@@ -60,14 +60,14 @@ def said(rate: float | None, done: int, total: int, failed: int, spent: float, c
 
     Examples:
         >>> said(2.0, 100, 300, 0, 0.5, "USD")
-        '2.0 a second, 0:01:40 left, 0.50 USD spent, about 1.00 USD to come'
+        '2.0/s, 0:01:40 left, 0.50 of about 1.50 USD'
     """
     left = total - done
     parts = []
     if rate:
-        parts += [f"{rate:.1f} a second", f"{timedelta(seconds=round(left / rate))} left"]
+        parts += [f"{rate:.1f}/s", f"{timedelta(seconds=round(left / rate))} left"]
     if currency and done:
-        parts += [f"{spent:.2f} {currency} spent", f"about {spent / done * left:.2f} {currency} to come"]
+        parts.append(f"{spent:.2f} of about {spent / done * total:.2f} {currency}")
     if failed:
         parts.append(f"{failed} failed")
     return ", ".join(parts)

@@ -18,6 +18,7 @@ from rubric_order.settings.judges import MODULE_AND_NAME
 
 OPENAI, OPENAI_KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 ADDRESS = re.compile("https?://")
+PATHS = ("template", "folder")  # settings that are paths
 SUFFIXES = (".yaml", ".yml", ".json")
 FORMS = (
     "an address with --model, openai:MODEL, decisions:MODEL, a function as module:name, or a YAML file with a judge's"
@@ -118,6 +119,10 @@ def _of_file(path: str, model: str | None) -> dict[str, Any]:
     made = dict(content)
     if model is not None:
         made["model"] = model
+    if made["engine"] == "python":
+        made.setdefault("folder", ".")
+    # The study is in another folder, from which Snakemake may run it.
+    made |= {key: os.path.abspath(made[key]) for key in PATHS if isinstance(made.get(key), str)}
     return {"label": made.get("model") or Path(path).stem} | made
 
 

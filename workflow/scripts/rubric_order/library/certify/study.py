@@ -329,12 +329,12 @@ def prepare(folder: Path, judge: Mapping[str, Any], inputs: Inputs) -> Certifica
         },
     }
     run = Run.load(_with_paths_in(folder, written), folder, dry=True)
-    _check_folder(folder, name, run.config.judges[name])
+    _check_folder(folder, name, run.config.judges[name], inputs.dataset)
     _check_engine(run.config.judges[name])
     folder.mkdir(parents=True, exist_ok=True)
-    inputs.copy_to(folder)
     text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=120)
-    files.write_text(HEADER.format(folder=folder) + text, folder / CONFIG)
+    files.write_text(HEADER.format(folder=folder) + text, folder / CONFIG)  # first: by it the folder is known
+    inputs.copy_to(folder)
     return Certification(folder, run, inputs)
 
 
@@ -361,8 +361,8 @@ def _check_engine(judge: Judge) -> None:
         raise InputError(f"package {CLIENT!r} is missing; expected pip install 'rubric-order[endpoint]'")
 
 
-def _check_folder(folder: Path, name: str, judge: Judge) -> None:
-    """Refuse a folder that has the study of another judge.
+def _check_folder(folder: Path, name: str, judge: Judge, dataset: str) -> None:
+    """Refuse a folder that has another study: of another judge, or of own texts in the place of the sample.
 
     Raises:
         InputError: with what differs.
@@ -372,17 +372,24 @@ def _check_folder(folder: Path, name: str, judge: Judge) -> None:
         if folder.is_dir() and any(folder.iterdir()):
             raise InputError(f"{folder}: expected a new folder, or one of an earlier certify; found other files")
         return
-    blocks = reading.read(path).get("judges")
-    if not isinstance(blocks, Mapping) or len(blocks) != 1 or not all(isinstance(b, Mapping) for b in blocks.values()):
-        raise InputError(
-            f"{path}: expected one judge, as certify wrote it; give another --folder, or run it by Snakemake"
-        )
-    ((other, there),) = blocks.items()
-    values: list[tuple[str, Any, Any]] = [("judge", other, name)]
+    config = reading.read(path)
+    (other, there), (texts, _) = (_only(config.get(key), key, path) for key in ("judges", "datasets"))
+    values: list[tuple[str, Any, Any]] = [("judge", other, name), ("texts", texts, dataset)]
     values += [(key, there.get(key), getattr(judge, key, None)) for key in ("engine", "model", "function")]
     for key, before, now in values:
         if before is not None and before != now:
             raise InputError(
-                f"{folder}: it has the study of another judge ({key} {before!r:.60}, not {now!r:.60});"
-                " expected another --folder"
+                f"{folder}: it has another study ({key} {before!r:.60}, not {now!r:.60}); expected another --folder"
             )
+
+
+def _only(blocks: object, key: str, path: Path) -> tuple[str, Mapping[str, Any]]:
+    """Id and settings of the one judge, or dataset, of a config.
+
+    Raises:
+        InputError: there are others.
+    """
+    if not isinstance(blocks, Mapping) or len(blocks) != 1:
+        raise InputError(f"{path}: {key}: expected one, as certify wrote it; give another --folder, or run Snakemake")
+    ((name, settings),) = blocks.items()
+    return name, settings if isinstance(settings, Mapping) else {}
