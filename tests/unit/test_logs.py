@@ -134,9 +134,32 @@ def test_other_lines_of_chat_completions_are_read(tmp_path, line):
     assert one.answer.text == "2"
 
 
+def test_what_a_judge_thinks_is_no_part_of_its_answer(tmp_path):
+    answer = [{"type": "reasoning", "reasoning": "Score 3?"}, {"type": "text", "text": "Score: 2"}]
+    messages = [{"role": "developer", "content": "s"}, {"role": "user", "content": RUBRIC}]
+    line = {"model": "m", "messages": [*messages, {"role": "assistant", "content": answer}]}
+    (tmp_path / "log.jsonl").write_text(json.dumps(line))
+    (one,) = reading.read([tmp_path / "log.jsonl"])
+    assert one.messages == (Message("system", "s"), Message("user", RUBRIC))
+    assert one.answer == Answer("Score: 2")
+
+
+def test_requests_of_a_batch_that_failed_have_no_answer(tmp_path):
+    paths = batch_lines(tmp_path)
+    first, _ = paths[1].read_text().splitlines()
+    failed = {"id": "x", "custom_id": "b", "response": None, "error": {"code": "expired", "message": "too late"}}
+    paths[1].write_text(f"{first}\n{json.dumps(failed)}\n")
+    assert [one.answer is None for one in reading.read(paths)] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
+        (
+            "log.jsonl",
+            '{"model": "m", "messages": [{"role": "user", "content": "x\\ud800"}]}',
+            "line 1: field 'messages/1/content': expected text, found half of a surrogate pair at offset 1",
+        ),
         ("log.json", "{", "log.json: line 1, column 2: malformed JSON"),
         ("log.json", '{"a": 1}', "log.json: expected a log of Inspect"),
         ("log.jsonl", '{"a": 1}', "log.jsonl: line 1: expected messages, or a body with messages, or a response"),

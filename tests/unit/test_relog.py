@@ -122,6 +122,16 @@ def test_a_limit_takes_samples_whole(tmp_path):
     assert set(study.reads["item_id"]) == {"q0 1", "q0 2", "q1 1", "q1 2"}
 
 
+def test_a_config_that_was_edited_is_not_written_over(tmp_path):
+    written(LOGS / "rubric.eval", tmp_path)
+    written(LOGS / "rubric.eval", tmp_path, limit=2)  # the same study of fewer samples
+    path = tmp_path / "config.yaml"
+    path.write_text(path.read_text().replace("max_tokens: 100", "max_tokens: 200"))
+    with pytest.raises(InputError, match=re.escape(f"{path}: it was edited, and would be written over")):
+        written(LOGS / "rubric.eval", tmp_path)
+    assert "max_tokens: 200" in path.read_text()
+
+
 def test_settings_of_a_judge_that_cannot_be_used_are_one_line(tmp_path):
     log = relog.look([LOGS / "rubric.eval"])
     with pytest.raises(InputError, match="--base-url: the log does not say where mockllm/judge is served"):
@@ -185,6 +195,19 @@ def test_of_several_rubrics_one_is_named(tmp_path):
     assert "2 items, 12 reads, 12 requests.\nThe log answers 0 of them; 12 are asked." in done.output
     assert "The judged text is taken to be what differs from prompt to prompt." in done.output
     assert (tmp_path / "study/prompt.jinja").read_text().startswith("1. Read.\n2. Rate.\n\n{% for option in options %}")
+
+
+def test_of_many_lists_those_of_most_prompts_are_shown(tmp_path):
+    lists = [f"{k}: one\n{k + 1}: two\n\nand\n\n" for k in range(10, 90, 2)]
+    lines = [
+        {"id": name, "model": "m", "messages": [{"role": "user", "content": f"{RUBRIC}\n\n{text}"}]}
+        for name, text in (("a", "".join(lists)), ("b", lists[0]))
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = run(tmp_path / "log.jsonl", "--write", tmp_path / "study", "--base-url", NOBODY)
+    shown = re.findall(r"^(\d)  (\d) levels, in (\d) of 2", done.output, re.MULTILINE)
+    assert shown == [("1", "3", "2"), ("2", "2", "2"), ("3", "2", "1"), ("4", "2", "1"), ("5", "2", "1")]
+    assert "and 36 other lists, each in at most 1 prompts" in done.output
 
 
 def test_the_command_ends_with_a_card_and_keeps_the_reads(tmp_path):

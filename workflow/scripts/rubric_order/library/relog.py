@@ -1,5 +1,6 @@
 """From the logs of a judge to a study: its prompts, with the levels in other orders, and its recorded answers."""
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -34,6 +35,7 @@ from rubric_order.settings.judges import Endpoint
 PROBE, STUDY, DATASET = "score_order", "position_bias", "relogged"
 ITEMS, TEMPLATE, CONFIG, RECORDED = "items.jsonl", "prompt.jinja", "config.yaml", "recorded.jsonl"
 ADDRESSES = {"openai": ("https://api.openai.com/v1", "OPENAI_API_KEY")}  # by provider: address, and variable of the key
+MADE = "# Written by rubric-order relog, "  # before a digest, by which an edit is seen
 CUT_SHORT = "length"  # reason of an answer's end that leaves it unfinished
 RESULTS: Mapping[str, Sequence[str]] = {
     "figures": ("position_selection", "position_preference"),
@@ -146,7 +148,7 @@ def write(
 
     Args:
         log: see `look`.
-        folder: where to; Snakemake runs there.
+        folder: where to; Snakemake runs there. A config there that was edited is not written over.
         rubric: one of those of the log.
         order: its labels, the lowest level first.
         settings: of the judge, over those that the log says, such as ``base_url``, ``api_key_env`` and ``model``.
@@ -170,10 +172,12 @@ def write(
     condition = _condition(made.labels)
     design = Design((len(order),), (strategy,), conditions=(condition,))
     items = [_item(piece, name, candidate) for piece, (name, candidate) in zip(made.pieces, names, strict=True)]
+    config = _config(log, judge_id, block, condition, len(order), strategy)
+    _check_unedited(where / CONFIG)
     for name, text in {
         ITEMS: "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items),
         TEMPLATE: made.template,
-        CONFIG: _config(log, judge_id, block, condition, len(order), strategy),
+        CONFIG: config,
         RECORDED: "".join(
             _recorded(piece, name, judge_id) for piece, (name, _) in zip(made.pieces, names, strict=True)
         ),
@@ -368,11 +372,26 @@ def _config(log: Log, judge_id: str, block: Mapping[str, Any], condition: str, n
         "studies": {STUDY: study},
         **results,
     }
-    head = (
-        f"# Written by rubric-order relog from {len(log.calls)} prompts of {log.calls[0].grader}."
-        " Run in the folder of this file, or with Snakemake's --directory.\n"
-    )
-    return head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
+    return f"{MADE}{_digest(text)}\n# Run with Snakemake's --directory FOLDER, where this file lies.\n{text}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _check_unedited(path: Path) -> None:
+    """Refuse to write over a config that somebody changed.
+
+    Raises:
+        InputError: the file is not as `_config` wrote it.
+    """
+    if path.is_file():
+        first, _, rest = files.read_text(path).partition("\n")
+        if first != f"{MADE}{_digest(rest.partition(chr(10))[2])}":
+            raise InputError(
+                f"{path}: it was edited, and would be written over; expected another folder, or run it with Snakemake"
+            )
 
 
 def _keep(requests: pd.DataFrame, by_item: Mapping[str, Piece], message: int, folder: Path) -> tuple[int, Counter[str]]:

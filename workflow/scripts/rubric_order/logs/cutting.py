@@ -98,8 +98,6 @@ def cut(calls: Sequence[Call], rubric: Rubric, labels: Sequence[str]) -> Cut:
             left_out["what stands between its levels is another text than in the other prompts"] += 1
         else:
             text = call.messages[form.message].text
-            if "\x00" in text:
-                raise InputError(f"{call.where}: expected text, found a control character '\\x00'")
             prompts.append(_Prompt(call, block, (text[: block.start], text[block.end :])))
     system_prompt = _system(prompts, form.message)
     residue, texts = _fields(prompts)
