@@ -140,6 +140,15 @@ def test_settings_of_a_judge_that_cannot_be_used_are_one_line(tmp_path):
         written(LOGS / "rubric.eval", tmp_path, settings={"base_url": "nowhere"})
 
 
+def test_without_the_client_of_endpoints_the_study_is_written_and_not_asked(tmp_path, monkeypatch):
+    study = written(LOGS / "rubric.eval", tmp_path)
+    monkeypatch.setattr(relog.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(
+        InputError, match=r"package 'openai' is missing; expected pip install 'rubric-order\[endpoint\]'"
+    ):
+        relog.ask(study)
+
+
 def test_a_log_without_levels_is_one_line(tmp_path):
     (tmp_path / "log.jsonl").write_text(
         json.dumps({"model": "m", "messages": [{"role": "user", "content": "Good or bad?"}]})

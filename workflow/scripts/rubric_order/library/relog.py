@@ -1,6 +1,7 @@
 """From the logs of a judge to a study: its prompts, with the levels in other orders, and its recorded answers."""
 
 import hashlib
+import importlib.util
 import json
 import re
 from collections import Counter
@@ -224,6 +225,8 @@ def ask(study: Written) -> pd.DataFrame:
     from rubric_order.judging.engines import Resources
     from rubric_order.judging.store import Store
 
+    if importlib.util.find_spec("openai") is None:
+        raise InputError("package 'openai' is missing; expected pip install 'rubric-order[endpoint]'")
     judge, kept = study.judge, Store(study.folder / "results/store" / study.judge_id)
     with starting.Starter(judge, kept, Resources()) as start:
         responses = shard.judge(
