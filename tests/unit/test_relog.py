@@ -280,3 +280,56 @@ def test_results_that_are_no_reads_are_one_line(tmp_path, changes, message):
 def test_tests_of_promptfoo_are_those_of_a_study(tmp_path):
     done = run(LOGS / "rubric.eval", "--yes", "--promptfoo", tmp_path / "config.yaml")
     assert str(done.exception) == "--promptfoo: expected --write FOLDER too, since tests are those of a study"
+
+
+def test_a_rubric_in_the_system_message_is_asked_there(tmp_path):
+    system = f"You rate replies. {{{{ keep }}}}\n{RUBRIC}\n\nAnswer with JSON."
+    lines = []
+    for name, text in (("a", "one reply"), ("b", "another reply")):
+        turns = [("system", system), ("user", "Reply: x"), ("assistant", '{"score": 1}'), ("user", f"Reply: {text}\n")]
+        messages = [{"role": role, "content": content} for role, content in turns]
+        lines.append({"id": name, "model": "m", "messages": messages, "response": '{"score": 3}', "score": 3})
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def last_level(asked):
+        shown = re.findall(r"^Score (\d): ", asked.body["messages"][0]["content"], re.MULTILINE)
+        return Reply(completion(f'{{"score": {shown[-1]}}}', model="m"))
+
+    with running(last_level) as endpoint:
+        study = written(tmp_path / "log.jsonl", tmp_path / "study", settings={"base_url": endpoint.base_url})
+        reads = relog.ask(study)
+    assert (study.kept, study.agreeing, study.scored) == (2, 2, 2)
+    assert (reads["score"] == reads["ordering"].str[-1]).all()
+    assert len(endpoint.calls) == 10
+    asked = endpoint.calls[0].body["messages"]
+    assert [part["role"] for part in asked] == ["system", "user", "assistant", "user"]
+    assert asked[0]["content"].startswith("You rate replies. {{ keep }}\nScore ")
+    assert asked[3]["content"].startswith("Reply: ")
+    assert asked[3]["content"].endswith("reply\n")
+    config = yaml.safe_load((tmp_path / "study/config.yaml").read_text())
+    assert config["judges"]["m"]["template"] == "prompt.yaml"
+    tests = promptfoo.tests(study)
+    assert [json.loads(prompt["raw"])[0] for prompt in tests["prompts"]] == [
+        {"role": "system", "content": "{{message_1}}"}
+    ]
+    assert tests["tests"][0]["vars"]["message_3"] == '{"score": 1}'
+
+
+def test_levels_from_0_are_labels_of_the_rubric_s_own(tmp_path):
+    rubric = "0: none\n1: some\n2: much"
+    lines = [
+        {
+            "id": text,
+            "model": "m",
+            "messages": [{"role": "user", "content": f"{rubric}\n\n{text}"}],
+            "response": "Score: 2",
+        }
+        for text in ("one", "another")
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with running(lambda call: Reply(completion("Score: 0", model="m"))) as endpoint:
+        study = written(tmp_path / "log.jsonl", tmp_path / "study", settings={"base_url": endpoint.base_url})
+        reads = relog.ask(study)
+    assert study.kept == 2
+    assert "conditions" not in yaml.safe_load((tmp_path / "study/config.yaml").read_text())["studies"]["position_bias"]
+    assert sorted(reads["score"]) == 10 * [1] + 2 * [3]  # levels, counted from 1 as in `rubric_order.study`

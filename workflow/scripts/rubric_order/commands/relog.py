@@ -179,10 +179,13 @@ def written(study: "Written") -> list[str]:
 
 def _card(study: "Written", *, as_json: bool) -> None:
     """Ask the judge, keep the reads, and print the card."""
+    from rich.console import Console
+
     from rubric_order.base import files
+    from rubric_order.commands import watching
     from rubric_order.library import relog as library
 
-    reads = library.ask(study)
+    reads = library.ask(study, watching.watch(study.judge, Console(stderr=True)))
     path = study.folder / "reads.jsonl"
     files.write_text(reads.to_json(orient="records", lines=True, force_ascii=False), path)
     _print(reads, as_json=as_json)
