@@ -14,7 +14,7 @@ from factories import ROOT
 from rubric_order.base.errors import InputError
 from rubric_order.logs import cutting, levels, reading
 from rubric_order.logs.calls import Answer, Asked, Call, Message
-from rubric_order.prompts import frames
+from rubric_order.prompts import frames, messages
 
 LOGS = ROOT / "tests/data/logs"
 RUBRIC = "Score 1: Bad.\nScore 2: Fair.\nScore 3: Good."
@@ -25,6 +25,13 @@ def call(prompt, *, system=None, **others):
     return Call(
         **{"where": "log", "sample": prompt, "grader": "judge", "messages": tuple(messages)} | others, asked=Asked("m")
     )
+
+
+def chat(*parts):
+    """A call whose prompt has these messages."""
+    one = call("")
+    object.__setattr__(one, "messages", tuple(Message(*part) for part in parts))
+    return one
 
 
 def batch_lines(path, *, answers=True, **body):
@@ -134,9 +141,32 @@ def test_other_lines_of_chat_completions_are_read(tmp_path, line):
     assert one.answer.text == "2"
 
 
+def test_what_a_judge_thinks_is_no_part_of_its_answer(tmp_path):
+    answer = [{"type": "reasoning", "reasoning": "Score 3?"}, {"type": "text", "text": "Score: 2"}]
+    messages = [{"role": "developer", "content": "s"}, {"role": "user", "content": RUBRIC}]
+    line = {"model": "m", "messages": [*messages, {"role": "assistant", "content": answer}]}
+    (tmp_path / "log.jsonl").write_text(json.dumps(line))
+    (one,) = reading.read([tmp_path / "log.jsonl"])
+    assert one.messages == (Message("system", "s"), Message("user", RUBRIC))
+    assert one.answer == Answer("Score: 2")
+
+
+def test_requests_of_a_batch_that_failed_have_no_answer(tmp_path):
+    paths = batch_lines(tmp_path)
+    first, _ = paths[1].read_text().splitlines()
+    failed = {"id": "x", "custom_id": "b", "response": None, "error": {"code": "expired", "message": "too late"}}
+    paths[1].write_text(f"{first}\n{json.dumps(failed)}\n")
+    assert [one.answer is None for one in reading.read(paths)] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
+        (
+            "log.jsonl",
+            '{"model": "m", "messages": [{"role": "user", "content": "x\\ud800"}]}',
+            "line 1: field 'messages/1/content': expected text, found half of a surrogate pair at offset 1",
+        ),
         ("log.json", "{", "log.json: line 1, column 2: malformed JSON"),
         ("log.json", '{"a": 1}', "log.json: expected a log of Inspect"),
         ("log.jsonl", '{"a": 1}', "log.jsonl: line 1: expected messages, or a body with messages, or a response"),
@@ -275,11 +305,16 @@ def cut_of(calls, order=None):
 
 
 def filled(made, piece):
-    """The prompt that a template gives for a recorded ordering."""
+    """The messages that a template gives for a recorded ordering."""
     texts = {"instruction": "", "reference": None} | dict(piece.texts)
     lines = frames.option_lines(piece.levels, piece.ordering, made.labels)
-    template = frames.compile_template(made.template)
-    return frames.frame(template, n=len(lines), parts=True, question="", **texts).fill(lines)
+    template = frames.compile_template(messages.compose(made.template))
+    prompt = frames.frame(template, n=len(lines), parts=True, question="", **texts).fill(lines)
+    return tuple(Message(**part) for part in renamed(messages.chat(prompt, made.system_prompt)))
+
+
+def renamed(chat):
+    return [{"role": part["role"], "text": part["content"]} for part in chat]
 
 
 @pytest.mark.parametrize("name", ["rubric.eval", "grades.eval", "promptfoo.json"])
@@ -288,7 +323,7 @@ def test_a_template_filled_in_the_recorded_order_is_the_recorded_prompt(name):
     assert made.known
     assert len(made.pieces) == {"rubric.eval": 4, "grades.eval": 8, "promptfoo.json": 3}[name]
     for piece in made.pieces:
-        assert filled(made, piece) == piece.call.messages[-1].text
+        assert filled(made, piece) == piece.call.messages
     assert {piece.ordering for piece in made.pieces} == {(3, 2, 1) if name == "grades.eval" else (1, 2, 3, 4, 5)}
 
 
@@ -297,6 +332,8 @@ def test_a_template_filled_in_the_recorded_order_is_the_recorded_prompt(name):
     [
         'Reply: {text}\n\n{rubric}\n\nAnswer: {{"score": 1}} {{% if %}} {{{{ x }}}} {{# no #}}\n',
         "{rubric}\nReply: {text}\n\n",
+        "{text}\n{rubric}\n",
+        "{text}\n{rubric}",
         "{{{text}}}\n  {rubric}",
         'Choose "A" for good, or "B" for bad, of {text}:\n{rubric}',
         "{text}\n\n{rubric}\n{text}",
@@ -307,14 +344,41 @@ def test_any_prompt_is_written_back_byte_for_byte(text):
     calls = [call(text.format(text=one, rubric=RUBRIC)) for one in texts]
     made = cut_of(calls)
     assert not made.known
-    assert [filled(made, piece) for piece in made.pieces] == [one.messages[0].text for one in calls]
+    assert [filled(made, piece) for piece in made.pieces] == [one.messages for one in calls]
 
 
 def test_levels_may_differ_from_prompt_to_prompt():
     rubrics = [f"1: no {word}\n2: some {word}" for word in ("wit", "art")]
     made = cut_of([call(f"{rubric}\n\nText: {k} {k}", text=f"{k} {k}") for k, rubric in enumerate(rubrics)])
     assert [piece.levels for piece in made.pieces] == [("no wit", "some wit"), ("no art", "some art")]
-    assert made.template.startswith("{% for option in options %}\n{{ option.label }}: {{ option.description }}\n")
+    assert made.template[0].text.startswith(
+        "{% for option in options %}\n{{ option.label }}: {{ option.description }}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        [("system", f"Rate it.\n{RUBRIC}\n"), ("user", "Reply: TEXT TEXT")],
+        [("system", "You rate {{ x }}."), ("user", f"{RUBRIC}\n\nReply: TEXT")],
+        [("system", "You rate TEXT."), ("user", f"TEXT: {RUBRIC}")],
+        [("user", RUBRIC), ("assistant", "Go on.\n"), ("user", "TEXT\n")],
+        [("user", "Reply: one"), ("assistant", "Score: 2"), ("user", f"Reply: TEXT\n{RUBRIC}\n\n")],
+    ],
+)
+def test_levels_may_stand_in_any_message(shape):
+    texts = ("first {% if %}", "another\n\none")
+    calls = [chat(*((role, text.replace("TEXT", one)) for role, text in shape)) for one in texts]
+    made = cut_of(calls)
+    assert [filled(made, piece) for piece in made.pieces] == [one.messages for one in calls]
+    assert made.system_prompt is None
+    assert [message.role for message in made.template] == [role for role, _ in shape]
+
+
+def test_a_system_message_that_is_always_the_same_is_the_judge_s():
+    made = cut_of([call(f"{RUBRIC}\n{text}", system="Be fair.") for text in ("one", "another")])
+    assert made.system_prompt == "Be fair."
+    assert [message.role for message in made.template] == ["user"]
 
 
 def test_calls_that_are_no_item_are_counted_with_the_reason():
@@ -330,12 +394,12 @@ def test_calls_that_are_no_item_are_counted_with_the_reason():
     [
         ([call(RUBRIC)], "log: the prompts of the log do not differ; expected at least two judged texts"),
         (
-            [call(f"{RUBRIC} x", system="a"), call(f"{RUBRIC} y", system="b")],
-            "log: found another system message than at log; expected a user's message",
+            [chat(("user", RUBRIC), ("assistant", text)) for text in "xy"],
+            "log: found messages user, assistant; expected those of the user and the assistant, perhaps after a system",
         ),
         (
-            [call("x", system=RUBRIC), call("y", system=RUBRIC)],
-            "log: found messages system, user, with the rubric in message 1; expected a user's message",
+            [chat(("system", f"a {k}"), ("user", f"b {k}"), ("assistant", f"c {k}"), ("user", RUBRIC)) for k in "xy"],
+            "log: 3 parts of the prompts differ, between messages and around the levels; expected at most two",
         ),
     ],
 )
@@ -350,6 +414,6 @@ def test_an_order_of_other_labels_is_one_line():
 
 
 def test_more_levels_than_the_project_has_are_one_line():
-    ten = "\n".join(f"{k}: level {k}" for k in range(1, 11))
-    with pytest.raises(InputError, match="log: expected at most 9 levels, found 10"):
-        cut_of([call(f"{ten} x"), call(f"{ten} y")])
+    many = "\n".join(f"{k}: level {k}" for k in range(1, 13))
+    with pytest.raises(InputError, match="log: expected at most 11 levels, found 12"):
+        cut_of([call(f"{many} x"), call(f"{many} y")])

@@ -122,12 +122,31 @@ def test_a_limit_takes_samples_whole(tmp_path):
     assert set(study.reads["item_id"]) == {"q0 1", "q0 2", "q1 1", "q1 2"}
 
 
+def test_a_config_that_was_edited_is_not_written_over(tmp_path):
+    written(LOGS / "rubric.eval", tmp_path)
+    written(LOGS / "rubric.eval", tmp_path, limit=2)  # the same study of fewer samples
+    path = tmp_path / "config.yaml"
+    path.write_text(path.read_text().replace("max_tokens: 100", "max_tokens: 200"))
+    with pytest.raises(InputError, match=re.escape(f"{path}: it was edited, and would be written over")):
+        written(LOGS / "rubric.eval", tmp_path)
+    assert "max_tokens: 200" in path.read_text()
+
+
 def test_settings_of_a_judge_that_cannot_be_used_are_one_line(tmp_path):
     log = relog.look([LOGS / "rubric.eval"])
     with pytest.raises(InputError, match="--base-url: the log does not say where mockllm/judge is served"):
         relog.write(log, tmp_path, rubric=log.rubrics[0], order=("1", "2", "3", "4", "5"))
     with pytest.raises(InputError, match="judge: base_url: "):
         written(LOGS / "rubric.eval", tmp_path, settings={"base_url": "nowhere"})
+
+
+def test_without_the_client_of_endpoints_the_study_is_written_and_not_asked(tmp_path, monkeypatch):
+    study = written(LOGS / "rubric.eval", tmp_path)
+    monkeypatch.setattr(relog.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(
+        InputError, match=r"package 'openai' is missing; expected pip install 'rubric-order\[endpoint\]'"
+    ):
+        relog.ask(study)
 
 
 def test_a_log_without_levels_is_one_line(tmp_path):
@@ -185,6 +204,19 @@ def test_of_several_rubrics_one_is_named(tmp_path):
     assert "2 items, 12 reads, 12 requests.\nThe log answers 0 of them; 12 are asked." in done.output
     assert "The judged text is taken to be what differs from prompt to prompt." in done.output
     assert (tmp_path / "study/prompt.jinja").read_text().startswith("1. Read.\n2. Rate.\n\n{% for option in options %}")
+
+
+def test_of_many_lists_those_of_most_prompts_are_shown(tmp_path):
+    lists = [f"{k}: one\n{k + 1}: two\n\nand\n\n" for k in range(10, 90, 2)]
+    lines = [
+        {"id": name, "model": "m", "messages": [{"role": "user", "content": f"{RUBRIC}\n\n{text}"}]}
+        for name, text in (("a", "".join(lists)), ("b", lists[0]))
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = run(tmp_path / "log.jsonl", "--write", tmp_path / "study", "--base-url", NOBODY)
+    shown = re.findall(r"^(\d)  (\d) levels, in (\d) of 2", done.output, re.MULTILINE)
+    assert shown == [("1", "3", "2"), ("2", "2", "2"), ("3", "2", "1"), ("4", "2", "1"), ("5", "2", "1")]
+    assert "and 36 other lists, each in at most 1 prompts" in done.output
 
 
 def test_the_command_ends_with_a_card_and_keeps_the_reads(tmp_path):
@@ -248,3 +280,56 @@ def test_results_that_are_no_reads_are_one_line(tmp_path, changes, message):
 def test_tests_of_promptfoo_are_those_of_a_study(tmp_path):
     done = run(LOGS / "rubric.eval", "--yes", "--promptfoo", tmp_path / "config.yaml")
     assert str(done.exception) == "--promptfoo: expected --write FOLDER too, since tests are those of a study"
+
+
+def test_a_rubric_in_the_system_message_is_asked_there(tmp_path):
+    system = f"You rate replies. {{{{ keep }}}}\n{RUBRIC}\n\nAnswer with JSON."
+    lines = []
+    for name, text in (("a", "one reply"), ("b", "another reply")):
+        turns = [("system", system), ("user", "Reply: x"), ("assistant", '{"score": 1}'), ("user", f"Reply: {text}\n")]
+        messages = [{"role": role, "content": content} for role, content in turns]
+        lines.append({"id": name, "model": "m", "messages": messages, "response": '{"score": 3}', "score": 3})
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def last_level(asked):
+        shown = re.findall(r"^Score (\d): ", asked.body["messages"][0]["content"], re.MULTILINE)
+        return Reply(completion(f'{{"score": {shown[-1]}}}', model="m"))
+
+    with running(last_level) as endpoint:
+        study = written(tmp_path / "log.jsonl", tmp_path / "study", settings={"base_url": endpoint.base_url})
+        reads = relog.ask(study)
+    assert (study.kept, study.agreeing, study.scored) == (2, 2, 2)
+    assert (reads["score"] == reads["ordering"].str[-1]).all()
+    assert len(endpoint.calls) == 10
+    asked = endpoint.calls[0].body["messages"]
+    assert [part["role"] for part in asked] == ["system", "user", "assistant", "user"]
+    assert asked[0]["content"].startswith("You rate replies. {{ keep }}\nScore ")
+    assert asked[3]["content"].startswith("Reply: ")
+    assert asked[3]["content"].endswith("reply\n")
+    config = yaml.safe_load((tmp_path / "study/config.yaml").read_text())
+    assert config["judges"]["m"]["template"] == "prompt.yaml"
+    tests = promptfoo.tests(study)
+    assert [json.loads(prompt["raw"])[0] for prompt in tests["prompts"]] == [
+        {"role": "system", "content": "{{message_1}}"}
+    ]
+    assert tests["tests"][0]["vars"]["message_3"] == '{"score": 1}'
+
+
+def test_levels_from_0_are_labels_of_the_rubric_s_own(tmp_path):
+    rubric = "0: none\n1: some\n2: much"
+    lines = [
+        {
+            "id": text,
+            "model": "m",
+            "messages": [{"role": "user", "content": f"{rubric}\n\n{text}"}],
+            "response": "Score: 2",
+        }
+        for text in ("one", "another")
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with running(lambda call: Reply(completion("Score: 0", model="m"))) as endpoint:
+        study = written(tmp_path / "log.jsonl", tmp_path / "study", settings={"base_url": endpoint.base_url})
+        reads = relog.ask(study)
+    assert study.kept == 2
+    assert "conditions" not in yaml.safe_load((tmp_path / "study/config.yaml").read_text())["studies"]["position_bias"]
+    assert sorted(reads["score"]) == 10 * [1] + 2 * [3]  # levels, counted from 1 as in `rubric_order.study`

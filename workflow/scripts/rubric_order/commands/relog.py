@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rubric_order.library.relog import Log, Written
     from rubric_order.logs.levels import Rubric
 
+RUBRICS_SHOWN = 5  # of the lists that may be the rubric, those in most prompts
 EXAMPLES_SHOWN = 3  # wordings of one rubric
 
 
@@ -115,7 +116,7 @@ def shown(log: "Log", paths: list[Path]) -> list[str]:
         f"{', '.join(map(str, paths))}: {len(log.calls)} prompts of {first.grader}, judge {first.asked.name}",
         "",
     ]
-    for number, rubric in enumerate(log.rubrics, start=1):
+    for number, rubric in enumerate(log.rubrics[:RUBRICS_SHOWN], start=1):
         labels = levels.lowest_first(rubric.form.labels) or rubric.form.labels
         lines.append(f"{number}  {len(labels)} levels, in {rubric.prompts} of {len(log.calls)} prompts")
         for wording, count in rubric.wordings.most_common(EXAMPLES_SHOWN):
@@ -130,6 +131,8 @@ def shown(log: "Log", paths: list[Path]) -> list[str]:
         lines += [f"   order in the prompts: {' '.join(one)}" for one in sorted(orders)[:EXAMPLES_SHOWN]]
         said = levels.lowest_first(rubric.form.labels)
         lines += [f"   lowest first: {' '.join(said)}" if said else "   lowest first: not known, give --order", ""]
+    if others := log.rubrics[RUBRICS_SHOWN:]:
+        lines += [f"and {len(others)} other lists, each in at most {others[0].prompts} prompts", ""]
     return [commands.for_output(line) for line in lines]
 
 
@@ -139,8 +142,9 @@ def _confirmed(log: "Log", *, yes: bool, number: int | None) -> "Rubric":
     Raises:
         InputError: it is not confirmed.
     """
-    if number is not None and number > len(log.rubrics):
-        raise InputError(f"--rubric: expected at most {len(log.rubrics)}, found {number}")
+    most = min(len(log.rubrics), RUBRICS_SHOWN)
+    if number is not None and number > most:
+        raise InputError(f"--rubric: expected at most {most}, found {number}")
     chosen = log.rubrics[number - 1] if number is not None else log.certain
     if yes and chosen is not None:
         return chosen
@@ -175,10 +179,13 @@ def written(study: "Written") -> list[str]:
 
 def _card(study: "Written", *, as_json: bool) -> None:
     """Ask the judge, keep the reads, and print the card."""
+    from rich.console import Console
+
     from rubric_order.base import files
+    from rubric_order.commands import watching
     from rubric_order.library import relog as library
 
-    reads = library.ask(study)
+    reads = library.ask(study, watching.watch(study.judge, Console(stderr=True)))
     path = study.folder / "reads.jsonl"
     files.write_text(reads.to_json(orient="records", lines=True, force_ascii=False), path)
     _print(reads, as_json=as_json)

@@ -19,10 +19,10 @@ from rubric_order.library.relog import Written
 from rubric_order.logs import promptfoo
 from rubric_order.logs.calls import listed, mapping, parsed
 from rubric_order.parsing import one_score
-from rubric_order.prompts import conditions
+from rubric_order.prompts import messages
 from rubric_order.settings.judges import Endpoint
 
-VARS = ("item", "group", "ordering", "labels", "prompt")
+VARS = ("item", "group", "ordering", "labels")
 CUT_SHORT = "length"
 
 
@@ -34,30 +34,35 @@ def tests(study: Written) -> dict[str, Any]:
 
     Returns:
         The content of a ``promptfooconfig.yaml``. In ``vars``, ``ordering`` is the level at each position and
-        ``labels`` are those of the levels, the lowest first.
+        ``labels`` are those of the levels, the lowest first. Of several messages the last one is ``prompt``.
     """
     judge = study.judge
-    messages = [{"role": "user", "content": "{{prompt}}"}]
-    if judge.system_prompt:
-        messages.insert(0, {"role": "system", "content": "{{system}}"})
     groups = dict(zip(study.reads["item_id"], study.reads["group_id"], strict=True))
-    shared = {"system": judge.system_prompt} if judge.system_prompt else {}
-    rows = []
+    rows, chat = [], []
     for row in study.requests[study.requests["repeat"] == 0].itertuples():
-        labels = conditions.read(row.condition, int(row.n)).labels(int(row.n))
+        parts = messages.chat(row.prompt, judge.system_prompt)
+        names = [*(f"message_{number}" for number in range(1, len(parts))), "prompt"]
+        chat = [{"role": part["role"], "content": f"{{{{{name}}}}}"} for part, name in zip(parts, names, strict=True)]
         ordering = " ".join(map(str, row.ordering))
-        # promptfoo takes one line end away from the end of a variable.
-        prompt = f"{row.prompt}\n" if row.prompt.endswith("\n") else row.prompt
-        values = (row.unit_id, groups[row.unit_id], ordering, " ".join(labels), prompt)
-        rows.append(
-            {"description": f"{row.unit_id}: {ordering}", "vars": dict(zip(VARS, values, strict=True)) | shared}
-        )
+        values = {
+            "item": row.unit_id,
+            "group": groups[row.unit_id],
+            "ordering": ordering,
+            "labels": " ".join(study.labels),
+            **{name: _as_variable(part["content"]) for part, name in zip(parts, names, strict=True)},
+        }
+        rows.append({"description": f"{row.unit_id}: {ordering}", "vars": values})
     return {
         "description": f"{study.judge_id} in {len(rows)} orders of its rubric, by rubric-order",
-        "prompts": [{"label": study.judge_id, "raw": json.dumps(messages)}],
+        "prompts": [{"label": study.judge_id, "raw": json.dumps(chat)}],
         "providers": [{"id": f"openai:chat:{judge.model}", "label": study.judge_id, "config": _settings(judge)}],
         "tests": rows,
     }
+
+
+def _as_variable(text: str) -> str:
+    """A text as a variable: promptfoo takes one line end away from its end."""
+    return f"{text}\n" if text.endswith("\n") else text
 
 
 def write(study: Written, path: str | Path) -> None:
@@ -107,7 +112,7 @@ def reads(path: str | Path) -> pd.DataFrame:
         where = f"{path}: results/results/{number}"
         result = mapping(entry, where, "/")
         values = mapping(result.get("vars"), where, "vars")
-        for name in VARS[:4]:
+        for name in VARS:
             if not isinstance(values.get(name), str):
                 raise InputError(f"{where}: field 'vars/{name}': expected text, found {values.get(name)!r:.60}")
         ordering, labels = permutation(values["ordering"]), values["labels"].split()

@@ -1,5 +1,7 @@
 """From the logs of a judge to a study: its prompts, with the levels in other orders, and its recorded answers."""
 
+import hashlib
+import importlib.util
 import json
 import re
 from collections import Counter
@@ -7,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import yaml
@@ -18,22 +20,28 @@ from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE
 from rubric_order.datasets.custom import Custom
+from rubric_order.library.study import as_reads
 from rubric_order.logs import levels, reading
-from rubric_order.logs.calls import Asked, Call
+from rubric_order.logs.calls import Asked, Call, Message
 from rubric_order.logs.cutting import Cut, Piece, cut
 from rubric_order.logs.levels import Rubric
 from rubric_order.parsing import one_score
 from rubric_order.planning import requests as planned
 from rubric_order.planning.reads import Design, plan_reads
 from rubric_order.probes.score_order import ScoreOrder
-from rubric_order.prompts import frames, own
+from rubric_order.prompts import frames, messages, own
 from rubric_order.scoring.scores import RESPONSES, score_reads
 from rubric_order.settings import judges
 from rubric_order.settings.judges import Endpoint
 
+if TYPE_CHECKING:
+    from rubric_order.judging import shard
+
 PROBE, STUDY, DATASET = "score_order", "position_bias", "relogged"
-ITEMS, TEMPLATE, CONFIG, RECORDED = "items.jsonl", "prompt.jinja", "config.yaml", "recorded.jsonl"
+ITEMS, CONFIG, RECORDED = "items.jsonl", "config.yaml", "recorded.jsonl"
+TEMPLATE, MESSAGES = "prompt.jinja", "prompt.yaml"  # of one user's message, and of several messages
 ADDRESSES = {"openai": ("https://api.openai.com/v1", "OPENAI_API_KEY")}  # by provider: address, and variable of the key
+MADE = "# Written by rubric-order relog, "  # before a digest, by which an edit is seen
 CUT_SHORT = "length"  # reason of an answer's end that leaves it unfinished
 RESULTS: Mapping[str, Sequence[str]] = {
     "figures": ("position_selection", "position_preference"),
@@ -66,6 +74,7 @@ class Written:
     Attributes:
         folder: its files: the config, and all that it names.
         judge_id, judge: the judge in the config.
+        labels: of the levels, the lowest first.
         reads: plan of all reads, see `plan_reads`.
         requests: the distinct requests, with their prompts.
         kept: number of requests that a recorded answer answers.
@@ -78,6 +87,7 @@ class Written:
     folder: Path
     judge_id: str
     judge: Endpoint
+    labels: tuple[str, ...]
     reads: pd.DataFrame
     requests: pd.DataFrame
     kept: int
@@ -146,7 +156,7 @@ def write(
 
     Args:
         log: see `look`.
-        folder: where to; Snakemake runs there.
+        folder: where to; Snakemake runs there. A config there that was edited is not written over.
         rubric: one of those of the log.
         order: its labels, the lowest level first.
         settings: of the judge, over those that the log says, such as ``base_url``, ``api_key_env`` and ``model``.
@@ -169,19 +179,23 @@ def write(
     judge = _checked(block)
     condition = _condition(made.labels)
     design = Design((len(order),), (strategy,), conditions=(condition,))
-    items = [_item(piece, name, candidate) for piece, (name, candidate) in zip(made.pieces, names, strict=True)]
+    lowest = 0 if made.labels[0] == "0" and condition == BASELINE else 1
+    items = [_item(piece, name, candidate, lowest) for piece, (name, candidate) in zip(made.pieces, names, strict=True)]
+    config = _config(log, judge_id, block, condition, len(order), strategy)
+    _check_unedited(where / CONFIG)
     for name, text in {
         ITEMS: "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items),
-        TEMPLATE: made.template,
-        CONFIG: _config(log, judge_id, block, condition, len(order), strategy),
+        _template_name(made): _template(made),
+        CONFIG: config,
         RECORDED: "".join(
             _recorded(piece, name, judge_id) for piece, (name, _) in zip(made.pieces, names, strict=True)
         ),
     }.items():
         files.write_text(text, where / name)
     trial = partial(ScoreOrder().try_template, n=len(order))
-    own.check(where / TEMPLATE, ScoreOrder.FIELDS, [trial])
-    template = frames.load_template(where / TEMPLATE)
+    path = where / _template_name(made)
+    own.check(path, ScoreOrder.FIELDS, [trial])
+    template = frames.load_template(path)
     tables = datasets.prepare(DATASET, Custom().read(where / ITEMS))
     reads = plan_reads(
         tables.items,
@@ -198,44 +212,51 @@ def write(
     units = planned.units_asked(distinct, tables.items, tables.rubrics, tables.pairs, template, probe=PROBE)
     requests = planned.render_requests(distinct, units).assign(probe=PROBE)
     by_item = {name: piece for piece, (name, _) in zip(made.pieces, names, strict=True)}
-    kept, not_kept = _keep(requests, by_item, rubric.form.message, where / "results/store" / judge_id)
+    kept, not_kept = _keep(requests, by_item, judge.system_prompt, where / "results/store" / judge_id)
     agreeing, scored = _agreement(made)
-    return Written(where, judge_id, judge, reads, requests, kept, not_kept, made.left_out, agreeing, scored, made.known)
+    return Written(
+        where,
+        judge_id,
+        judge,
+        made.labels,
+        reads,
+        requests,
+        kept,
+        not_kept,
+        made.left_out,
+        agreeing,
+        scored,
+        made.known,
+    )
 
 
-def ask(study: Written) -> pd.DataFrame:
+def ask(study: Written, watch: "shard.Watch | None" = None) -> pd.DataFrame:
     """Ask the judge what the log does not answer, and read all answers.
 
     Answers are kept in the study's response store as they come. A study that was interrupted is asked again, and asks
     what is missing.
 
+    Args:
+        study: see `write`.
+        watch: passes responses on and shows how far they are; by default lines of a log.
+
     Returns:
-        One row a read, as `bias_card` takes it: ``item``, ``group``, ``judge``, ``ordering`` (a list) and ``score``;
-        beside these ``failure`` (why there is no score), ``answer`` (its text) and ``request_id``.
+        One row a read, see `study`.
 
     Raises:
         InputError: a setting cannot be used, or requests failed for reasons that may pass.
     """
     from rubric_order.judging import jobs
     from rubric_order.judging.engines import Resources
+    from rubric_order.judging.progress import progress
     from rubric_order.judging.store import Store
 
+    if importlib.util.find_spec("openai") is None:
+        raise InputError("package 'openai' is missing; expected pip install 'rubric-order[endpoint]'")
     judge, kept = study.judge, Store(study.folder / "results/store" / study.judge_id)
-    responses = jobs.respond(study.requests, judge, kept, Resources())
+    responses = jobs.respond(study.requests, judge, kept, Resources(), watch=watch or progress)
     scores = score_reads(study.reads, responses[RESPONSES[:-1]], probe=PROBE)
-    texts = responses.set_index("request_id")["text"]
-    return pd.DataFrame(
-        {
-            "item": scores["item_id"],
-            "group": scores["group_id"],
-            "judge": scores["judge"],
-            "ordering": [list(map(int, ordering)) for ordering in scores["ordering"]],
-            "score": scores["score"],
-            "failure": scores["failure"],
-            "answer": scores["request_id"].map(texts),
-            "request_id": scores["request_id"],
-        }
-    )
+    return as_reads(scores, responses, len(study.labels))
 
 
 def _names(pieces: Sequence[Piece]) -> list[tuple[str, str]]:
@@ -254,8 +275,8 @@ def _names(pieces: Sequence[Piece]) -> list[tuple[str, str]]:
     return names
 
 
-def _item(piece: Piece, name: str, candidate: str) -> dict[str, Any]:
-    """A row of adapter `custom`."""
+def _item(piece: Piece, name: str, candidate: str, lowest: int) -> dict[str, Any]:
+    """A row of adapter `custom`; `lowest` is the score of the lowest level."""
     texts = piece.texts
     return {
         "item_id": name,
@@ -265,7 +286,7 @@ def _item(piece: Piece, name: str, candidate: str) -> dict[str, Any]:
         "response": texts["response"],
         **({"reference": texts["reference"]} if "reference" in texts else {}),
         "question": piece.call.grader,
-        **{f"level_{level}": description for level, description in enumerate(piece.levels, start=1)},
+        **{f"level_{level}": description for level, description in enumerate(piece.levels, start=lowest)},
     }
 
 
@@ -303,7 +324,7 @@ def _judge(asked: Asked, made: Cut, settings: Mapping[str, Any]) -> dict[str, An
         "base_url": base_url,
         "model": asked.model,
         **chosen,
-        "template": TEMPLATE,
+        "template": _template_name(made),
         **({"system_prompt": made.system_prompt} if made.system_prompt is not None else {}),
         "answer_format": "feedback",
         "sampling": asked.sampling.model_dump(),
@@ -333,8 +354,8 @@ def _checked(block: Mapping[str, Any]) -> Endpoint:
 
 def _condition(labels: Sequence[str]) -> str:
     """Condition of prompts with these labels, lowest first."""
-    usual = [str(level) for level in range(1, len(labels) + 1)]
-    return BASELINE if list(labels) == usual else f"ids({','.join(labels)})"
+    usual = [[str(level) for level in range(lowest, lowest + len(labels))] for lowest in (0, 1)]
+    return BASELINE if list(labels) in usual else f"ids({','.join(labels)})"
 
 
 def _config(log: Log, judge_id: str, block: Mapping[str, Any], condition: str, n: int, strategy: str) -> str:
@@ -360,14 +381,53 @@ def _config(log: Log, judge_id: str, block: Mapping[str, Any], condition: str, n
         "studies": {STUDY: study},
         **results,
     }
-    head = (
-        f"# Written by rubric-order relog from {len(log.calls)} prompts of {log.calls[0].grader}."
-        " Run in the folder of this file, or with Snakemake's --directory.\n"
-    )
-    return head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
+    return f"{MADE}{_digest(text)}\n# Run with Snakemake's --directory FOLDER, where this file lies.\n{text}"
 
 
-def _keep(requests: pd.DataFrame, by_item: Mapping[str, Piece], message: int, folder: Path) -> tuple[int, Counter[str]]:
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _check_unedited(path: Path) -> None:
+    """Refuse to write over a config that somebody changed.
+
+    Raises:
+        InputError: the file is not as `_config` wrote it.
+    """
+    if path.is_file():
+        first, _, rest = files.read_text(path).partition("\n")
+        if first != f"{MADE}{_digest(rest.partition(chr(10))[2])}":
+            raise InputError(
+                f"{path}: it was edited, and would be written over; expected another folder, or run it with Snakemake"
+            )
+
+
+def _template_name(made: Cut) -> str:
+    return TEMPLATE if len(made.template) == 1 and made.template[0].role == "user" else MESSAGES
+
+
+def _template(made: Cut) -> str:
+    """Content of the file of a template."""
+    if _template_name(made) == TEMPLATE:
+        return made.template[0].text
+    listed = [{"role": message.role, "content": message.text} for message in made.template]
+    return yaml.dump(listed, Dumper=_Blocks, sort_keys=False, allow_unicode=True, width=120)
+
+
+class _Blocks(yaml.SafeDumper):  # type: ignore[misc]  # of a package without types
+    """Writer of YAML that shows texts of several lines as they are, where YAML can."""
+
+
+_Blocks.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None),
+)
+
+
+def _keep(
+    requests: pd.DataFrame, by_item: Mapping[str, Piece], system_prompt: str | None, folder: Path
+) -> tuple[int, Counter[str]]:
     """Write recorded answers into the response store, each for the request that is its prompt byte for byte.
 
     Returns:
@@ -377,23 +437,20 @@ def _keep(requests: pd.DataFrame, by_item: Mapping[str, Piece], message: int, fo
     from rubric_order.judging.store import Store
 
     store = Store(folder)
-    asked: dict[str, list[tuple[str, str]]] = {}  # prompt -> requests, by repeat
-    for request_id, prompt, repeat in zip(requests["request_id"], requests["prompt"], requests["repeat"], strict=True):
-        asked.setdefault(prompt, []).append((repeat, request_id))
-    free = {prompt: sorted(ids) for prompt, ids in asked.items()}
+    free: dict[tuple[Message, ...], list[str]] = {}  # requests of a prompt, by repeat
+    for row in requests.sort_values("repeat", kind="stable").itertuples():
+        prompt = tuple(Message(part["role"], part["content"]) for part in messages.chat(row.prompt, system_prompt))
+        free.setdefault(prompt, []).append(row.request_id)
     kept: dict[str, Response] = {}
     not_kept: Counter[str] = Counter()
     for piece in by_item.values():
         call, answer = piece.call, piece.call.answer
-        text = call.messages[message].text
         if answer is None:
             not_kept["the log keeps no answer"] += 1
-        elif text not in asked:
+        elif not (ids := free.get(call.messages, [])):
             not_kept["its prompt is none of the study's, byte for byte"] += 1
-        elif not free[text]:
-            not_kept["its prompt has answers enough"] += 1
         else:
-            _, request_id = free[text].pop(0)
+            request_id = ids.pop(0)
             kept[request_id] = Response(
                 request_id,
                 answer.text,

@@ -140,7 +140,7 @@ def listed(value: object, where: str, name: str) -> list[Any]:
 
 
 def text_of(content: object, where: str, name: str) -> str:
-    """Text of a message's content, which is text or a list of parts.
+    """Text of a message's content, which is text or a list of parts. What a model thought is not part of it.
 
     Raises:
         InputError: a part is not text, such as an image.
@@ -149,11 +149,28 @@ def text_of(content: object, where: str, name: str) -> str:
         return content
     parts = []
     for number, part in enumerate(listed(content, where, name), start=1):
+        if isinstance(part, dict) and part.get("type") == "reasoning":
+            continue
         if not isinstance(part, dict) or not isinstance(part.get("text"), str):
             kind = part.get("type") if isinstance(part, dict) else part
             raise InputError(f"{where}: field {name!r}: part {number}: expected text, found {kind!r:.60}")
         parts.append(part["text"])
     return "".join(parts)
+
+
+def writable(text: str, where: str) -> str:
+    """A text that a file can hold.
+
+    Raises:
+        InputError: it holds half of a surrogate pair, or a character that no text has.
+    """
+    if "\x00" in text:
+        raise InputError(f"{where}: expected text, found a control character '\\x00'")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{where}: expected text, found half of a surrogate pair at offset {error.start}") from None
+    return text
 
 
 def messages_of(content: object, where: str, name: str) -> tuple[Message, ...]:
@@ -169,7 +186,8 @@ def messages_of(content: object, where: str, name: str) -> tuple[Message, ...]:
                 f"{where}: field {name!r}: message {number}: expected role and content, found {message!r:.60}"
             )
         role = "system" if message["role"] == "developer" else message["role"]
-        messages.append(Message(role, text_of(message.get("content"), where, f"{name}/{number}/content")))
+        text = text_of(message.get("content"), where, f"{name}/{number}/content")
+        messages.append(Message(role, writable(text, f"{where}: field '{name}/{number}/content'")))
     return tuple(messages)
 
 

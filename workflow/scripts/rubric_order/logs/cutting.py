@@ -1,4 +1,4 @@
-"""From recorded prompts to a template and its texts: the rubric is cut out, and what differs from prompt to prompt.
+"""From recorded prompts to templates and texts: the rubric is cut out, and what differs from prompt to prompt.
 
 Filled with the texts of a call and with its levels in the recorded order, the template gives the recorded prompt.
 """
@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 from rubric_order.base.errors import InputError
 from rubric_order.datasets.rubrics import MAX_LEVELS
-from rubric_order.logs.calls import Call
+from rubric_order.logs.calls import Call, Message
 from rubric_order.logs.levels import Block, Rubric
 
 FIELDS = ("response", "instruction", "reference")
 # Which of the texts that a log tells from its prompts are looked for, the most first.
 CHOICES = (FIELDS, FIELDS[:2], ("response", "reference"), FIELDS[:1])
+LOOP_END = "{% endfor %}\n"
 BRACES = re.compile(r"\{(?=[{%#])|\{$")
 
 
@@ -42,15 +43,15 @@ class Cut:
     """Prompts of one judge, cut.
 
     Attributes:
-        template: Jinja, as of an own prompt.
-        system_prompt: the system message of all prompts; None where they have none.
+        template: Jinja of each message, as of an own prompt; of one user's message where `system_prompt` is before it.
+        system_prompt: the system message of all prompts, where it is always the same and the rubric is the user's.
         labels: of the levels, the lowest first.
         pieces: the prompts.
         left_out: number of calls that are not among them, by reason.
         known: True where the judged text is the one that the log names; False where it is what differs.
     """
 
-    template: str
+    template: tuple[Message, ...]
     system_prompt: str | None
     labels: tuple[str, ...]
     pieces: tuple[Piece, ...]
@@ -58,12 +59,15 @@ class Cut:
     known: bool
 
 
+Parts = tuple[str, ...]
+
+
 class _Prompt(NamedTuple):
-    """A prompt in two parts, around its levels."""
+    """A prompt in parts: its messages, the one with the levels in two parts around them."""
 
     call: Call
     block: Block
-    parts: tuple[str, str]
+    parts: Parts
 
 
 def cut(calls: Sequence[Call], rubric: Rubric, labels: Sequence[str]) -> Cut:
@@ -75,8 +79,8 @@ def cut(calls: Sequence[Call], rubric: Rubric, labels: Sequence[str]) -> Cut:
         labels: of these levels, the lowest first.
 
     Raises:
-        InputError: there are too many levels or other labels, the messages are not a user's after one system message,
-            or the prompts have nothing in common.
+        InputError: there are too many levels or other labels, the roles of messages are none of a prompt, or the
+            prompts have nothing in common.
     """
     form = rubric.form
     if sorted(labels) != list(form.labels):
@@ -84,8 +88,9 @@ def cut(calls: Sequence[Call], rubric: Rubric, labels: Sequence[str]) -> Cut:
     if len(labels) > MAX_LEVELS:
         raise InputError(f"{calls[0].where}: expected at most {MAX_LEVELS} levels, found {len(labels)}")
     left_out: Counter[str] = Counter()
-    prompts = []
+    chosen: list[tuple[Call, Block]] = []
     between = Counter(block.between for block in rubric.blocks if block is not None).most_common(1)[0][0]
+    roles = Counter(_roles(call) for call, block in zip(calls, rubric.blocks, strict=True) if block is not None)
     seen = set()
     for call, block in zip(calls, rubric.blocks, strict=True):
         if call.messages in seen:
@@ -96,61 +101,78 @@ def cut(calls: Sequence[Call], rubric: Rubric, labels: Sequence[str]) -> Cut:
             left_out["it has no such levels, or two of them"] += 1
         elif block.between != between:
             left_out["what stands between its levels is another text than in the other prompts"] += 1
+        elif _roles(call) != roles.most_common(1)[0][0]:
+            left_out["its messages have other roles than those of the other prompts"] += 1
         else:
-            text = call.messages[form.message].text
-            if "\x00" in text:
-                raise InputError(f"{call.where}: expected text, found a control character '\\x00'")
-            prompts.append(_Prompt(call, block, (text[: block.start], text[block.end :])))
-    system_prompt = _system(prompts, form.message)
+            chosen.append((call, block))
+    first = chosen[0][0]
+    _check_roles(first)
+    begin = 1 if _is_plain([call for call, _ in chosen], form.message) and len(first.messages) > 1 else 0
+    prompts = [_Prompt(call, block, _parts(call, block, form.message, begin)) for call, block in chosen]
     residue, texts = _fields(prompts)
     places = {label: place for place, label in enumerate(labels, start=1)}
     pieces = []
-    for prompt, found in zip(prompts, texts, strict=True):
-        if not found["response"].strip():
+    for prompt, fields in zip(prompts, texts, strict=True):
+        if not fields["response"].strip():
             left_out["its text is empty"] += 1
             continue
         by_label = {level.label: level.description for level in prompt.block.levels}
         ordering = tuple(places[label] for label in prompt.block.labels)
-        pieces.append(Piece(prompt.call, ordering, tuple(by_label[label] for label in labels), found))
+        pieces.append(Piece(prompt.call, ordering, tuple(by_label[label] for label in labels), fields))
     if not pieces:
-        raise InputError(f"{calls[0].where}: no prompt has a text to be judged; expected some")
+        raise InputError(f"{first.where}: no prompt has a text to be judged; expected some")
     return Cut(
-        _template(residue, prompts[0].block, between),
-        system_prompt,
+        _template(residue, _roles(first)[begin:], form.message - begin, prompts[0].block, between),
+        first.messages[0].text if begin else None,
         tuple(labels),
         tuple(pieces),
         left_out,
-        known=len(texts) == len(prompts) and _names_response(prompts, texts),
+        known=_names_response(prompts, texts),
     )
+
+
+def _roles(call: Call) -> tuple[str, ...]:
+    return tuple(message.role for message in call.messages)
+
+
+def _check_roles(call: Call) -> None:
+    """Check that a prompt is one that can be asked.
+
+    Raises:
+        InputError: a system message is not the first, the last message is not the user's, or a role is another one.
+    """
+    roles = _roles(call)
+    if roles[-1] != "user" or not set(roles[1:]) <= {"user", "assistant"} or roles[0] not in ("system", "user"):
+        raise InputError(
+            f"{call.where}: found messages {', '.join(roles)}; expected those of the user and the assistant, perhaps"
+            " after a system message, the last of them the user's"
+        )
+
+
+def _is_plain(calls: Sequence[Call], message: int) -> bool:
+    """True of prompts of one user's message with the levels, perhaps after a system message that all share.
+
+    A system message that looks like a template is written as one, with its signs escaped.
+    """
+    first = calls[0].messages
+    if message != len(first) - 1 or len(first) > 2 or any(BRACES.search(part.text) for part in first[:-1]):
+        return False
+    return all(call.messages[:-1] == first[:-1] for call in calls)
+
+
+def _parts(call: Call, block: Block, message: int, begin: int) -> Parts:
+    """Messages of a prompt from one on, that with the levels in two parts."""
+    texts = [part.text for part in call.messages]
+    around = (texts[message][: block.start], texts[message][block.end :])
+    return (*texts[begin:message], *around, *texts[message + 1 :])
 
 
 def _names_response(prompts: Sequence[_Prompt], texts: Sequence[Mapping[str, str]]) -> bool:
     """True where the judged texts are those that the log names."""
     return all(
-        (prompt.call.text or "").strip() == found["response"].strip()
-        for prompt, found in zip(prompts, texts, strict=True)
+        (prompt.call.text or "").strip() == fields["response"].strip()
+        for prompt, fields in zip(prompts, texts, strict=True)
     )
-
-
-def _system(prompts: Sequence[_Prompt], message: int) -> str | None:
-    """The system message of all prompts, whose levels stand in the user's message after it.
-
-    Raises:
-        InputError: the messages are others.
-    """
-    expected = "expected a user's message that holds the rubric, perhaps after a system message that is always the same"
-    first = prompts[0].call
-    for prompt in prompts:
-        roles = [part.role for part in prompt.call.messages]
-        if roles not in (["user"], ["system", "user"]) or message != len(roles) - 1:
-            where = f", with the rubric in message {message + 1}" if len(roles) > 1 else ""
-            raise InputError(f"{prompt.call.where}: found messages {', '.join(roles)}{where}; {expected}")
-        if prompt.call.messages[:-1] != first.messages[:-1]:
-            raise InputError(f"{prompt.call.where}: found another system message than at {first.where}; {expected}")
-    return first.messages[0].text if len(first.messages) > 1 else None
-
-
-Parts = tuple[str, str]
 
 
 def _fields(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]:
@@ -182,36 +204,44 @@ def _marked(prompt: _Prompt, choice: Sequence[str]) -> tuple[Parts | None, dict[
         if not text or whole.count(text) != 1:
             return None, {}
         whole, texts[field] = whole.replace(text, _mark(field)), text
-    head, _, tail = whole.partition(joint)
-    return (head, tail), texts
+    return tuple(whole.split(joint)), texts
 
 
 def _differing(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]:
-    """The same with what differs from prompt to prompt as response and, where both parts differ, as instruction.
+    """The same with what differs from prompt to prompt as response and, where two parts differ, as instruction.
 
     Raises:
-        InputError: nothing differs, so that the judged text is not known.
+        InputError: nothing differs, so that the judged text is not known; or more than two parts do.
     """
-    splits = [_split([prompt.parts[side] for prompt in prompts]) for side in (0, 1)]
-    varying = [side for side in (0, 1) if any(splits[side][1])]
+    first = prompts[0]
+    splits = [_split([prompt.parts[place] for prompt in prompts]) for place in range(len(first.parts))]
+    varying = [place for place, (_, middle, _) in enumerate(splits) if any(middle)]
     if not varying:
         raise InputError(
-            f"{prompts[0].call.where}: the prompts of the log do not differ; expected at least two judged texts"
+            f"{first.call.where}: the prompts of the log do not differ; expected at least two judged texts"
         )
-    judged = varying[0]
-    if len(varying) > 1 and any(prompt.call.text and prompt.call.text in prompt.parts[1] for prompt in prompts):
-        judged = 1
-    fields = {judged: "response", 1 - judged: "instruction"}
-    parts = []
+    if len(varying) > 2:
+        raise InputError(
+            f"{first.call.where}: {len(varying)} parts of the prompts differ, between messages and around the levels;"
+            " expected at most two"
+        )
+    named = [
+        place
+        for place in varying
+        if any(prompt.call.text and prompt.call.text in prompt.parts[place] for prompt in prompts)
+    ]
+    judged = named[0] if named else varying[0]
+    parts: list[str] = []
     texts: list[dict[str, str]] = [{} for _ in prompts]
-    for side, (before, middle, after) in enumerate(splits):
-        if side not in varying:
+    for place, (before, middle, after) in enumerate(splits):
+        if place not in varying:
             parts.append(before + after)
             continue
-        parts.append(before + _mark(fields[side]) + after)
+        field = "response" if place == judged else "instruction"
+        parts.append(before + _mark(field) + after)
         for entry, text in zip(texts, middle, strict=True):
-            entry[fields[side]] = text
-    return (parts[0], parts[1]), texts
+            entry[field] = text
+    return tuple(parts), texts
 
 
 def _split(texts: Sequence[str]) -> tuple[str, list[str], str]:
@@ -232,20 +262,43 @@ def _common(texts: Sequence[str]) -> str:
     return first[: next((place for place, sign in enumerate(first) if last[place : place + 1] != sign), len(first))]
 
 
-def _template(parts: Parts, block: Block, between: Sequence[str]) -> str:
-    """Jinja of parts around the levels."""
-    head, tail = parts
+def _template(
+    parts: Parts, roles: Sequence[str], message: int, block: Block, between: Sequence[str]
+) -> tuple[Message, ...]:
+    """Jinja of messages from their parts.
+
+    Args:
+        parts: see `_parts`, with marks.
+        roles: of the messages.
+        message: number of the one that has the levels between two parts.
+        block: levels of a prompt.
+        between: what stands from one level to the next.
+    """
+    contents = [
+        *map(_with_fields, parts[:message]),
+        _around(parts[message], parts[message + 1], block, between),
+        *map(_with_fields, parts[message + 2 :]),
+    ]
+    return tuple(Message(role, _ended(content)) for role, content in zip(roles, contents, strict=True))
+
+
+def _around(head: str, tail: str, block: Block, between: Sequence[str]) -> str:
+    """Jinja of the message that has the levels."""
     line = f"{_literal(block.before)}{{{{ %s.label }}}}{_literal(block.after)}{{{{ %s.description }}}}"
     if set(between) == {"\n"} and tail.startswith("\n") and (not head or head.endswith("\n")) and "\n" not in line:
-        levels = "{% for option in options %}\n" + line % ("option", "option") + "\n{% endfor %}\n"
-        text = _with_fields(head) + levels + _with_fields(tail[1:])
-    else:
-        names = (f"options[{place}]" for place in range(len(block.levels)))
-        lines = [line % (name, name) for name in names]
-        joints = [*map(_literal, between), ""]
-        levels = "".join(itertools.chain.from_iterable(zip(lines, joints, strict=True)))
-        text = _with_fields(head) + levels + _with_fields(tail)
-    # Jinja leaves out one line end at the end of a file.
+        levels = "{% for option in options %}\n" + line % ("option", "option") + f"\n{LOOP_END}"
+        return _with_fields(head) + levels + _with_fields(tail[1:])
+    names = (f"options[{place}]" for place in range(len(block.levels)))
+    lines = [line % (name, name) for name in names]
+    joints = [*map(_literal, between), ""]
+    levels = "".join(itertools.chain.from_iterable(zip(lines, joints, strict=True)))
+    return _with_fields(head) + levels + _with_fields(tail)
+
+
+def _ended(text: str) -> str:
+    """Jinja as a file has it: one line end at its end is left out, and one after a block is none of the prompt's."""
+    if text.endswith(LOOP_END):
+        return text
     return f"{text[:-1]}{{{{ '\\n' }}}}\n" if text.endswith("\n") else f"{text}\n"
 
 

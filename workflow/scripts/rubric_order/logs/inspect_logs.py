@@ -159,12 +159,18 @@ def _event(sample: Mapping[str, Any], last: Mapping[str, Any], answer: str | Non
     """Event of the call that gave an answer; empty where the log has none."""
     for event in reversed(listed(sample.get("events"), where, "events")):
         if isinstance(event, dict) and event.get("event") == "model":
-            choices = mapping(event.get("output"), where, "events/output").get("choices") or [{}]
-            message = mapping(mapping(choices[0], where, "choices").get("message"), where, "message")
+            choice = _choice(mapping(event.get("output"), where, "events/output"), where)
+            message = mapping(choice.get("message"), where, "events/output/choices/0/message")
             same = message.get("id") == last.get("id") if message.get("id") else message.get("content") == answer
             if message and same:
                 return event
     return {}
+
+
+def _choice(output: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """First choice of a model's output; empty where it has none."""
+    choices = listed(output.get("choices"), where, "events/output/choices")
+    return mapping(choices[0], where, "events/output/choices/0") if choices else {}
 
 
 def _asked(
@@ -201,8 +207,7 @@ def _asked(
 def _answer(event: Mapping[str, Any], last: Mapping[str, Any], text: str, asked: Asked, where: str) -> Answer:
     output = mapping(event.get("output"), where, "events/output")
     usage = mapping(output.get("usage"), where, "events/output/usage")
-    choice = (output.get("choices") or [{}])[0]
-    reason = choice.get("stop_reason") if isinstance(choice, dict) else None
+    reason = _choice(output, where).get("stop_reason")
     model = output.get("model") or last.get("model")
     model = asked.model if model == asked.name else model
     prompt, completion = usage.get("input_tokens"), usage.get("output_tokens")

@@ -33,6 +33,7 @@ _INLINE = re.compile(
     r"(?P<description>[^,.;:\n\"'“”()\[\]]*[^\s,.;:\"'“”()\[\]])"
 )
 _JOINT = re.compile(r"[ \t]*(?:[,;][ \t]*(?:(?:or|and)[ \t]+)?|(?:or|and)[ \t]+)")
+_NEXT_LINE = re.compile(r"\n[ \t]*\S")
 _CLOSING = re.compile(r"[\"'”],?$")
 
 
@@ -198,23 +199,20 @@ def _chosen(blocks: Sequence[Block], counts: Counter[tuple[str, ...]]) -> Block 
 
 def _lines(text: str) -> Iterator[Block]:
     """Blocks of levels that begin a line each."""
-    matches = [match for match in _LINE.finditer(text) if _is_level(match, text)]
-    place = 0
-    while place < len(matches):
-        run = [matches[place]]
-        for match in matches[place + 1 :]:
-            if not _follows(run, match, text):
-                break
+    run: list[re.Match[str]] = []
+    for match in [*(match for match in _LINE.finditer(text) if _is_level(match, text)), None]:
+        if match is None or (run and not _follows(run, match, text)):
+            if len(run) > 1 and _is_scale([level["label"] for level in run]):
+                yield _block(run, text)
+            run = []
+        if match is not None:
             run.append(match)
-        place += len(run)
-        if len(run) > 1 and _is_scale([match["label"] for match in run]):
-            yield _block(run, text)
 
 
 def _is_level(match: re.Match[str], text: str) -> bool:
     """True where a label has an end, and a description that begins in its line or the next."""
     if match["description"] is None:
-        return re.match(r"\n[ \t]*\S", text[match.end() :]) is not None
+        return _NEXT_LINE.match(text, match.end()) is not None
     return bool(match["gap"]) or (
         match["after"][-1:] in (":", "=", '"', "'", "”") and not match["description"][0].isdigit()
     )

@@ -48,7 +48,7 @@ def read_lines(files: Iterable[tuple[Path, list[tuple[int, Any]]]]) -> Iterator[
                 if key in answers:
                     raise InputError(f"{where}: field 'custom_id': {key!r:.60} is answered at {answers[key][0]}")
                 answers[key] = (where, record)
-            else:
+            elif "custom_id" not in record or not {"response", "error"} & record.keys():  # else it was not answered
                 raise InputError(
                     f"{where}: expected messages, or a body with messages, or a response, found fields"
                     f" {', '.join(map(str, record)):.100}"

@@ -8,9 +8,10 @@ from pathlib import Path
 from rubric_order.base import files
 from rubric_order.base.errors import InputError, nearest
 from rubric_order.logs import inspect_logs, openai_lines, promptfoo
-from rubric_order.logs.calls import Call, parsed
+from rubric_order.logs.calls import Call, parsed, writable
 
 SETTINGS = ("base_url", "sampling", "max_tokens_name", "extra_body")  # of a judge, which all calls of a study share
+TEXTS = ("sample", "grader", "candidate", "score", "text", "instruction", "reference")
 FORMATS = "a log of Inspect (.eval or .json), results of promptfoo (.json), or JSON Lines of chat completions"
 
 
@@ -46,6 +47,12 @@ def read(paths: Sequence[str | Path]) -> list[Call]:
         calls += openai_lines.read_lines(lines)
     if not calls:
         raise InputError(f"{', '.join(map(str, paths))}: expected {FORMATS}, found nothing")
+    for call in calls:
+        for name in TEXTS:
+            if (text := getattr(call, name)) is not None:
+                writable(text, f"{call.where}: {name}")
+        if call.answer is not None:
+            writable(call.answer.text, f"{call.where}: answer")
     return calls
 
 
