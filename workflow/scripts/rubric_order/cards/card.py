@@ -13,7 +13,7 @@ from rubric_order.base.keys import KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.cards import anchors as of_suite
 from rubric_order.cards import evidence as gathering
-from rubric_order.cards import groups, spread
+from rubric_order.cards import groups, headline, spread
 from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Rankings, ReadoutResults
 from rubric_order.methods.position import order_tests
@@ -43,12 +43,13 @@ class Card:
     def to_dict(self) -> dict[str, Any]:
         """The card as JSON has it: numbers that are not known are None.
 
-        Keys: ``judge``, ``verdict``, ``reasons``, ``notes``, ``advice``, ``v``, ``v_low``, ``v_high``, ``preference``
-        (by position, log-odds), ``usual_minus_balanced`` (points, with ``_low`` and ``_high``), counts, of a card that
-        cannot tell how many groups would (``groups_for_biased``, ``groups_for_equivalent``), what the order does to
-        ``single_items``, ``agreement`` and ``rankings``, what else was found of each readout under ``readouts``, and
-        the values of each group that a later run is compared with (``anchors``). V is that of the options that were
-        written, where any were; preference and points are those of the readout that decides (``decided_by``).
+        Keys: ``judge``, ``verdict``, ``headline``, ``reasons``, ``notes``, ``advice``, ``v``, ``v_low``, ``v_high``,
+            ``preference`` (by position, log-odds), ``usual_minus_balanced`` (points, with ``_low`` and ``_high``),
+            counts, of a card that cannot tell how many groups would (``groups_for_biased``, ``groups_for_equivalent``),
+            what the order does to ``single_items``, ``agreement`` and ``rankings``, what else was found of each readout
+            under ``readouts``, and the values of each group that a later run is compared with (``anchors``). V is that
+            of the options that were written, where any were; preference and points are those of the readout that
+            decides (``decided_by``).
         """
         evidence, main = self.evidence, self.evidence.main
         log_odds, points = evidence.log_odds, evidence.points
@@ -56,6 +57,7 @@ class Card:
         return {
             "judge": self.judge,
             "verdict": self.verdict.word,
+            "headline": headline.headline(self.evidence, self.verdict).sentence,
             "reasons": list(self.verdict.reasons),
             "notes": list(self.notes),
             "advice": self.verdict.advice,

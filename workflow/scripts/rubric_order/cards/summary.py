@@ -16,9 +16,11 @@ from markupsafe import Markup
 from rubric_order import __version__
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
+from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
-from rubric_order.cards import criteria, evidence
+from rubric_order.cards import criteria, evidence, headline, terms
+from rubric_order.cards import verdict as rules
 from rubric_order.cards.card import Card, facts, written
 from rubric_order.cards.card import cards as cards_of
 from rubric_order.methods.position import order_tests
@@ -127,21 +129,49 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
     title_parts += [f"profile {keys['profile']}"] if keys["profile"] != "default" else []
     title_parts += [f"condition {keys['condition']}"] if keys["condition"] != "baseline" else []
     subtitle = f"study {keys['study']}, strategy {keys['strategy']}, {keys['n']} score levels"
+    # Written scores that are nearly always one say nothing about positions; the probabilities behind them do.
+    soft = card.evidence.soft
+    by_probability = soft is not None and bool(soft.shares) and (main is soft or card.evidence.saturated)
+    drawn = soft if soft is not None and by_probability else main
     bars = [
         {"share": share.estimate, "low": share.low, "high": share.high, "place": place}
-        for place, share in enumerate(main.shares, start=1)
+        for place, share in enumerate(drawn.shares, start=1)
     ]
     return {
         "title": ", ".join(title_parts),
         "about": subtitle,
-        "verdict": card.verdict.word,
+        "headline": headline.headline(card.evidence, card.verdict),
+        "row": _row(card),
         "reasons": card.verdict.reasons,
         "notes": card.notes,
         "advice": card.verdict.advice,
         "bars": bars,
+        "bars_of": f"Share of each position among the {'option probabilities' if by_probability else 'selections'}",
         "scale": max((bar["share"] for bar in bars), default=1.0),
-        "facts": facts(card.evidence)[1:],  # shares are the bars
+        "facts": [(name, value, terms.term(name)) for name, value in facts(card.evidence)[1:]],  # shares are the bars
     }
+
+
+def _row(card: Card) -> dict[str, Any]:
+    """The card's row in the table of several; `sort` is a number, or empty where nothing is known."""
+    evidence = card.evidence
+    agreement = evidence.agreement.mean if evidence.agreement else UNKNOWN
+    columns: list[tuple[str, Interval, str]] = [
+        ("points", evidence.points.usual, "+z.2f"),
+        ("scores that change", evidence.spread.scores, ".0%"),
+        ("r with people", agreement, ".2f"),
+    ]
+    cells = [
+        {
+            "label": label,
+            "text": written(value, form) if value.known else "",
+            "sort": f"{value.estimate:.6g}" if value.known else "",
+        }
+        for label, value, form in columns
+    ]
+    reads = evidence.n_reads + evidence.n_failed
+    cells.append({"label": "reads", "text": f"{reads:,}", "sort": str(reads)})
+    return {"rank": rules.VERDICTS.index(card.verdict.word), "cells": cells}
 
 
 def _shown_criterion(card: criteria.CriterionCard, labels: Labels, reads: Mapping[str, str]) -> dict[str, Any]:
@@ -152,7 +182,7 @@ def _shown_criterion(card: criteria.CriterionCard, labels: Labels, reads: Mappin
     return {
         "title": ", ".join(parts),
         "about": f"study {keys['study']}, strategy {keys['strategy']}, {keys['n']} score levels",
-        "verdict": card.verdict,
+        "verdict": headline.WORDS[card.verdict],
         "reasons": card.reasons,
         "advice": card.advice,
         "shifts": [(place, written(shift, "+z.2f")) for place, shift in enumerate(card.shifts, start=1)],
