@@ -71,16 +71,27 @@ class Drift(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The change as people read it."""
+        """The change as people read it, with the runs that are compared."""
         if math.isnan(self.estimate):
             return "not known"
         if self.same:
             return f"the same in all {self.n_runs} runs"
+        return f"{self.size}, {self.compared}, {self.p_words}"
+
+    @property
+    def size(self) -> str:
+        """Estimate and interval as people read them."""
+        if math.isnan(self.estimate):
+            return "not known"
         unit = QUANTITIES[self.quantity][1]
         scale, form, sign = (1.0, ".3f", "points") if unit == POINTS else (100.0, ".1f", "percentage points")
         ends = [f"{scale * value:+z{form}}" for value in (self.estimate, self.low, self.high)]
-        p = "p < 0.001" if self.p < 0.001 else f"p = {self.p:.3f}" if self.p < 1 else "p = 1"
-        return f"{ends[0]} [{ends[1]}, {ends[2]}] {sign}, {self.compared}, {p}"
+        return f"{ends[0]} [{ends[1]}, {ends[2]}] {sign}"
+
+    @property
+    def p_words(self) -> str:
+        """The adjusted p-value as people read it."""
+        return "p < 0.001" if self.p < 0.001 else f"p = {self.p:.3f}" if self.p < 1 else "p = 1"
 
     @property
     def compared(self) -> str:

@@ -16,11 +16,9 @@ from markupsafe import Markup
 from rubric_order import __version__
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
-from rubric_order.cards import criteria, evidence, headline, terms
-from rubric_order.cards import verdict as rules
+from rubric_order.cards import criteria, evidence, headline, row, terms
 from rubric_order.cards.card import Card, facts, written
 from rubric_order.cards.card import cards as cards_of
 from rubric_order.methods.position import order_tests
@@ -109,11 +107,17 @@ def page(
         table_folder: where the page says that tables are.
         of_criteria: cards of prompts that ask for several criteria.
     """
+    shown = _with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards])
     return pages.render(
         "summary.html.jinja",
         table_folder=table_folder,
         criteria=[_shown_criterion(card, labels, reads) for card in of_criteria],
-        cards=_with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards]),
+        cards=shown,
+        heads=["judge", *row.LABELS],
+        rows=[
+            {"title": card["title"], "link": f"#card-{place}", "card": f"card-{place}", "cells": card["cells"]}
+            for place, card in enumerate(shown, start=1)
+        ],
         reads=reads,
         tables=[(table, Markup(_table(table.path))) for table in tables],  # noqa: S704 - written and escaped by `tables`
         figures=[(figure, _embedded(figure.path)) for figure in figures],
@@ -141,7 +145,7 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
         "title": ", ".join(title_parts),
         "about": subtitle,
         "headline": headline.headline(card.evidence, card.verdict),
-        "row": _row(card),
+        "cells": row.cells(card.to_dict()),
         "reasons": card.verdict.reasons,
         "notes": card.notes,
         "advice": card.verdict.advice,
@@ -150,28 +154,6 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
         "scale": max((bar["share"] for bar in bars), default=1.0),
         "facts": [(name, value, terms.term(name)) for name, value in facts(card.evidence)[1:]],  # shares are the bars
     }
-
-
-def _row(card: Card) -> dict[str, Any]:
-    """The card's row in the table of several; `sort` is a number, or empty where nothing is known."""
-    evidence = card.evidence
-    agreement = evidence.agreement.mean if evidence.agreement else UNKNOWN
-    columns: list[tuple[str, Interval, str]] = [
-        ("points", evidence.points.usual, "+z.2f"),
-        ("scores that change", evidence.spread.scores, ".0%"),
-        ("r with people", agreement, ".2f"),
-    ]
-    cells = [
-        {
-            "label": label,
-            "text": written(value, form) if value.known else "",
-            "sort": f"{value.estimate:.6g}" if value.known else "",
-        }
-        for label, value, form in columns
-    ]
-    reads = evidence.n_reads + evidence.n_failed
-    cells.append({"label": "reads", "text": f"{reads:,}", "sort": str(reads)})
-    return {"rank": rules.VERDICTS.index(card.verdict.word), "cells": cells}
 
 
 def _shown_criterion(card: criteria.CriterionCard, labels: Labels, reads: Mapping[str, str]) -> dict[str, Any]:
