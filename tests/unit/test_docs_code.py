@@ -178,8 +178,18 @@ def completed(page: str, blocks: list[Block]) -> dict:
     return config
 
 
+def run_workflow(block: Block) -> None:
+    """Check that a workflow of GitHub uses our Action with inputs that it has; `test_action.py` runs the Action."""
+    steps = [step for job in parse(block.code)["jobs"].values() for step in job["steps"]]
+    (ours,) = (step for step in steps if "rubric-order/" in step.get("uses", ""))
+    folder = ROOT / ours["uses"].partition("rubric-order/")[2].partition("@")[0]
+    assert set(ours["with"]) <= set(parse((folder / "action.yml").read_text(encoding="utf-8"))["inputs"])
+
+
 def run_yaml(block: Block) -> None:
-    if is_config(block.code):
+    if "jobs" in parse(block.code):
+        run_workflow(block)
+    elif is_config(block.code):
         before = [each for each in config_blocks(block.page) if each.number < block.number]
         completed(block.page, [*before, block])
     elif block.code.startswith("# my_rubrics.yaml"):

@@ -1,7 +1,11 @@
 """The summary of a run: its data keep to their schema, its page escapes texts and asks for nothing else."""
 
+import base64
+import hashlib
+import html
 import html.parser
 import json
+import re
 
 import jsonschema
 import pandas as pd
@@ -73,7 +77,10 @@ def test_the_page_says_what_the_cards_say_and_asks_for_nothing_else(made):
         assert all(reason in text for reason in each["reasons"])
     assert "Bee, Data" in text
     assert f"{EVIL}, Data" in text
-    assert not any(tag == "script" for tag, _ in page.tags)
+    (script,) = re.findall("<script>(.*?)</script>", made[1].read_text(), re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert sum(tag == "script" for tag, _ in page.tags) == 1
+    assert f"script-src 'sha256-{digest}'" in made[1].read_text()  # no other may run
     assert all(link.startswith(("#", "data:", "reads/s/index.html")) for link in page.links)
     assert "reads/s/index.html#d/b" in page.links
     assert all(about.get("alt") for tag, about in page.tags if tag == "img")
@@ -87,10 +94,19 @@ def test_several_cards_are_listed_first_each_with_its_verdict(made):
     ids = [about["id"] for tag, about in page.tags if tag == "article"]
     assert len(ids) == 2
     assert [link for link in page.links if link.startswith("#card-")] == [f"#{name}" for name in ids]
+    headlines = [card["headline"].partition(":")[0] for card in json.loads(made[0].read_text())["cards"]]
     text = " ".join("".join(page.text).split())
-    verdicts = [card["verdict"] for card in json.loads(made[0].read_text())["cards"]]
-    assert f"Bee, Data: {verdicts[0]}" in text
-    assert f"{EVIL}, Data: {verdicts[1]}" in text
+    assert f"Bee, Data{headlines[0]}" in text  # cells of a row
+    assert f"{EVIL}, Data{headlines[1]}" in text
+
+
+def test_a_card_says_its_headline_then_what_to_do_then_reasons(made):
+    text = " ".join(" ".join(made[1].read_text().split("<article")[1:]).split())
+    for number, each in enumerate(json.loads(made[0].read_text())["cards"], start=1):
+        card = text[text.index(f'id="card-{number}"') :]
+        verdict, _, size = each["headline"].removesuffix(".").partition(": ")
+        places = [card.index(html.escape(words)) for words in (verdict, size, each["advice"], each["reasons"][0])]
+        assert places == sorted(places)
 
 
 def test_a_run_without_orders_of_score_levels_has_no_card(tmp_path):

@@ -63,7 +63,7 @@ rule render_summary:
         tables=collect("results/tables/{table}.html", table=run.config.tables),
         figures=collect("results/figures/{figure}.svg", figure=run.config.figures),
         reads=collect("results/reads/{study}/index.html", study=run.config.studies),
-        parts=pages.parts("base.html.jinja", "summary.html.jinja", "style.css"),
+        parts=pages.parts("base.html.jinja", "judges.html.jinja", "summary.html.jinja", "style.css", "summary.js"),
     output:
         data="results/summary.json",
         page=report(

@@ -120,6 +120,7 @@ STATISTICS = {
     ),
     "strategy_comparison": Statistic("agreement", SCORE_ORDER, settings=("bootstrap/confidence",)),
     "parse_failures": Statistic("overview", ANY_PROBE, settings=()),
+    "anchors": Statistic("overview", SCORE_ORDER, settings=()),
     "budget_curve": Statistic(
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "budget_curve")
     ),

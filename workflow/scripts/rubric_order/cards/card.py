@@ -11,8 +11,9 @@ import pandas as pd
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
 from rubric_order.base.readouts import Readout
+from rubric_order.cards import anchors as of_suite
 from rubric_order.cards import evidence as gathering
-from rubric_order.cards import groups, spread
+from rubric_order.cards import groups, headline, spread
 from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Rankings, ReadoutResults
 from rubric_order.methods.position import order_tests
@@ -26,11 +27,13 @@ class Card:
         evidence: the numbers.
         verdict: what they say.
         notes: sentences about the reads that do not decide the verdict.
+        anchors: values that a later run over the same items is compared with; None where they were not computed.
     """
 
     evidence: Evidence
     verdict: rules.Verdict
     notes: tuple[str, ...] = field(default=())
+    anchors: of_suite.Anchors | None = None
 
     @property
     def judge(self) -> str:
@@ -40,12 +43,13 @@ class Card:
     def to_dict(self) -> dict[str, Any]:
         """The card as JSON has it: numbers that are not known are None.
 
-        Keys: ``judge``, ``verdict``, ``reasons``, ``notes``, ``advice``, ``v``, ``v_low``, ``v_high``, ``preference``
-        (by position, log-odds), ``usual_minus_balanced`` (points, with ``_low`` and ``_high``), counts, of a card that
-        cannot tell how many groups would (``groups_for_biased``, ``groups_for_equivalent``), what the order does to
-        ``single_items``, ``agreement`` and ``rankings``, and what else was found of each readout under ``readouts``. V
-        is that of the options that were written, where any were; preference and points are those of the readout that
-        decides (``decided_by``).
+        Keys: ``judge``, ``verdict``, ``headline``, ``reasons``, ``notes``, ``advice``, ``v``, ``v_low``, ``v_high``,
+            ``preference`` (by position, log-odds), ``usual_minus_balanced`` (points, with ``_low`` and ``_high``),
+            counts, of a card that cannot tell how many groups would (``groups_for_biased``, ``groups_for_equivalent``),
+            what the order does to ``single_items``, ``agreement`` and ``rankings``, what else was found of each readout
+            under ``readouts``, and the values of each group that a later run is compared with (``anchors``). V is that
+            of the options that were written, where any were; preference and points are those of the readout that
+            decides (``decided_by``).
         """
         evidence, main = self.evidence, self.evidence.main
         log_odds, points = evidence.log_odds, evidence.points
@@ -53,6 +57,7 @@ class Card:
         return {
             "judge": self.judge,
             "verdict": self.verdict.word,
+            "headline": headline.headline(self.evidence, self.verdict).sentence,
             "reasons": list(self.verdict.reasons),
             "notes": list(self.notes),
             "advice": self.verdict.advice,
@@ -83,6 +88,7 @@ class Card:
             "agreement": _agreement(evidence.agreement),
             "rankings": _rankings(evidence.rankings),
             "readouts": {str(readout.name): self._readout(readout) for readout in evidence.readouts},
+            **({"anchors": self.anchors.to_dict()} if self.anchors else {}),
             **{name: evidence.keys[name] for name in KEYS if name not in ("judge", "n")},
         }
 
@@ -118,8 +124,12 @@ class Card:
 
 
 def cards(statistics: Mapping[str, pd.DataFrame]) -> list[Card]:
-    """A card for each group of reads, see `evidence.gather`."""
-    return [Card(evidence, rules.judge(evidence)) for evidence in gathering.gather(statistics)]
+    """A card for each group of reads, see `evidence.gather`; with anchors where their statistic is there."""
+    suites = of_suite.gather(statistics.get(of_suite.NAME))
+    return [
+        Card(evidence, rules.judge(evidence), anchors=suites.get(tuple(evidence.keys[name] for name in KEYS)))
+        for evidence in gathering.gather(statistics)
+    ]
 
 
 def facts(evidence: Evidence) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
-from rubric_order.cards import by_criterion, criteria, evidence
+from rubric_order.cards import by_criterion, criteria, evidence, headline, row, terms
 from rubric_order.cards.card import Card, facts, written
 from rubric_order.cards.card import cards as cards_of
 from rubric_order.methods.position import order_tests
@@ -115,12 +115,18 @@ def page(
         of_criteria: cards of prompts that ask for several criteria.
         of_single: cards of single criteria of prompts that ask for one.
     """
+    shown = _with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards])
     return pages.render(
         "summary.html.jinja",
         table_folder=table_folder,
         single=_with_own_titles([_shown_single(card, labels, reads) for card in of_single]),
         criteria=[_shown_criterion(card, labels, reads) for card in of_criteria],
-        cards=_with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards]),
+        cards=shown,
+        heads=["judge", *row.LABELS],
+        rows=[
+            {"title": card["title"], "link": f"#card-{place}", "card": f"card-{place}", "cells": card["cells"]}
+            for place, card in enumerate(shown, start=1)
+        ],
         reads=reads,
         tables=[(table, Markup(_table(table.path))) for table in tables],  # noqa: S704 - written and escaped by `tables`
         figures=[(figure, _embedded(figure.path)) for figure in figures],
@@ -136,20 +142,26 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
     title_parts += [f"profile {keys['profile']}"] if keys["profile"] != "default" else []
     title_parts += [f"condition {keys['condition']}"] if keys["condition"] != "baseline" else []
     subtitle = f"study {keys['study']}, strategy {keys['strategy']}, {keys['n']} score levels"
+    # Written scores that are nearly always one say nothing about positions; the probabilities behind them do.
+    soft = card.evidence.soft
+    by_probability = soft is not None and bool(soft.shares) and (main is soft or card.evidence.saturated)
+    drawn = soft if soft is not None and by_probability else main
     bars = [
         {"share": share.estimate, "low": share.low, "high": share.high, "place": place}
-        for place, share in enumerate(main.shares, start=1)
+        for place, share in enumerate(drawn.shares, start=1)
     ]
     return {
         "title": ", ".join(title_parts),
         "about": subtitle,
-        "verdict": card.verdict.word,
+        "headline": headline.headline(card.evidence, card.verdict),
+        "cells": row.cells(card.to_dict()),
         "reasons": card.verdict.reasons,
         "notes": card.notes,
         "advice": card.verdict.advice,
         "bars": bars,
+        "bars_of": f"Share of each position among the {'option probabilities' if by_probability else 'selections'}",
         "scale": max((bar["share"] for bar in bars), default=1.0),
-        "facts": facts(card.evidence)[1:],  # shares are the bars
+        "facts": [(name, value, terms.term(name)) for name, value in facts(card.evidence)[1:]],  # shares are the bars
     }
 
 
@@ -167,7 +179,7 @@ def _shown_criterion(card: criteria.CriterionCard, labels: Labels, reads: Mappin
     return {
         "title": ", ".join(parts),
         "about": f"study {keys['study']}, strategy {keys['strategy']}, {keys['n']} score levels",
-        "verdict": card.verdict,
+        "verdict": headline.WORDS[card.verdict],
         "reasons": card.reasons,
         "advice": card.advice,
         "shifts": [(place, written(shift, "+z.2f")) for place, shift in enumerate(card.shifts, start=1)],

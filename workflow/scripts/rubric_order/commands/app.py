@@ -20,6 +20,7 @@ from rubric_order.commands import (
     probe,
     prompts,
     relog,
+    runs,
     study,
 )
 
@@ -34,6 +35,7 @@ app.command("audit")(audit.audit)
 app.command("certify")(certify.certify)
 app.command("check")(check.check)
 app.command("compare")(compare.compare)
+app.command("runs")(runs.runs)
 app.command("plan-groups")(plan_groups.plan_groups)
 app.command("orderings")(prompts.orderings)
 app.command("render")(prompts.render)

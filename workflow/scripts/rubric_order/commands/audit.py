@@ -63,14 +63,16 @@ def _print(cards: "BiasCards") -> None:
     from rich.panel import Panel
     from rich.table import Table
 
+    from rubric_order.cards import headline
     from rubric_order.cards.card import facts
 
     console = Console()
     for card in cards:
         console.print(Panel(commands.text(f"{card.judge}: {card.verdict.word}", style="bold"), expand=False))
+        console.print(commands.text(headline.headline(card.evidence, card.verdict).sentence, style="bold"))
+        console.print(commands.text(f"→ {card.verdict.advice}"))
         for sentence in card.verdict.reasons:
             console.print(commands.text(f"• {sentence}"))
-        console.print(commands.text(f"→ {card.verdict.advice}"))
         for sentence in card.notes:
             console.print(commands.text(f"• {sentence}", style="dim"))
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))

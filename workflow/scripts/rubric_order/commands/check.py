@@ -1,12 +1,15 @@
-"""``rubric-order check``: whether a run keeps within limits, as a status for a pipeline."""
+"""``rubric-order check``: whether a run keeps within limits and is as its baseline, as a status for a pipeline."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rubric_order import commands
 from rubric_order.base.errors import InputError
+
+if TYPE_CHECKING:
+    from rubric_order.cards.limits import Finding
 
 NO_SUMMARY = 2  # what cannot be read cannot be told either
 
@@ -39,46 +42,136 @@ def check(
         int | None,
         typer.Option(min=1, help="Fewest groups of items; with fewer, nothing can be told.", show_default=False),
     ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            help="An earlier summary of the same items: fail where the judge has changed since.", show_default=False
+        ),
+    ] = None,
+    max_drift: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Greatest drift of the mean score from the baseline, in points; without it any change fails.",
+            show_default=False,
+        ),
+    ] = None,
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of the runs that were compared with the baseline; by default beside it.", show_default=False
+        ),
+    ] = None,
+    once: Annotated[
+        bool,
+        typer.Option("--once", help="Compare two versions of a judge, and neither read nor write a history."),
+    ] = False,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of this run in the history; checked again, it counts once. By default its time.",
+            show_default=False,
+        ),
+    ] = None,
     judge: Annotated[
         str | None, typer.Option(help="Look at the cards of this judge alone.", show_default=False)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what each limit says as a JSON list.")] = False,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(help="Write the findings as Markdown too, for a step summary or a comment.", show_default=False),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write the findings as JUnit XML too.", show_default=False)] = None,
+    title: Annotated[str, typer.Option(help="Heading of the Markdown.")] = "Judge gate",
 ) -> None:
-    """Compare the cards of a run with limits.
+    """Compare the cards of a run with limits, and with those of a baseline.
 
     Status 0: passed, every interval lies inside its limit. 1: failed, one lies outside. 2: cannot tell, an interval
     reaches across a limit or is not known, a judge is saturated, groups are too few, or the summary cannot be read.
+    With --baseline, status 1 also where a test finds that the judge has changed: over all runs of a gate together, at
+    most 5% of the judges that have not.
 
-    Example: [green]rubric-order check results/summary.json --max-v 0.1 --max-points 0.2 --min-groups 30[/]
+    Examples: [green]rubric-order check results/summary.json --max-v 0.1 --max-points 0.2 --min-groups 30[/],
+    [green]rubric-order check today.json --baseline baseline.json --markdown "$GITHUB_STEP_SUMMARY"[/]
     """
+    from rubric_order.cards import history as runs
     from rubric_order.cards import limits as rules
+    from rubric_order.cards import outcome as written
 
     limits = rules.Limits(max_v, max_points, max_log_odds, max_failed, min_agreement, min_groups)
-    if limits == rules.Limits():
+    if limits == rules.Limits() and baseline is None:
         options = "--max-v, --max-points, --max-log-odds, --max-failed, --min-agreement or --min-groups"
-        raise typer.BadParameter(f"name a limit: {options}")
-    findings = rules.check(_chosen(summary, judge), limits)
+        raise typer.BadParameter(f"name a limit: {options}; or --baseline")
+    _refuse_without(baseline, {"--max-drift": max_drift, "--history": history, "--run": run, "--once": once or None})
+    if once and (history is not None or run is not None):
+        raise typer.BadParameter("--once has no history: expected no --history and no --run")
+    try:
+        cards = _chosen(summary, judge)
+        findings = rules.check(cards, limits)
+        if baseline is not None:
+            kept = None if once else history or runs.beside(baseline)
+            findings += _compared(cards, summary, baseline, kept, run, max_drift)
+    except InputError as error:
+        error.status = NO_SUMMARY
+        raise
     status = rules.status(findings)
+    outcome = {value: word for word, value in rules.STATUS.items()}[status]
+    for path, text in ((markdown, written.markdown(findings, outcome, title=title)), (junit, written.junit(findings))):
+        if path is not None:
+            path.write_text(text, encoding="utf-8")
     if as_json:
         typer.echo(commands.as_json([finding._asdict() for finding in findings], indent=1))
     else:
-        _print(findings, {value: word for word, value in rules.STATUS.items()}[status])
+        _print(findings, outcome)
     raise typer.Exit(status)
+
+
+def _refuse_without(baseline: Path | None, options: dict[str, object]) -> None:
+    """Refuse options that need a baseline."""
+    given = [name for name, value in options.items() if value is not None]
+    if given and baseline is None:
+        raise typer.BadParameter(f"{given[0]} needs --baseline")
+
+
+def _compared(
+    cards: list[dict[str, Any]],
+    summary: Path,
+    baseline: Path,
+    history: Path | None,
+    run: str | None,
+    max_drift: float | None,
+) -> "list[Finding]":
+    """Findings of a run against its baseline; the run is written into the history."""
+    from rubric_order.cards import gate
+    from rubric_order.cards import history as runs
+    from rubric_order.cards import summary as summaries
+
+    before = summaries.read(baseline)
+    past = [] if history is None else runs.read(history, runs.digest(before))
+    checked = gate.check(
+        cards,
+        before,
+        past,
+        where=summary,
+        baseline_where=baseline,
+        run=run,
+        daily=history is not None,
+        max_drift=max_drift,
+    )
+    if history is not None:
+        runs.write(runs.with_run(past, checked.run), history)
+    return checked.findings
 
 
 def _chosen(summary: Path, judge: str | None) -> list[dict[str, Any]]:
     """The cards of one judge, or all."""
     from rubric_order.cards import summary as summaries
 
-    try:
-        cards = summaries.read(summary)
-        chosen = [card for card in cards if judge in (None, card["judge"])]
-        if not chosen:
-            whose = f" of judge {judge!r:.60}" if judge else ""
-            raise InputError(f"{summary}: no card{whose}; found {', '.join(card['judge'] for card in cards) or 'none'}")
-    except InputError as error:
-        error.status = NO_SUMMARY
-        raise
+    cards = summaries.read(summary)
+    chosen = [card for card in cards if judge in (None, card["judge"])]
+    if not chosen:
+        whose = f" of judge {judge!r:.60}" if judge else ""
+        raise InputError(f"{summary}: no card{whose}; found {', '.join(card['judge'] for card in cards) or 'none'}")
     return chosen
 
 

@@ -25,6 +25,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "human_agreement": {"confidence": CONFIDENCE},
     "budget_curve": {"confidence": CONFIDENCE, "seed": SEED},
     "decisiveness": {},
+    "anchors": {},
 }
 NOT_COMPARED = ("strategy_comparison", "condition_comparison")  # a plain table has one strategy and condition
 
@@ -52,7 +53,10 @@ def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = L
     """
     from rubric_order.analyses.position.equivalence import estimate as equivalence
 
-    statistics = ("decisiveness", "position_selection", "position_preference", "score_effects", "order_spread")
+    statistics = (
+        *("decisiveness", "position_selection", "position_preference", "score_effects", "order_spread"),
+        "anchors",
+    )
     scores = scores.take(np.lexsort((scores["read_index"], pd.factorize(scores["item_id"], sort=True)[0])))
     tables = {
         name: estimate(name, scores, points=points) if name == "score_effects" else estimate(name, scores)

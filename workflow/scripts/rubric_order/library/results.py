@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -187,7 +187,7 @@ def bias_card(
     levels = None if scale is None else scales.parse(scale if isinstance(scale, str) else ",".join(scale))
     scores = estimates.scores_of(reads, columns=names, scale=levels)
     estimated = estimates.of_card(scores, points=margin_points, log_odds=margin_log_odds)
-    made = [Card(card.evidence, card.verdict, _notes(scores, card.judge)) for card in make_cards(estimated)]
+    made = [replace(card, notes=_notes(scores, card.judge)) for card in make_cards(estimated)]
     return BiasCards(tuple(made), estimated)
 
 

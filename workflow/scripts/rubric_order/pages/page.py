@@ -1,5 +1,7 @@
 """Writing a page from a template of this package: one file, which asks for nothing over a network."""
 
+import base64
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ def render(name: str, **values: Any) -> str:
     )
     environment.filters["json"] = lambda value: json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
     environment.globals["verbatim"] = _verbatim
+    environment.globals["hashed"] = _hashed
     environment.filters["script"] = lambda value: Markup(script(value))  # noqa: S704 - no text in it is markup
     return environment.get_template(name).render(**values)
 
@@ -33,6 +36,12 @@ def render(name: str, **values: Any) -> str:
 def _verbatim(name: str) -> Markup:
     """A file of this package, such as its style, as it stands there."""
     return Markup((FOLDER / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+
+
+def _hashed(name: str) -> Markup:
+    """Hash of a script of this package, by which a page's policy lets it run and no other."""
+    digest = base64.b64encode(hashlib.sha256((FOLDER / name).read_bytes()).digest()).decode()
+    return Markup(f"'sha256-{digest}'")  # noqa: S704 - letters, digits, +, / and =
 
 
 def script(value: object) -> str:

@@ -16,7 +16,7 @@ from rubric_order.run.stages import Records
 from rubric_order.settings.base import Role, Settings, extra
 
 CARDS: tuple[str, ...] = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
-CARDS += ("order_spread", "human_agreement", "strategy_comparison", "rank_reversal")
+CARDS += ("order_spread", "human_agreement", "strategy_comparison", "rank_reversal", "anchors")
 OF_CRITERIA = ("criterion_order",)  # of prompts that ask for several criteria
 SHOWN: dict[registry.Kind, str] = {"tables": "results/tables/{}.html", "figures": "results/figures/{}.svg"}
 

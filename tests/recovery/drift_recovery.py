@@ -1,0 +1,235 @@
+"""Gates over years of daily runs: how often they alarm without a change, and how soon after one.
+
+    python tests/recovery/drift_recovery.py [--years 100] [--only WORD]
+
+A judge scores the same items every day in the ten balanced orderings of five levels. Its score is an item's quality
+plus an effect of the ordering and noise, rounded to a level. The runs share no code with the simulated judge of the
+library. A change, where there is one, comes on day `CHANGED` of a year.
+"""
+
+import argparse
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.cards import drift
+from rubric_order.methods.uncertainty import run_changes
+from rubric_order.prompts import orderings
+
+DAYS, CHANGED = 365, 100
+LEVELS = 5
+SHOWN = orderings.balanced(LEVELS)
+PLACE = np.argsort(SHOWN, axis=1)  # of each level in each ordering
+EQUAL = (3,) * 60
+UNEQUAL = (40,) * 6 + (2,) * 54
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A judge, a suite and a change.
+
+    Attributes:
+        title: in words.
+        sizes: items of each group.
+        noise: standard deviation of a read. shock: of what a run adds to all reads of a group.
+        quality: lowest and highest quality of items.
+        preference: what the first ordering adds to a score more than the last one.
+        failing: share of reads without a score.
+        shift: points that the change adds. part: share of the groups that it hits. mixed: whether it adds to every
+            other
+            of these and takes from the others.
+        tilt: what the change adds to `preference`.
+        changed: first day of the change.
+    """
+
+    title: str
+    sizes: tuple[int, ...] = EQUAL
+    noise: float = 0.7
+    shock: float = 0.0
+    quality: tuple[float, float] = (1.0, 5.0)
+    preference: float = 0.4
+    failing: float = 0.0
+    shift: float = 0.0
+    part: float = 1.0
+    mixed: bool = False
+    tilt: float = 0.0
+    changed: int = CHANGED
+
+    @property
+    def changes(self) -> bool:
+        """True where the judge changes."""
+        return bool(self.shift or self.tilt)
+
+
+CELLS = (
+    Cell("no change, 60 groups of 3 items"),
+    Cell("no change, a tenth of 60 groups of 40 items, the others of 2", sizes=UNEQUAL),
+    Cell("no change, runs move whole groups", shock=0.5, sizes=UNEQUAL),
+    Cell("no change, saturated: 1 read in 1,000 is no 5", quality=(5.95, 6.05), noise=0.5, preference=0.0),
+    Cell("no change, saturated: 1 read in 30,000 is no 5", quality=(6.5, 6.5), noise=0.5, preference=0.0),
+    Cell("no change, indecisive", noise=3.0),
+    Cell("no change, deterministic", noise=0.0),
+    Cell("no change, 2% of the reads fail", failing=0.02),
+    Cell("no change, 10 groups of 3 items", sizes=(3,) * 10),
+    Cell("0.05 points", shift=0.05),
+    Cell("0.1 points", shift=0.1),
+    Cell("0.2 points", shift=0.2),
+    Cell("0.2 points in half of the groups", shift=0.2, part=0.5),
+    Cell("0.2 points, unequal groups", shift=0.2, sizes=UNEQUAL),
+    Cell("0.2 points, indecisive", shift=0.2, noise=3.0),
+    Cell("0.2 points from the first run after the baseline on", shift=0.2, changed=1),
+    Cell("0.5 points from the first run after the baseline on", shift=0.5, changed=1),
+    Cell("0.1 points, 20 groups of 2 items", sizes=(2,) * 20, shift=0.1),
+    Cell("0.2 points, 20 groups of 2 items", sizes=(2,) * 20, shift=0.2),
+    Cell(
+        "0.5 points from the first run after the baseline on, 20 groups of 2 items",
+        sizes=(2,) * 20,
+        shift=0.5,
+        changed=1,
+    ),
+    Cell("saturated, then 1 read in 50 is no 5", quality=(5.95, 6.05), noise=0.5, preference=0.0, shift=-0.47),
+    Cell("deterministic, 0.2 points in half of the groups", noise=0.0, shift=0.2, part=0.5),
+    Cell(
+        "deterministic, half a point up in a tenth of the groups, down in another",
+        noise=0.0,
+        shift=0.5,
+        part=0.2,
+        mixed=True,
+    ),
+    Cell("0.5 points up in half of the groups, down in the others", shift=0.5, mixed=True),
+    Cell("the first ordering gains half a point on the last", tilt=0.5),
+)
+
+
+def year(cell: Cell, rng: np.random.Generator, days: int = DAYS) -> dict[str, np.ndarray]:
+    """Values of a year of runs after a baseline, as `drift` compares them.
+
+    Returns:
+        By quantity, shape (days + 1, n_groups); of the distance, shape (days, n_groups).
+    """
+    sizes = np.array(cell.sizes)
+    starts = np.cumsum(sizes) - sizes
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    quality = rng.uniform(*cell.quality, size=sizes.sum())
+    n_reads = len(SHOWN)
+    slope = np.linspace(0.5, -0.5, n_reads)
+    hit = rng.permutation(len(sizes)) < round(cell.part * len(sizes))
+    sign = np.where(np.cumsum(hit) % 2, 1.0, -1.0) if cell.mixed else 1.0
+    values: dict[str, list[np.ndarray]] = {name: [] for name in ("score", "order", "ends", "failed")}
+    for day in range(days + 1):
+        after = cell.changes and day >= cell.changed
+        mean = quality + (hit * sign * cell.shift * after)[group]
+        mean = mean + cell.shock * rng.normal(size=len(sizes))[group]
+        tilt = (cell.preference + cell.tilt * after) * slope
+        latent = mean[:, None] + tilt + cell.noise * rng.normal(size=(len(mean), n_reads))
+        score = np.clip(np.rint(latent), 1, LEVELS)
+        place = PLACE[np.arange(n_reads), score.astype(int) - 1]
+        ends = (place == 0) * 1.0 - (place == LEVELS - 1)
+        failed = rng.random(score.shape) < cell.failing
+        score[failed] = ends[failed] = np.nan
+        item = np.nanmean(score, axis=1)
+        usual = score[:, 0] - item
+        known = ~np.isnan(usual)
+        with np.errstate(invalid="ignore"):
+            order = np.add.reduceat(np.where(known, usual, 0.0), starts) / np.add.reduceat(known * 1.0, starts)
+        values["order"].append(order)
+        for name, of_item in (("score", item), ("ends", np.nanmean(ends, axis=1)), ("failed", failed.mean(axis=1))):
+            values[name].append(np.add.reduceat(of_item, starts) / sizes)
+    series = {name: np.stack(rows).round(6) for name, rows in values.items()}
+    return series | {"distance": np.abs(series["score"][1:] - series["score"][0])}
+
+
+def near(values: np.ndarray, weights: np.ndarray, latest: np.ndarray) -> np.ndarray:
+    """Tell whether differences are too near to 0 for a small p-value of `run_changes`, for each number of runs.
+
+    Args:
+        values: shape (n_runs, n_groups).
+        weights: shape (n_groups,).
+        latest: runs at the end of the first 2, 3, ... n_runs runs, shape (n_runs - 1,).
+    """
+    known = ~np.isnan(values)
+    centred = np.where(known, values - np.nanmean(values, axis=0), 0.0)
+    sums = [np.cumsum(part, axis=0) for part in (known * 1.0, centred, centred**2)]
+    count, total, squares = (part[1:] for part in sums)
+    before = np.arange(1, len(values)) - latest
+    n_before, sum_before = (part[before] for part in sums[:2])
+    n_after, sum_after = count - n_before, total - sum_before
+    used = (n_before > 0) & (n_after > 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        apart = np.where(used, sum_after / n_after - sum_before / n_before, 0.0)
+        variance = (squares - total**2 / count) / (count - 1) * count / (n_after * n_before)
+    weight = weights * used
+    weight = weight / weight.sum(axis=1, keepdims=True)
+    size = (weight * apart).sum(axis=1)
+    whole = (weight**2 * np.where(used, variance, 0.0)).sum(axis=1)
+    return np.abs(size) < 0.999 * run_changes.NEAR * np.sqrt(np.maximum(whole, 0.0))
+
+
+def first_alarm(series: dict[str, np.ndarray], sizes: tuple[int, ...]) -> tuple[int, str]:
+    """Day of the first alarm of a gate and its quantity; 0 and empty where there is none.
+
+    As `drift.drifts` decides, without its intervals.
+    """
+    weights = np.array(sizes, dtype=float)
+    days = len(series["score"]) - 1
+    # By quantity and place among the comparisons the days on which there may be a small p-value.
+    far: dict[str, list[np.ndarray]] = {}
+    for name, values in series.items():
+        counts = [run_changes.latest(n) for n in range(2, len(values) + 1)]
+        places = range(max(map(len, counts), default=0))
+        padded = [np.array([at[min(place, len(at) - 1)] for at in counts]) for place in places]
+        far[name] = [~near(values, weights, latest) for latest in padded]
+    for day in range(1, days + 1):
+        so_far = {name: values[: day + (name != "distance")] for name, values in series.items()}
+        tests = {name: run_changes.latest(len(values)) for name, values in so_far.items()}
+        sides = {name: 1 if name == "distance" else 2 for name in tests}
+        n_tests = sum(sides[name] * len(windows) for name, windows in tests.items())
+        level = drift.LEVEL * run_changes.spending(day) / n_tests
+        for name, windows in tests.items():
+            for place, latest in enumerate(windows):
+                if not far[name][place][len(so_far[name]) - 2]:
+                    continue
+                difference = run_changes.difference(so_far[name], weights, latest)
+                p = difference.greater if name == "distance" else min(difference.greater, difference.less)
+                if p <= level:
+                    return day, name
+    return 0, ""
+
+
+def run(cell: Cell, years: int, seed: int = 1, days: int = DAYS) -> dict[str, object]:
+    """Alarms of a cell; of a judge that changes, shares found within so many runs after the change."""
+    alarms = [
+        first_alarm(year(cell, np.random.default_rng([seed, number]), days), cell.sizes) for number in range(years)
+    ]
+    alarmed = np.array([day for day, _ in alarms])
+    row: dict[str, object] = {"cell": cell.title, "years": years}
+    if not cell.changes:
+        return row | {"false": int((alarmed > 0).sum())}
+    false = (alarmed > 0) & (alarmed < cell.changed)
+    delay = np.where(alarmed >= cell.changed, alarmed - cell.changed, days)
+    within = {f"within_{k}": float((delay[~false] < k).mean()) for k in (1, 7, 28)}
+    by = pd.Series([name for day, name in alarms if day >= cell.changed]).mode()
+    return row | {
+        "false": int(false.sum()),
+        **within,
+        "median": float(np.median(delay[~false])) + 1,
+        "by": "".join(by[:1]),
+    }
+
+
+def main() -> None:
+    """Print a row for each cell."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--years", type=int, default=100)
+    options.add_argument("--only", default="")
+    chosen = options.parse_args()
+    rows = []
+    for cell in CELLS:
+        if chosen.only in cell.title:
+            rows.append(run(cell, chosen.years))
+            print(rows[-1], flush=True)
+
+
+if __name__ == "__main__":
+    main()

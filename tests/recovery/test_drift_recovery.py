@@ -1,0 +1,66 @@
+"""Gates over daily runs: quiet while nothing changes, and loud soon after a change."""
+
+import drift_recovery
+import numpy as np
+import pytest
+
+from rubric_order.cards import drift
+from rubric_order.cards.anchors import Anchors
+
+CELLS = {cell.title: cell for cell in drift_recovery.CELLS}
+QUIET = [title for title, cell in CELLS.items() if not cell.changes]
+
+
+def run(title, years, days):
+    return drift_recovery.run(CELLS[title], years, days=days)
+
+
+@pytest.mark.parametrize("title", QUIET)
+def test_a_judge_that_does_not_change_is_left_alone(title):
+    assert run(title, 4, 30)["false"] == 0
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["0.2 points from the first run after the baseline on", "0.5 points from the first run after the baseline on"],
+)
+def test_a_new_version_is_found_within_a_week(title):
+    found = run(title, 4, 8)
+    assert found["false"] == 0
+    assert found["within_7"] == 1
+
+
+@pytest.mark.parametrize("title", ["0.1 points", "0.5 points up in half of the groups, down in the others"])
+def test_a_change_is_found_within_a_week(title):
+    found = run(title, 2, drift_recovery.CHANGED + 7)
+    assert found["within_7"] == 1
+
+
+@pytest.mark.parametrize("title", ["no change, 2% of the reads fail", "0.2 points in half of the groups"])
+def test_the_simulated_gate_decides_as_the_real_one(title):
+    cell = CELLS[title]
+    series = drift_recovery.year(cell, np.random.default_rng(8), drift_recovery.CHANGED + 1)
+    first, _ = drift_recovery.first_alarm(series, cell.sizes)
+    items = np.array(cell.sizes)
+    runs = [
+        Anchors("", items, {("hard", name): series[name][day] for name in ("score", "order", "ends", "failed")})
+        for day in range(len(series["score"]))
+    ]
+    for day in (1, 2, 20, drift_recovery.CHANGED - 1, drift_recovery.CHANGED):
+        drifts = drift.drifts(runs[0], runs[1 : day + 1], levels=5)
+        assert any(found.changed for found in drifts) == (day == first), day
+    assert (first > 0) == cell.changes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", QUIET)
+def test_a_hundred_years_of_a_judge_that_does_not_change_have_five_alarms_at_most(title):
+    assert run(title, 100, drift_recovery.DAYS)["false"] <= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", [title for title, cell in CELLS.items() if cell.changes])
+def test_each_change_is_found_within_four_weeks(title):
+    found = run(title, 20, drift_recovery.CHANGED + 28)
+    assert found["false"] <= 1
+    assert found["within_28"] >= 0.9

@@ -1,0 +1,276 @@
+"""The gate with a memory: runs against a baseline, its history, and what a pipeline reads."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import rubric_order as ro
+from rubric_order.cards import history, outcome, summary
+from rubric_order.cards.limits import CANNOT_TELL, FAILED, PASSED, Finding
+from rubric_order.commands.app import app
+
+ORDERINGS = ro.orderings("balanced", 3).tolist()
+
+
+def reads(seed=0, *, groups=30, shift=0.0, noise=0.6, part=1.0, judge="j", fail=0.0):
+    """Reads of two items a group in all balanced orderings of three levels; items are the same for every seed."""
+    quality = np.random.default_rng(7).uniform(1, 3, size=(groups, 2, 1))
+    rng = np.random.default_rng(seed)
+    hit = (np.arange(groups) < part * groups)[:, None, None]
+    scores = np.rint(quality + shift * hit + noise * rng.normal(size=(groups, 2, len(ORDERINGS)))).clip(1, 3)
+    scores[rng.random(scores.shape) < fail] = np.nan
+    return pd.DataFrame(
+        {"judge": judge, "item": f"i{g}-{i}", "group": f"g{g}", "ordering": ORDERINGS[k], "score": scores[g, i, k]}
+        for g, i, k in np.ndindex(scores.shape)
+    )
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write the cards of some reads, as audit --json does."""
+
+    def write(name, *tables):
+        path = tmp_path / name
+        path.write_text(json.dumps([card for table in tables for card in ro.bias_card(table).to_dicts()]))
+        return path
+
+    return write
+
+
+def check(summary, baseline, *words):
+    """Status, findings by limit, and the output of a check."""
+    done = CliRunner().invoke(app, ["check", str(summary), "--baseline", str(baseline), "--json", *map(str, words)])
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    findings = json.loads(done.stdout) if done.stdout.startswith("[") else []
+    return done.exit_code, {finding["limit"]: finding for finding in findings}, done.output
+
+
+def test_a_judge_that_only_wavers_passes_and_one_that_changed_fails(written):
+    base = written("base.json", reads(0))
+    for day in range(1, 4):
+        status, findings, _ = check(written("today.json", reads(day)), base)
+        assert status == 0, findings
+    assert set(findings) == {
+        "no change: mean score",
+        "no change: usual ordering less all orderings",
+        "no change: first less last position",
+        "no change: reads without a score",
+        "no change: distance of groups from the baseline",
+    }
+    status, findings, _ = check(written("today.json", reads(4, shift=0.4)), base)
+    assert status == 1
+    assert findings["no change: mean score"]["outcome"] == "failed"
+    assert "this run and the 4 runs before, p < 0.001" in findings["no change: mean score"]["found"]
+
+
+def test_the_history_has_a_line_a_run_and_a_run_that_is_checked_again_counts_once(written, tmp_path):
+    base = written("base.json", reads(0))
+    for day, name in enumerate(["a", "b", "b"], start=1):
+        check(written("today.json", reads(day)), base, "--run", name)
+    lines = [json.loads(line) for line in (tmp_path / "base.history.jsonl").read_text().splitlines()]
+    assert [line["run"] for line in lines] == ["a", "b"]
+    (card,) = summary.read(written("again.json", reads(3)))
+    assert next(iter(lines[1]["cards"].values()))["anchors"] == card["anchors"]
+    check(written("today.json", reads(9)), base, "--history", tmp_path / "own.jsonl")
+    assert len((tmp_path / "own.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_change_that_was_found_stays_found_until_there_is_a_new_baseline(written):
+    base = written("base.json", reads(0))
+    assert check(written("today.json", reads(1, shift=0.8)), base, "--run", "first")[0] == 1
+    # Checked again without a change, the run replaces the one that found it.
+    assert check(written("today.json", reads(3)), base, "--run", "first")[0] == 0
+    assert check(written("today.json", reads(1, shift=0.8)), base, "--run", "first")[0] == 1
+    status, findings, _ = check(written("today.json", reads(2)), base, "--run", "second")
+    assert status == 1
+    assert findings["no change in earlier runs"]["found"].startswith("run first found one: mean score")
+    base = written("base.json", reads(5))
+    with pytest.raises(Exception, match="is another baseline than this one"):
+        check(written("today.json", reads(4)), base)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        reads(1, groups=29),
+        reads(1).assign(group="one"),
+        reads(1).replace({"item": {"i3-1": "new"}}),
+        pd.concat([reads(1), reads(1)]),
+        reads(1)[lambda table: table["ordering"].map(tuple) != (1, 2, 3)],
+    ],
+    ids=["fewer groups", "other groups", "another item", "repeats", "an ordering less"],
+)
+def test_another_suite_is_refused_in_one_line_and_is_not_kept(written, tmp_path, other):
+    base = written("base.json", reads(0))
+    with pytest.raises(Exception, match=r"field 'anchors/suite': found \w+, expected that of .*base\.json") as error:
+        check(written("today.json", other), base)
+    assert error.value.status == 2
+    assert not (tmp_path / "base.history.jsonl").exists()
+
+
+def test_the_digest_does_not_depend_on_the_order_of_reads_nor_on_the_judge():
+    shuffled = reads(0).sample(frac=1, random_state=3)
+    one, other = (ro.bias_card(table)[0].anchors for table in (reads(0), shuffled.assign(judge="k")))
+    assert one.suite == other.suite
+    assert one.to_dict() == other.to_dict()
+
+
+def test_values_are_means_of_groups_over_items():
+    table = reads(0, groups=20, fail=0.1)
+    anchors = ro.bias_card(table)[0].anchors
+    item = table.groupby(["group", "item"])["score"].mean().groupby("group").mean()
+    assert anchors.values["hard", "score"] == pytest.approx(item.to_numpy(), abs=1e-6)
+    failed = table.assign(failed=table["score"].isna()).groupby("group")["failed"].mean()
+    assert anchors.values["hard", "failed"] == pytest.approx(failed.to_numpy(), abs=1e-6)
+    usual = table[table["ordering"].map(tuple) == (1, 2, 3)].set_index(["group", "item"])["score"]
+    order = (usual - table.groupby(["group", "item"])["score"].mean()).groupby("group").mean()
+    assert anchors.values["hard", "order"] == pytest.approx(order.to_numpy(), abs=1e-6, nan_ok=True)
+    assert anchors.items.tolist() == [2] * 20
+
+
+def test_probabilities_are_compared_too():
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet([1, 1, 1], size=len(reads(0)))
+    table = reads(0).assign(**{f"p_{k + 1}": shares[:, k] for k in range(3)})
+    anchors = ro.bias_card(table)[0].anchors
+    assert {key for key in anchors.values if key[0] == "soft"} == {("soft", q) for q in ("score", "order", "ends")}
+    expected = (shares @ [1, 2, 3]).reshape(30, -1).mean(axis=1)
+    assert anchors.values["soft", "score"] == pytest.approx(
+        pd.Series(expected, index=[f"g{g}" for g in range(30)]).sort_index().to_numpy(), abs=1e-6
+    )
+
+
+def test_a_deterministic_judge_that_is_the_same_passes_and_one_that_changes_on_half_of_the_groups_fails(written):
+    base = written("base.json", reads(0, noise=0))
+    for day in range(3):
+        status, findings, _ = check(written("today.json", reads(day, noise=0)), base)
+        assert status == 0
+        assert findings["no change: mean score"]["found"] == f"the same in all {day + 2} runs"
+    assert check(written("today.json", reads(9, noise=0)), base, "--max-drift", 0.1)[0] == 0
+    assert check(written("today.json", reads(5, noise=0, shift=0.5, part=0.5)), base)[0] == 1
+
+
+def test_two_versions_of_a_judge_are_compared_once_with_the_whole_level(written, tmp_path):
+    base = written("base.json", reads(0, judge="old"))
+    new = written("new.json", reads(1, judge="new", shift=0.22))
+    status, findings, output = check(new, base, "--once")
+    assert status == 1, findings
+    assert "new, balanced, 3 levels, baseline old" in output
+    assert not (tmp_path / "base.history.jsonl").exists()
+    whole = findings["no change: mean score"]["found"]
+    daily = check(new, base)[1]["no change: mean score"]["found"]
+    assert float(daily.split("p = ")[1]) > float(whole.split("p = ")[1])
+
+
+def test_a_largest_drift_is_a_limit_of_the_interval(written):
+    base, other = written("base.json", reads(0)), written("today.json", reads(1, shift=0.3))
+    outcomes = {
+        limit: check(other, base, "--once", "--max-drift", limit)[1][f"drift of the mean score within {limit:g} points"]
+        for limit in (0.02, 0.3, 1.0)
+    }
+    assert [found["outcome"] for found in outcomes.values()] == ["failed", "cannot tell", "passed"]
+
+
+def test_too_few_groups_cannot_tell(written):
+    base = written("base.json", reads(0, groups=4))
+    status, findings, _ = check(written("today.json", reads(1, groups=4)), base)
+    assert status == 2
+    assert findings["no change: mean score"]["found"].endswith("4 groups in so few runs cannot show a change")
+
+
+def test_several_judges_share_the_level_and_find_their_own_card(written):
+    both = [reads(0, judge="a"), reads(1, judge="b")]
+    base = written("base.json", *both)
+    status, _, output = check(written("today.json", reads(2, judge="b", shift=0.8), reads(3, judge="a")), base)
+    assert status == 1
+    findings = json.loads(output)
+    assert {finding["card"] for finding in findings if finding["outcome"] == "failed"} == {"b, balanced, 3 levels"}
+    with pytest.raises(Exception, match=r"several cards of .* have its suite: a, b; expected one of the same judge"):
+        check(written("today.json", reads(2, judge="c")), base)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", r"line 1.*malformed JSON"),
+        ("[]", "line 1: the whole"),
+        ('{"format": "x"}', "line 1: format"),
+        (
+            '{"format": "rubric-order run 1", "run": "", "time": "", "baseline": "b", "cards": {}}',
+            "line 1: run: String should have at least 1 character",
+        ),
+    ],
+)
+def test_a_history_that_cannot_be_read_is_one_line(written, tmp_path, line, message):
+    base = written("base.json", reads(0))
+    (tmp_path / "base.history.jsonl").write_text(line + "\n")
+    with pytest.raises(Exception, match=message) as error:
+        check(written("today.json", reads(1)), base)
+    assert error.value.status == 2
+
+
+def test_a_baseline_of_an_earlier_version_is_named(written, tmp_path):
+    base, today = written("base.json", reads(0)), written("today.json", reads(1))
+    cards = json.loads(base.read_text())
+    del cards[0]["anchors"]
+    base.write_text(json.dumps(cards))
+    with pytest.raises(Exception, match=r"base\.json: card 'j, balanced, 3 levels' has no anchors"):
+        check(today, base)
+    cards = json.loads(today.read_text())
+    cards[0]["anchors"]["values"]["hard"]["score"].pop()
+    today.write_text(json.dumps(cards))
+    with pytest.raises(Exception, match=r"hard: score: 29 values; expected one for each of 30 groups"):
+        check(today, written("base.json", reads(0)))
+
+
+@pytest.mark.parametrize("words", [["--max-drift", "1"], ["--run", "x"], ["--once"], ["--history", "h.jsonl"]])
+def test_options_of_a_baseline_need_one(written, words):
+    path = str(written("today.json", reads(0)))
+    done = CliRunner().invoke(app, ["check", path, "--max-v", "1", *words])
+    assert done.exit_code == 2
+    assert f"{words[0]} needs --baseline" in done.output
+
+
+def test_pipelines_read_markdown_and_junit(written, tmp_path):
+    base, today = written("base.json", reads(0)), written("today.json", reads(1, shift=0.8))
+    markdown, junit = tmp_path / "step.md", tmp_path / "junit.xml"
+    check(today, base, "--min-groups", 99, "--markdown", markdown, "--junit", junit)
+    text = markdown.read_text()
+    assert text.startswith("## ❌ Judge gate: failed\n\nFailed: at least one limit is broken (")
+    assert text.index("❌ failed |") < text.index("⚠️ cannot tell |") < text.index("✅ passed |")
+    suites = ET.parse(junit).getroot()  # noqa: S314 - written above
+    cases = suites.findall("testsuite/testcase")
+    assert int(suites.get("tests")) == len(cases) == text.count("| j, balanced")
+    assert int(suites.get("failures")) == len(suites.findall(".//failure")) > 0
+    assert int(suites.get("errors")) == len(suites.findall(".//error")) == 1
+    named = {case.get("name"): case for case in cases}
+    assert "p < 0.001" in named["no change: mean score"].find("failure").get("message")
+
+
+def test_names_of_judges_are_no_markup():
+    evil = Finding("<img src=x>|[a](http://b) @all `#1`\x1b[31m\n", "]]>&\"'", FAILED, "www.b.org \x00\ufffe")
+    text = outcome.markdown([evil], FAILED)
+    assert len([line for line in text.splitlines() if "img" in line]) == 1
+    (row,) = (line for line in text.splitlines() if "img" in line)
+    assert row.count("|") == 5
+    for markup in ("<img", "[a]", "://", "@all", "`", "www.", "\x1b"):
+        assert markup not in row
+    case = ET.fromstring(outcome.junit([evil])).find("testsuite/testcase")  # noqa: S314 - ours
+    assert case.get("name") == "]]>&\"'"
+
+
+def test_a_headline_counts_outcomes():
+    findings = [Finding("c", "l", word, "") for word in (PASSED, PASSED, CANNOT_TELL)]
+    assert outcome.headline(findings, CANNOT_TELL) == (
+        "Cannot tell: no limit is broken, and at least one is undecided (1 cannot tell, 2 passed)."
+    )
+
+
+def test_a_history_lies_beside_its_baseline(tmp_path):
+    assert history.beside(tmp_path / "base.json") == tmp_path / "base.history.jsonl"
+    assert history.beside(tmp_path / "base") == tmp_path / "base.history.jsonl"

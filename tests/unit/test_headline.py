@@ -1,0 +1,75 @@
+"""The first line of a card: verdict, points and decisions, and the words of its numbers."""
+
+import dataclasses
+
+import pytest
+from test_cards import PLAIN
+
+from rubric_order.base.intervals import UNKNOWN, Interval
+from rubric_order.base.readouts import Readout
+from rubric_order.cards import card, headline, terms
+from rubric_order.cards.evidence import Agreement, Rankings, ReadoutResults, Small
+from rubric_order.cards.spread import Spread
+from rubric_order.cards.verdict import VERDICTS, Verdict
+
+NOTHING = Small()
+
+
+def line(word, *, usual=UNKNOWN, small=NOTHING, scores=UNKNOWN, best=UNKNOWN, readout=Readout.SOFT):
+    hard = ReadoutResults(Readout.HARD, usual=usual, small_points=small)
+    found = dataclasses.replace(PLAIN, hard=hard, soft=None, spread=Spread(readout=readout, scores=scores, best=best))
+    return headline.headline(found, Verdict(word, (), {})).sentence
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (
+            {"usual": Interval(-0.34), "scores": Interval(0.31), "best": Interval(0.16)},
+            "Biased: the usual order scores 0.34 points below the mean of all orders; 3 of 10 scores change with the "
+            "order; the best answer changes in 16% of prompts.",
+        ),
+        (
+            {"usual": Interval(0.004), "scores": Interval(0.004), "best": Interval(-0.02)},
+            "Biased: the usual order scores as the mean of all orders; hardly a score changes with the order; the best "
+            "answer changes in hardly a prompt.",
+        ),
+        (
+            {"scores": Interval(0.1), "readout": Readout.HARD},
+            "Biased: at least 1 of 10 scores changes with the order.",
+        ),
+        ({}, "Biased."),
+    ],
+)
+def test_a_bias_has_its_size_in_points_and_in_decisions(values, expected):
+    assert line("biased", **values) == expected
+
+
+def test_other_verdicts_say_what_is_left_open():
+    shown, open_ = Small("shown", 0.1, Interval(0.0, -0.02, 0.03)), Small("undecided", 0.1, Interval(0.1, -0.1, 0.27))
+    assert line("equivalent", small=shown, scores=Interval(0.02)) == (
+        "Equivalent to a judge without bias: no order moves the mean score by 0.1 points or more; 2 of 100 scores "
+        "change with the order."
+    )
+    assert line("cannot tell", small=open_, usual=Interval(0.2)) == (
+        "Cannot tell: an order could move the mean score by up to 0.27 points."
+    )
+    assert line("cannot tell") == "Cannot tell."
+
+
+def test_each_verdict_has_words():
+    assert set(headline.WORDS) == set(VERDICTS)
+
+
+def test_each_fact_of_a_card_has_a_term_and_each_term_a_fact():
+    known = Interval(0.5, 0.4, 0.6)
+    people = {
+        "agreement": Agreement(known, 0.5, known, known, known, known, 9),
+        "rankings": Rankings(known, known, 1, 9),
+        "copies": "a = b",
+        "n_copies": 2,
+    }
+    cards = [dataclasses.replace(PLAIN, spread=Spread(readout=readout), **people) for readout in Readout]
+    names = {name for evidence in cards for name, _ in card.facts(evidence)}
+    assert [name for name in names if not terms.term(name)] == []
+    assert {terms.term(name) for name in names} == set(terms.TERMS.values())

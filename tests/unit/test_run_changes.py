@@ -1,0 +1,127 @@
+"""Changes between runs: permutations counted by hand, rare events, groups of any size, and the level of all runs."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from rubric_order.methods.uncertainty import run_changes
+
+
+def exact(runs, weights, latest):
+    """Share of all permutations of runs within groups whose difference is at least as large."""
+    n_runs, n_groups = runs.shape
+    weights = weights / weights.sum()
+    sizes = np.array(
+        [
+            [runs[list(chosen), g].mean() - np.delete(runs[:, g], list(chosen)).mean() for g in range(n_groups)]
+            for chosen in itertools.combinations(range(n_runs), latest)
+        ]
+    )
+    all_sums = np.array([sum(weights * picked) for picked in itertools.product(*sizes.T)])
+    observed = weights @ (runs[-latest:].mean(axis=0) - runs[:-latest].mean(axis=0))
+    return (all_sums >= observed - 1e-12).mean()
+
+
+@pytest.mark.parametrize("latest", [1, 2, 3])
+def test_a_p_value_is_never_below_the_share_of_permutations(latest):
+    rng = np.random.default_rng(5)
+    smaller = 0
+    for _ in range(60):
+        runs, weights = rng.choice([0.0, 0.0, 1.0, 4.0], size=(4, 5)), rng.gamma(0.5, size=5) + 0.01
+        runs[-latest:] += rng.choice([0, 3])
+        difference = run_changes.difference(runs, weights, latest)
+        share = exact(runs, weights, latest)
+        assert difference.greater >= share - 1e-12
+        smaller += difference.greater < 1
+    assert smaller > 3
+
+
+def test_the_most_unlikely_permutation_has_its_own_probability():
+    runs = np.repeat([[2.0], [2.0], [2.0], [3.0]], 6, axis=1)
+    difference = run_changes.difference(runs, np.ones(6), 1)
+    assert difference.greater == pytest.approx(4.0**-6, rel=1e-3)
+    assert difference.greater >= run_changes.smallest(4, 1, 6) * (1 - 1e-9)
+    assert run_changes.difference(-runs, np.ones(6), 1).less == difference.greater
+    before = run_changes.difference(runs[::-1], np.ones(6), 3)  # the first run alone differs
+    assert before.less == pytest.approx(4.0**-6, rel=1e-3)
+
+
+def test_one_rare_event_is_no_finding_however_quiet_the_runs_before():
+    runs = np.zeros((300, 50))
+    runs[-1, 7] = -4.0
+    difference = run_changes.difference(runs, np.ones(50), 1)
+    assert difference.less == pytest.approx(1 / 300, rel=1e-3)
+
+
+def test_runs_that_are_the_same_have_no_finding_and_no_interval_but_0():
+    runs = np.full((3, 40), 2.5)
+    assert run_changes.difference(runs, np.ones(40), 1)[1:4] == (0.0, 1.0, 1.0)
+    assert run_changes.interval(runs, np.ones(40), 1, 0.05, reach=4) == pytest.approx((0, 0), abs=1e-6)
+
+
+def test_values_that_are_missing_leave_a_group_to_its_other_runs():
+    rng = np.random.default_rng(0)
+    runs = rng.normal(size=(6, 8))
+    runs[1, 0] = runs[-1, 1] = np.nan
+    difference = run_changes.difference(runs, np.ones(8), 1)
+    assert difference.n_groups == 7  # group 1 has no last run
+    means = runs[-1] - np.nanmean(runs[:-1], axis=0)
+    assert difference.estimate == pytest.approx(np.delete(means, 1).mean())
+    nothing = run_changes.difference(np.full((2, 3), np.nan), np.ones(3), 1)
+    assert np.isnan(nothing.estimate)
+    assert nothing.p == 1
+    assert np.isnan(run_changes.interval(np.full((2, 3), np.nan), np.ones(3), 1, 0.05, reach=4)).all()
+
+
+def test_order_of_groups_and_scale_of_weights_do_not_matter():
+    rng = np.random.default_rng(1)
+    runs, weights = rng.normal(size=(9, 30)) + np.arange(9)[:, None] / 5, rng.gamma(1, size=30)
+    order = rng.permutation(30)
+    one, other = run_changes.difference(runs, weights, 1), run_changes.difference(runs[:, order], 7 * weights[order], 1)
+    assert one[1:] == pytest.approx(other[1:])
+    assert one.greater < 0.01
+
+
+def test_an_interval_leaves_out_0_where_the_test_rejects_and_moves_with_the_runs():
+    rng = np.random.default_rng(2)
+    runs = rng.normal(size=(5, 60))
+    for shift in (0.0, 0.2, 0.4, 0.6):
+        moved = runs + shift * (np.arange(5) == 4)[:, None]
+        difference = run_changes.difference(moved, np.ones(60), 1)
+        low, high = run_changes.interval(moved, np.ones(60), 1, 0.02, reach=4)
+        assert low < difference.estimate < high
+        assert (low > 0) == (difference.greater <= 0.01)
+        base = run_changes.interval(runs, np.ones(60), 1, 0.02, reach=4)
+        assert (low - shift, high - shift) == pytest.approx(base, abs=1e-6)
+
+
+def test_intervals_hold_a_change_of_unequal_groups():
+    rng = np.random.default_rng(3)
+    sizes = np.array([20.0] * 5 + [1.0] * 35)
+    inside = 0
+    for _ in range(100):
+        runs = rng.normal(size=(4, 40)) / np.sqrt(sizes)
+        change = rng.normal(0.3, 0.3, size=40)
+        runs[-1] += change
+        low, high = run_changes.interval(runs, sizes, 1, 0.1, reach=4)
+        inside += low <= sizes @ change / sizes.sum() <= high
+    assert inside >= 90
+
+
+def test_ends_of_an_interval_lie_within_what_there_can_be():
+    assert run_changes.interval(np.array([[1.0, 2.0], [2.0, 2.5]]), np.ones(2), 1, 0.05, reach=4) == (-4, 4)
+
+
+def test_parts_of_the_level_add_up_to_1():
+    parts = [run_changes.spending(run) for run in range(1, 20 * run_changes.YEAR)]
+    assert 0.999 < sum(parts) < 1
+    assert parts == sorted(parts, reverse=True)
+    with pytest.raises(ValueError, match="expected a run from 1"):
+        run_changes.spending(0)
+
+
+def test_recent_runs_are_compared_once_there_are_as_many_before():
+    assert [run_changes.latest(n) for n in (1, 2, 3, 14, 56)] == [[], [1], [1, 2], [1, 7, 13], [1, 7, 28, 55]]
+    with pytest.raises(ValueError, match="expected 1 to 1 runs at the end"):
+        run_changes.difference(np.zeros((2, 3)), np.ones(3), 2)

@@ -1,0 +1,98 @@
+"""First line of a card, for people who decide: the verdict, and its size in points and in decisions."""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rubric_order.base.intervals import Interval
+from rubric_order.base.readouts import Readout
+from rubric_order.cards import verdict as verdicts
+from rubric_order.cards.evidence import Evidence
+
+WORDS = {
+    verdicts.BIASED: "Biased",
+    verdicts.BIASED_IN_PROBABILITIES: "Biased by its option probabilities",
+    verdicts.EQUIVALENT: "Equivalent to a judge without bias",
+    verdicts.CANNOT_TELL: "Cannot tell",
+}
+TENTHS = 0.095  # shares from here on are counted of 10, smaller ones of 100
+RARE = 0.005  # smaller shares are fewer than 1 of 100
+
+
+class Headline(NamedTuple):
+    """The first line of a card.
+
+    Attributes:
+        verdict: in a word or a few.
+        size: in points and in decisions; empty where nothing is known.
+    """
+
+    verdict: str
+    size: str
+
+    @property
+    def sentence(self) -> str:
+        """The line as one sentence."""
+        return f"{self.verdict}: {self.size}." if self.size else f"{self.verdict}."
+
+
+def headline(evidence: Evidence, verdict: verdicts.Verdict) -> Headline:
+    """The first line of a card: what the order does to the mean score, to single scores, and to the best answer.
+
+    Args:
+        evidence: the numbers of the card.
+        verdict: what they say.
+    """
+    parts = [*_points(evidence, verdict.word), *_decisions(evidence)]
+    return Headline(WORDS[verdict.word], "; ".join(parts))
+
+
+def _points(evidence: Evidence, word: str) -> Iterator[str]:
+    """Size in points: by a shift where there is a bias, else by the largest one that the reads leave open."""
+    points = evidence.points
+    if word in (verdicts.BIASED, verdicts.BIASED_IN_PROBABILITIES):
+        if points.usual.known:
+            yield f"the usual order scores {_shifted(points.usual.estimate)} the mean of all orders"
+        return
+    small = points.small_points
+    reach = max(abs(small.worst.low), abs(small.worst.high))
+    if small.shown:
+        yield f"no order moves the mean score by {small.margin:g} points or more"
+    elif not math.isnan(reach):
+        yield f"an order could move the mean score by up to {reach:.2f} points"
+
+
+def _shifted(points: float) -> str:
+    size = f"{abs(points):.2f}"
+    if size == "0.00":
+        return "as"
+    return f"{size} points {'above' if points > 0 else 'below'}"
+
+
+def _decisions(evidence: Evidence) -> Iterator[str]:
+    """Size in decisions: scores and best answers that another order changes beyond chance."""
+    spread = evidence.spread
+    if spread.scores.known:
+        least = "at least " if spread.readout == Readout.HARD else ""
+        yield f"{least}{of_ten(spread.scores)} with the order"
+    if spread.best.known:
+        yield f"the best answer changes in {_prompts(spread.best.estimate)}"
+
+
+def of_ten(share: Interval) -> str:
+    """A share of scores that change, as a count of 10 or of 100.
+
+    Examples:
+        >>> of_ten(Interval(0.31)), of_ten(Interval(0.1)), of_ten(Interval(0.02)), of_ten(Interval(-0.01))
+        ('3 of 10 scores change', '1 of 10 scores changes', '2 of 100 scores change', 'hardly a score changes')
+    """
+    value = max(share.estimate, 0.0)
+    if value < RARE:
+        return "hardly a score changes"
+    whole = 10 if value >= TENTHS else 100
+    count = round(value * whole)
+    return f"{count} of {whole} scores change{'s' if count == 1 else ''}"
+
+
+def _prompts(share: float) -> str:
+    return "hardly a prompt" if share < RARE else f"{share:.0%} of prompts"

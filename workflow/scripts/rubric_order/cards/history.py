@@ -1,0 +1,101 @@
+"""History of a gate: the runs that were compared with a baseline, a line each, in a file beside it."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+
+ENDING = ".history.jsonl"  # in place of the ending of the baseline's file
+
+
+class Seen(BaseModel):
+    """One card of one run.
+
+    Attributes:
+        judge: its name in that run.
+        anchors: see `anchors.Anchors.to_dict`.
+        failed: labels of the quantities that were outside what the gate allows.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    judge: str
+    anchors: dict[str, Any]
+    failed: list[str] = Field(default_factory=list)
+
+
+class Run(BaseModel):
+    """One run: a line of the file.
+
+    Attributes:
+        format: the name of the format.
+        run: name of the run. A run of the same name that is checked again replaces it.
+        time: of the check, as ISO 8601 writes it.
+        baseline: digest of the baseline that it was compared with.
+        cards: by name of the baseline's card.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    format: Literal["rubric-order run 1"] = "rubric-order run 1"
+    run: str = Field(min_length=1)
+    time: str
+    baseline: str
+    cards: dict[str, Seen]
+
+
+def beside(baseline: Path) -> Path:
+    """File of the history of a baseline."""
+    return baseline.with_name(re.sub(r"\.json$", "", baseline.name) + ENDING)
+
+
+def digest(cards: Iterable[Mapping[str, Any]]) -> str:
+    """Digest of a baseline: of the anchors of its cards."""
+    content = json.dumps([card.get("anchors") for card in cards], sort_keys=True)
+    return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
+
+
+def read(path: Path, baseline: str) -> list[Run]:
+    """The runs of a history, oldest first; none without a file.
+
+    Args:
+        path: the file.
+        baseline: digest of the baseline, see `digest`.
+
+    Raises:
+        InputError: with the line, where one is no run, or belongs to another baseline.
+    """
+    if not path.exists():
+        return []
+    runs = []
+    for number, content in files.read_json_lines(path):
+        try:
+            run = Run.model_validate(content)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = "/".join(map(str, first["loc"])) or "the whole"
+            raise InputError(f"{path}: line {number}: {place:.100}: {first['msg']:.200}") from None
+        if run.baseline != baseline:
+            raise InputError(
+                f"{path}: line {number}: field 'baseline': {run.baseline:.40} is another baseline than this one "
+                f"({baseline}); expected runs of this one, so move the file away to begin anew"
+            )
+        runs.append(run)
+    return runs
+
+
+def with_run(runs: Iterable[Run], run: Run) -> list[Run]:
+    """A history with a run at its end, without an earlier one of its name."""
+    return [*(other for other in runs if other.run != run.run), run]
+
+
+def write(runs: Iterable[Run], path: Path) -> None:
+    """Write a history, whole or not at all."""
+    files.write_text("".join(f"{run.model_dump_json()}\n" for run in runs), path)
