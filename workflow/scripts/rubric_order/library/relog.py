@@ -77,10 +77,11 @@ class Written:
         labels: of the levels, the lowest first.
         reads: plan of all reads, see `plan_reads`.
         requests: the distinct requests, with their prompts.
-        kept: number of requests that a recorded answer answers.
+        answered: requests that a recorded answer answers.
         not_kept: number of recorded calls that answer none, by reason.
         left_out: number of calls that are no item, by reason.
         agreeing, scored: recorded answers that are read as the score in the log, of those with both.
+        recorded: ordering and score of each item in the log, where it has a score.
         known: see `Cut.known`.
     """
 
@@ -90,11 +91,12 @@ class Written:
     labels: tuple[str, ...]
     reads: pd.DataFrame
     requests: pd.DataFrame
-    kept: int
+    answered: frozenset[str]
     not_kept: Counter[str]
     left_out: Counter[str]
     agreeing: int
     scored: int
+    recorded: Mapping[str, tuple[tuple[int, ...], str]]
     known: bool
 
 
@@ -212,7 +214,7 @@ def write(
     units = planned.units_asked(distinct, tables.items, tables.rubrics, tables.pairs, template, probe=PROBE)
     requests = planned.render_requests(distinct, units).assign(probe=PROBE)
     by_item = {name: piece for piece, (name, _) in zip(made.pieces, names, strict=True)}
-    kept, not_kept = _keep(requests, by_item, judge.system_prompt, where / "results/store" / judge_id)
+    answered, not_kept = _keep(requests, by_item, judge.system_prompt, where / "results/store" / judge_id)
     agreeing, scored = _agreement(made)
     return Written(
         where,
@@ -221,11 +223,16 @@ def write(
         made.labels,
         reads,
         requests,
-        kept,
+        answered,
         not_kept,
         made.left_out,
         agreeing,
         scored,
+        {
+            name: (piece.ordering, piece.call.score)
+            for piece, (name, _) in zip(made.pieces, names, strict=True)
+            if piece.call.score is not None
+        },
         made.known,
     )
 
@@ -257,6 +264,23 @@ def ask(study: Written, watch: "shard.Watch | None" = None) -> pd.DataFrame:
     responses = jobs.respond(study.requests, judge, kept, Resources(), watch=watch or progress)
     scores = score_reads(study.reads, responses[RESPONSES[:-1]], probe=PROBE)
     return as_reads(scores, responses, len(study.labels))
+
+
+def same_again(study: Written, reads: pd.DataFrame) -> tuple[int, int]:
+    """Scores of the log that the judge gives again in the recorded ordering, and all that it was asked for again.
+
+    Args:
+        study: see `write`.
+        reads: see `ask`; a read that the log answers is none that was asked again.
+    """
+    same = asked = 0
+    places = {label: place for place, label in enumerate(study.labels, start=1)}
+    for row in reads[~reads["request_id"].isin(study.answered)].itertuples():
+        ordering, score = study.recorded.get(row.item, ((), ""))
+        if tuple(row.ordering) == ordering and score in places and not pd.isna(row.score):
+            asked += 1
+            same += row.score == places[score]
+    return same, asked
 
 
 def _names(pieces: Sequence[Piece]) -> list[tuple[str, str]]:
@@ -427,11 +451,11 @@ _Blocks.add_representer(
 
 def _keep(
     requests: pd.DataFrame, by_item: Mapping[str, Piece], system_prompt: str | None, folder: Path
-) -> tuple[int, Counter[str]]:
+) -> tuple[frozenset[str], Counter[str]]:
     """Write recorded answers into the response store, each for the request that is its prompt byte for byte.
 
     Returns:
-        Number of requests that have one, and number of recorded calls that answer none, by reason.
+        Requests that have one, and number of recorded calls that answer none, by reason.
     """
     from rubric_order.judging.engines import Response
     from rubric_order.judging.store import Store
@@ -463,7 +487,7 @@ def _keep(
     folder.mkdir(parents=True, exist_ok=True)
     new = [response for request_id, response in kept.items() if request_id not in known]
     store.append(new, engine=json.dumps({"engine": "recorded"}, sort_keys=True))
-    return len(kept), not_kept
+    return frozenset(kept), not_kept
 
 
 def _agreement(made: Cut) -> tuple[int, int]:
