@@ -127,7 +127,7 @@ def test_a_prompt_that_cleaning_changes_is_asked_again_and_counted(tmp_path):
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     study = written(tmp_path / "log.jsonl", tmp_path / "study")
     assert (len(study.answered), dict(study.not_kept)) == (1, {"its prompt is none of the study's, byte for byte": 1})
-    assert not study.known
+    assert not study.text_is_named
 
 
 def test_a_limit_takes_samples_whole(tmp_path):

@@ -172,7 +172,7 @@ def written(study: "Written") -> list[str]:
     lines += [f"Left out: {number}, since {reason}." for reason, number in study.left_out.items()]
     if study.scored:
         lines.append(f"{study.agreeing} of {study.scored} recorded answers are read as the score in the log.")
-    if not study.known:
+    if not study.text_is_named:
         lines.append("The judged text is taken to be what differs from prompt to prompt.")
     return lines
 

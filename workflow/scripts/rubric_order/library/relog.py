@@ -82,7 +82,7 @@ class Written:
         left_out: number of calls that are no item, by reason.
         agreeing, scored: recorded answers that are read as the score in the log, of those with both.
         recorded: ordering and score of each item in the log, where it has a score.
-        known: see `Cut.known`.
+        text_is_named: see `Cut.text_is_named`.
     """
 
     folder: Path
@@ -97,7 +97,7 @@ class Written:
     agreeing: int
     scored: int
     recorded: Mapping[str, tuple[tuple[int, ...], str]]
-    known: bool
+    text_is_named: bool
 
 
 def look(paths: Sequence[str | Path], *, scorer: str | None = None, judge: str | None = None) -> Log:
@@ -171,7 +171,7 @@ def write(
     where = Path(folder)
     calls, blocks = log.calls, rubric.blocks
     if limit is not None:
-        samples = list(dict.fromkeys(call.sample for call in calls))[:limit]
+        samples = set(list(dict.fromkeys(call.sample for call in calls))[:limit])
         chosen = [place for place, call in enumerate(calls) if call.sample in samples]
         calls, blocks = [calls[place] for place in chosen], tuple(blocks[place] for place in chosen)
     made = cut(calls, Rubric(rubric.form, blocks, rubric.wordings), order)
@@ -194,25 +194,7 @@ def write(
         ),
     }.items():
         files.write_text(text, where / name)
-    trial = partial(ScoreOrder().try_template, n=len(order))
-    path = where / _template_name(made)
-    own.check(path, ScoreOrder.FIELDS, [trial])
-    template = frames.load_template(path)
-    tables = datasets.prepare(DATASET, Custom().read(where / ITEMS))
-    reads = plan_reads(
-        tables.items,
-        tables.rubrics,
-        tables.pairs,
-        study=STUDY,
-        judge_id=judge_id,
-        judge=judge,
-        template=template,
-        design=design,
-        probe=PROBE,
-    )
-    distinct = planned.distinct_requests(reads, owned_elsewhere=())
-    units = planned.units_asked(distinct, tables.items, tables.rubrics, tables.pairs, template, probe=PROBE)
-    requests = planned.render_requests(distinct, units).assign(probe=PROBE)
+    reads, requests = _planned(where, _template_name(made), judge_id, judge, design)
     by_item = {name: piece for piece, (name, _) in zip(made.pieces, names, strict=True)}
     answered, not_kept = _keep(requests, by_item, judge.system_prompt, where / "results/store" / judge_id)
     agreeing, scored = _agreement(made)
@@ -233,8 +215,29 @@ def write(
             for piece, (name, _) in zip(made.pieces, names, strict=True)
             if piece.call.score is not None
         },
-        made.known,
+        made.text_is_named,
     )
+
+
+def _planned(
+    folder: Path, template_name: str, judge_id: str, judge: Endpoint, design: Design
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Reads of the items in a folder, and the distinct requests with their prompts.
+
+    Raises:
+        InputError: the template cannot be used, or there is no such strategy.
+    """
+    path = folder / template_name
+    own.check(path, ScoreOrder.FIELDS, [partial(ScoreOrder().try_template, n=design.scales[0])])
+    template = frames.load_template(path)
+    tables = datasets.prepare(DATASET, Custom().read(folder / ITEMS))
+    texts = (tables.items, tables.rubrics, tables.pairs)
+    reads = plan_reads(
+        *texts, study=STUDY, judge_id=judge_id, judge=judge, template=template, design=design, probe=PROBE
+    )
+    distinct = planned.distinct_requests(reads, owned_elsewhere=())
+    units = planned.units_asked(distinct, *texts, template, probe=PROBE)
+    return reads, planned.render_requests(distinct, units).assign(probe=PROBE)
 
 
 def ask(study: Written, watch: "shard.Watch | None" = None) -> pd.DataFrame:
@@ -483,9 +486,9 @@ def _keep(
                 prompt_tokens=answer.prompt_tokens,
                 completion_tokens=answer.completion_tokens,
             )
-    known = set(store.read(list(kept), ["request_id"])["request_id"]) if folder.is_dir() else set()
+    stored = set(store.read(list(kept), ["request_id"])["request_id"]) if folder.is_dir() else set()
     folder.mkdir(parents=True, exist_ok=True)
-    new = [response for request_id, response in kept.items() if request_id not in known]
+    new = [response for request_id, response in kept.items() if request_id not in stored]
     store.append(new, engine=json.dumps({"engine": "recorded"}, sort_keys=True))
     return frozenset(kept), not_kept
 
