@@ -320,7 +320,7 @@ def renamed(chat):
 @pytest.mark.parametrize("name", ["rubric.eval", "grades.eval", "promptfoo.json"])
 def test_a_template_filled_in_the_recorded_order_is_the_recorded_prompt(name):
     made = cut_of(reading.read([LOGS / name]))
-    assert made.known
+    assert made.text_is_named
     assert len(made.pieces) == {"rubric.eval": 4, "grades.eval": 8, "promptfoo.json": 3}[name]
     for piece in made.pieces:
         assert filled(made, piece) == piece.call.messages
@@ -343,7 +343,7 @@ def test_any_prompt_is_written_back_byte_for_byte(text):
     texts = ("what {{ 7*7 }} is", "whose cat\n\nsat", "{% raw %}")
     calls = [call(text.format(text=one, rubric=RUBRIC)) for one in texts]
     made = cut_of(calls)
-    assert not made.known
+    assert not made.text_is_named
     assert [filled(made, piece) for piece in made.pieces] == [one.messages for one in calls]
 
 

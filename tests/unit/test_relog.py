@@ -42,7 +42,7 @@ def test_what_is_asked_is_the_recorded_prompt_in_the_other_orders_and_the_record
     with running(first_level) as endpoint:
         study = written(LOGS / "rubric.eval", tmp_path, settings={"base_url": endpoint.base_url})
         reads = relog.ask(study)
-    assert (study.kept, study.agreeing, study.scored) == (4, 4, 4)
+    assert (len(study.answered), study.agreeing, study.scored) == (4, 4, 4)
     prompts = [call.prompt for call in endpoint.calls]
     assert len(prompts) == len(set(prompts)) == 36
     assert not set(prompts) & set(recorded)
@@ -92,10 +92,23 @@ def test_grades_of_inspect_are_levels_and_epochs_share_a_group(tmp_path):
 
 def test_an_answer_that_the_log_does_not_keep_is_asked(tmp_path):
     study = written(LOGS / "promptfoo.json", tmp_path)
-    assert (study.kept, study.not_kept) == (0, {"the log keeps no answer": 3})
+    assert (len(study.answered), study.not_kept) == (0, {"the log keeps no answer": 3})
     assert len(study.requests) == 30
     assert study.judge.system_prompt == "You rate replies of a support team."
     assert (tmp_path / "recorded.jsonl").read_text() == ""
+
+
+def test_scores_without_an_answer_are_compared_with_those_of_the_same_order(tmp_path):
+    """The log has a 4 for each of three replies."""
+    with running(first_level) as endpoint:
+        study = written(LOGS / "promptfoo.json", tmp_path, settings={"base_url": endpoint.base_url})
+        reads = relog.ask(study)
+    assert relog.same_again(study, reads) == (0, 3)
+    reads.loc[[ordering == [1, 2, 3, 4, 5] for ordering in reads["ordering"]], "score"] = 4
+    assert relog.same_again(study, reads) == (3, 3)
+    kept = written(LOGS / "rubric.eval", tmp_path / "kept")
+    usual = kept.reads.assign(item=kept.reads["item_id"], score=1)
+    assert relog.same_again(kept, usual) == (0, 0)
 
 
 def test_recorded_answers_are_a_file_that_a_recorded_judge_reads(tmp_path):
@@ -113,8 +126,8 @@ def test_a_prompt_that_cleaning_changes_is_asked_again_and_counted(tmp_path):
         lines.append({"id": name, "model": "m", "messages": messages})
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     study = written(tmp_path / "log.jsonl", tmp_path / "study")
-    assert (study.kept, dict(study.not_kept)) == (1, {"its prompt is none of the study's, byte for byte": 1})
-    assert not study.known
+    assert (len(study.answered), dict(study.not_kept)) == (1, {"its prompt is none of the study's, byte for byte": 1})
+    assert not study.text_is_named
 
 
 def test_a_limit_takes_samples_whole(tmp_path):
@@ -298,7 +311,7 @@ def test_a_rubric_in_the_system_message_is_asked_there(tmp_path):
     with running(last_level) as endpoint:
         study = written(tmp_path / "log.jsonl", tmp_path / "study", settings={"base_url": endpoint.base_url})
         reads = relog.ask(study)
-    assert (study.kept, study.agreeing, study.scored) == (2, 2, 2)
+    assert (len(study.answered), study.agreeing, study.scored) == (2, 2, 2)
     assert (reads["score"] == reads["ordering"].str[-1]).all()
     assert len(endpoint.calls) == 10
     asked = endpoint.calls[0].body["messages"]
@@ -330,6 +343,6 @@ def test_levels_from_0_are_labels_of_the_rubric_s_own(tmp_path):
     with running(lambda call: Reply(completion("Score: 0", model="m"))) as endpoint:
         study = written(tmp_path / "log.jsonl", tmp_path / "study", settings={"base_url": endpoint.base_url})
         reads = relog.ask(study)
-    assert study.kept == 2
+    assert len(study.answered) == 2
     assert "conditions" not in yaml.safe_load((tmp_path / "study/config.yaml").read_text())["studies"]["position_bias"]
     assert sorted(reads["score"]) == 10 * [1] + 2 * [3]  # levels, counted from 1 as in `rubric_order.study`

@@ -36,7 +36,7 @@ from rubric_order import strategies
 from rubric_order.base.errors import InputError
 from rubric_order.datasets.rubrics import MAX_LEVELS
 from rubric_order.library import prompts
-from rubric_order.logs import levels as found
+from rubric_order.logs import levels as rubric_levels
 from rubric_order.parsing import one_score
 from rubric_order.parsing.choices import numbers
 
@@ -142,7 +142,7 @@ def regraded(
         if isinstance(grading, str):
             return Score.unscored(reason="scoring_failed", explanation=grading)
         *before, prompt, answer = grading
-        blocks = [block for block in found.find(prompt) if sorted(block.labels) == sorted(labels)]
+        blocks = [block for block in rubric_levels.find(prompt) if sorted(block.labels) == sorted(labels)]
         if before or len(blocks) != 1:
             said = "messages before the prompt" if before else f"such levels {len(blocks)} times in the prompt"
             explanation = f"expected one prompt with the levels {', '.join(labels)} once, found {said}"
@@ -150,7 +150,7 @@ def regraded(
         (block,) = blocks
         recorded = tuple(scale.labels.index(label) + 1 for label in block.labels)
         asked = [
-            (order, found.reordered(prompt, block, [scale.labels[level - 1] for level in order]))
+            (order, rubric_levels.reordered(prompt, block, [scale.labels[level - 1] for level in order]))
             for order in _chosen(strategy, len(labels), state)
         ]
         return await _score(_judge(model, model_role), asked, scale, state.output.completion, {recorded: answer})
@@ -206,8 +206,8 @@ def reads(log: EvalLog, name: str | None = None) -> pd.DataFrame:
             if record is None or name not in (None, scorer_name):
                 continue
             scorers.add(scorer_name)
-            about = {"item": f"{sample.id} {sample.epoch}", "group": str(sample.id), "judge": record["judge"]}
-            rows += [about | read for read in record["reads"]]
+            keys = {"item": f"{sample.id} {sample.epoch}", "group": str(sample.id), "judge": record["judge"]}
+            rows += [keys | read for read in record["reads"]]
     if len(scorers) != 1:
         listed = ", ".join(sorted(scorers)) or "nothing"
         raise InputError(f"log: expected reads of one scorer of rubric_order.inspect, found {listed}")

@@ -167,12 +167,12 @@ def written(study: "Written") -> list[str]:
     """Lines that say what a study keeps of its log, and what it asks."""
     total = len(study.requests)
     lines = [f"{study.reads['item_id'].nunique()} items, {len(study.reads)} reads, {total} requests."]
-    lines.append(f"The log answers {study.kept} of them; {total - study.kept} are asked.")
+    lines.append(f"The log answers {len(study.answered)} of them; {total - len(study.answered)} are asked.")
     lines += [f"Not taken from the log: {number}, since {reason}." for reason, number in study.not_kept.items()]
     lines += [f"Left out: {number}, since {reason}." for reason, number in study.left_out.items()]
     if study.scored:
         lines.append(f"{study.agreeing} of {study.scored} recorded answers are read as the score in the log.")
-    if not study.known:
+    if not study.text_is_named:
         lines.append("The judged text is taken to be what differs from prompt to prompt.")
     return lines
 
@@ -189,6 +189,11 @@ def _card(study: "Written", *, as_json: bool) -> None:
     path = study.folder / "reads.jsonl"
     files.write_text(reads.to_json(orient="records", lines=True, force_ascii=False), path)
     _print(reads, as_json=as_json)
+    same, asked = library.same_again(study, reads)
+    if asked:
+        typer.echo(
+            f"Asked again in the order of the log, the judge gives {same} of {asked} recorded scores.", err=as_json
+        )
     typer.echo(f"Reads: {path}", err=as_json)
 
 

@@ -77,11 +77,12 @@ class Written:
         labels: of the levels, the lowest first.
         reads: plan of all reads, see `plan_reads`.
         requests: the distinct requests, with their prompts.
-        kept: number of requests that a recorded answer answers.
+        answered: requests that a recorded answer answers.
         not_kept: number of recorded calls that answer none, by reason.
         left_out: number of calls that are no item, by reason.
         agreeing, scored: recorded answers that are read as the score in the log, of those with both.
-        known: see `Cut.known`.
+        recorded: ordering and score of each item in the log, where it has a score.
+        text_is_named: see `Cut.text_is_named`.
     """
 
     folder: Path
@@ -90,12 +91,13 @@ class Written:
     labels: tuple[str, ...]
     reads: pd.DataFrame
     requests: pd.DataFrame
-    kept: int
+    answered: frozenset[str]
     not_kept: Counter[str]
     left_out: Counter[str]
     agreeing: int
     scored: int
-    known: bool
+    recorded: Mapping[str, tuple[tuple[int, ...], str]]
+    text_is_named: bool
 
 
 def look(paths: Sequence[str | Path], *, scorer: str | None = None, judge: str | None = None) -> Log:
@@ -169,7 +171,7 @@ def write(
     where = Path(folder)
     calls, blocks = log.calls, rubric.blocks
     if limit is not None:
-        samples = list(dict.fromkeys(call.sample for call in calls))[:limit]
+        samples = set(list(dict.fromkeys(call.sample for call in calls))[:limit])
         chosen = [place for place, call in enumerate(calls) if call.sample in samples]
         calls, blocks = [calls[place] for place in chosen], tuple(blocks[place] for place in chosen)
     made = cut(calls, Rubric(rubric.form, blocks, rubric.wordings), order)
@@ -192,27 +194,9 @@ def write(
         ),
     }.items():
         files.write_text(text, where / name)
-    trial = partial(ScoreOrder().try_template, n=len(order))
-    path = where / _template_name(made)
-    own.check(path, ScoreOrder.FIELDS, [trial])
-    template = frames.load_template(path)
-    tables = datasets.prepare(DATASET, Custom().read(where / ITEMS))
-    reads = plan_reads(
-        tables.items,
-        tables.rubrics,
-        tables.pairs,
-        study=STUDY,
-        judge_id=judge_id,
-        judge=judge,
-        template=template,
-        design=design,
-        probe=PROBE,
-    )
-    distinct = planned.distinct_requests(reads, owned_elsewhere=())
-    units = planned.units_asked(distinct, tables.items, tables.rubrics, tables.pairs, template, probe=PROBE)
-    requests = planned.render_requests(distinct, units).assign(probe=PROBE)
+    reads, requests = _planned(where, _template_name(made), judge_id, judge, design)
     by_item = {name: piece for piece, (name, _) in zip(made.pieces, names, strict=True)}
-    kept, not_kept = _keep(requests, by_item, judge.system_prompt, where / "results/store" / judge_id)
+    answered, not_kept = _keep(requests, by_item, judge.system_prompt, where / "results/store" / judge_id)
     agreeing, scored = _agreement(made)
     return Written(
         where,
@@ -221,13 +205,39 @@ def write(
         made.labels,
         reads,
         requests,
-        kept,
+        answered,
         not_kept,
         made.left_out,
         agreeing,
         scored,
-        made.known,
+        {
+            name: (piece.ordering, piece.call.score)
+            for piece, (name, _) in zip(made.pieces, names, strict=True)
+            if piece.call.score is not None
+        },
+        made.text_is_named,
     )
+
+
+def _planned(
+    folder: Path, template_name: str, judge_id: str, judge: Endpoint, design: Design
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Reads of the items in a folder, and the distinct requests with their prompts.
+
+    Raises:
+        InputError: the template cannot be used, or there is no such strategy.
+    """
+    path = folder / template_name
+    own.check(path, ScoreOrder.FIELDS, [partial(ScoreOrder().try_template, n=design.scales[0])])
+    template = frames.load_template(path)
+    tables = datasets.prepare(DATASET, Custom().read(folder / ITEMS))
+    texts = (tables.items, tables.rubrics, tables.pairs)
+    reads = plan_reads(
+        *texts, study=STUDY, judge_id=judge_id, judge=judge, template=template, design=design, probe=PROBE
+    )
+    distinct = planned.distinct_requests(reads, owned_elsewhere=())
+    units = planned.units_asked(distinct, *texts, template, probe=PROBE)
+    return reads, planned.render_requests(distinct, units).assign(probe=PROBE)
 
 
 def ask(study: Written, watch: "shard.Watch | None" = None) -> pd.DataFrame:
@@ -257,6 +267,23 @@ def ask(study: Written, watch: "shard.Watch | None" = None) -> pd.DataFrame:
     responses = jobs.respond(study.requests, judge, kept, Resources(), watch=watch or progress)
     scores = score_reads(study.reads, responses[RESPONSES[:-1]], probe=PROBE)
     return as_reads(scores, responses, len(study.labels))
+
+
+def same_again(study: Written, reads: pd.DataFrame) -> tuple[int, int]:
+    """Scores of the log that the judge gives again in the recorded ordering, and all that it was asked for again.
+
+    Args:
+        study: see `write`.
+        reads: see `ask`; a read that the log answers is none that was asked again.
+    """
+    same = asked = 0
+    places = {label: place for place, label in enumerate(study.labels, start=1)}
+    for row in reads[~reads["request_id"].isin(study.answered)].itertuples():
+        ordering, score = study.recorded.get(row.item, ((), ""))
+        if tuple(row.ordering) == ordering and score in places and not pd.isna(row.score):
+            asked += 1
+            same += row.score == places[score]
+    return same, asked
 
 
 def _names(pieces: Sequence[Piece]) -> list[tuple[str, str]]:
@@ -427,11 +454,11 @@ _Blocks.add_representer(
 
 def _keep(
     requests: pd.DataFrame, by_item: Mapping[str, Piece], system_prompt: str | None, folder: Path
-) -> tuple[int, Counter[str]]:
+) -> tuple[frozenset[str], Counter[str]]:
     """Write recorded answers into the response store, each for the request that is its prompt byte for byte.
 
     Returns:
-        Number of requests that have one, and number of recorded calls that answer none, by reason.
+        Requests that have one, and number of recorded calls that answer none, by reason.
     """
     from rubric_order.judging.engines import Response
     from rubric_order.judging.store import Store
@@ -459,11 +486,11 @@ def _keep(
                 prompt_tokens=answer.prompt_tokens,
                 completion_tokens=answer.completion_tokens,
             )
-    known = set(store.read(list(kept), ["request_id"])["request_id"]) if folder.is_dir() else set()
+    stored = set(store.read(list(kept), ["request_id"])["request_id"]) if folder.is_dir() else set()
     folder.mkdir(parents=True, exist_ok=True)
-    new = [response for request_id, response in kept.items() if request_id not in known]
+    new = [response for request_id, response in kept.items() if request_id not in stored]
     store.append(new, engine=json.dumps({"engine": "recorded"}, sort_keys=True))
-    return len(kept), not_kept
+    return frozenset(kept), not_kept
 
 
 def _agreement(made: Cut) -> tuple[int, int]:

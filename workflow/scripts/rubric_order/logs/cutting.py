@@ -48,7 +48,7 @@ class Cut:
         labels: of the levels, the lowest first.
         pieces: the prompts.
         left_out: number of calls that are not among them, by reason.
-        known: True where the judged text is the one that the log names; False where it is what differs.
+        text_is_named: True where the judged text is the one that the log names; False where it is what differs.
     """
 
     template: tuple[Message, ...]
@@ -56,7 +56,7 @@ class Cut:
     labels: tuple[str, ...]
     pieces: tuple[Piece, ...]
     left_out: Counter[str]
-    known: bool
+    text_is_named: bool
 
 
 Parts = tuple[str, ...]
@@ -127,7 +127,7 @@ def cut(calls: Sequence[Call], rubric: Rubric, labels: Sequence[str]) -> Cut:
         tuple(labels),
         tuple(pieces),
         left_out,
-        known=_names_response(prompts, texts),
+        text_is_named=_names_response(prompts, texts),
     )
 
 

@@ -148,7 +148,7 @@ def rubrics(calls: Sequence[Call]) -> list[Rubric]:
     Of several blocks of one form in a prompt the one is taken whose words stand in the most prompts. Lists within the
     judged text, or within what it answers, are no rubric.
     """
-    found: list[dict[Form, list[Block]]] = []
+    by_call: list[dict[Form, list[Block]]] = []
     for call in calls:
         by_form: dict[Form, list[Block]] = {}
         for number, message in enumerate(call.messages):
@@ -157,11 +157,11 @@ def rubrics(calls: Sequence[Call]) -> list[Rubric]:
                     continue
                 form = Form(number, block.before, block.after, tuple(sorted(block.labels)))
                 by_form.setdefault(form, []).append(block)
-        found.append(by_form)
+        by_call.append(by_form)
     made = []
-    for form in dict.fromkeys(form for by_form in found for form in by_form):
-        counts = Counter(_words(block) for by_form in found for block in by_form.get(form, ()))
-        blocks = [_chosen(by_form.get(form, []), counts) for by_form in found]
+    for form in dict.fromkeys(form for by_form in by_call for form in by_form):
+        counts = Counter(_words(block) for by_form in by_call for block in by_form.get(form, ()))
+        blocks = [_chosen(by_form.get(form, []), counts) for by_form in by_call]
         made.append(Rubric(form, tuple(blocks), Counter(_words(block) for block in blocks if block is not None)))
     return sorted(made, key=lambda rubric: (-rubric.prompts, len(rubric.wordings), -len(rubric.form.labels)))
 
