@@ -1,5 +1,6 @@
 """The gate with a memory: runs against a baseline, its history, and what a pipeline reads."""
 
+import functools
 import json
 import xml.etree.ElementTree as ET
 
@@ -16,6 +17,7 @@ from rubric_order.commands.app import app
 ORDERINGS = ro.orderings("balanced", 3).tolist()
 
 
+@functools.cache
 def reads(seed=0, *, groups=30, shift=0.0, noise=0.6, part=1.0, judge="j", fail=0.0):
     """Reads of two items a group in all balanced orderings of three levels; items are the same for every seed."""
     quality = np.random.default_rng(7).uniform(1, 3, size=(groups, 2, 1))
@@ -29,13 +31,23 @@ def reads(seed=0, *, groups=30, shift=0.0, noise=0.6, part=1.0, judge="j", fail=
     )
 
 
+CARDS = {}  # of tables that were written, by their identity
+
+
+def cards_of(table):
+    """Cards of a table as JSON has them, made once."""
+    if id(table) not in CARDS:
+        CARDS[id(table)] = table, ro.bias_card(table).to_dicts()
+    return CARDS[id(table)][1]
+
+
 @pytest.fixture
 def written(tmp_path):
     """Write the cards of some reads, as audit --json does."""
 
     def write(name, *tables):
         path = tmp_path / name
-        path.write_text(json.dumps([card for table in tables for card in ro.bias_card(table).to_dicts()]))
+        path.write_text(json.dumps([card for table in tables for card in cards_of(table)]))
         return path
 
     return write

@@ -58,7 +58,7 @@ def _of_block(block: blocks.Block) -> Iterator[Row]:
 
 def _digest(block: blocks.Block) -> str:
     """Digest of a suite, whatever the order of its reads and the judge."""
-    digits = block.shown @ 10 ** np.arange(block.n - 1, -1, -1)
+    digits = block.shown @ max(10, block.n) ** np.arange(block.n - 1, -1, -1)
     orderings, number = np.unique(digits, return_inverse=True)
     cells, counts = np.unique(block.item * len(orderings) + number, return_counts=True)
     digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
