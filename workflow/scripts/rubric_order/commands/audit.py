@@ -9,7 +9,11 @@ from rubric_order import commands
 from rubric_order.commands import options
 
 if TYPE_CHECKING:
-    from rubric_order.library.results import BiasCards
+    from rubric_order.cards.card import Card
+    from rubric_order.library.audits import Audit
+    from rubric_order.library.choice_cards import ChoiceCard
+
+    Shown = tuple[Card | ChoiceCard, str, tuple[str, str], tuple[str, ...], list[tuple[str, str]]]
 
 
 def audit(
@@ -24,6 +28,21 @@ def audit(
     ],
     columns: options.ColumnNames = None,
     scale: options.ScaleOfScores = None,
+    choices: Annotated[
+        bool,
+        typer.Option(
+            "--choices", help="The orderings list candidates that are no score levels, and score is the one chosen."
+        ),
+    ] = False,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            help="Options that written labels of choices stand for: a place (A the first), tie, none, or a candidate.",
+            metavar="LABEL=OPTION,...",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON list with one object a judge, also where there is one judge.")
     ] = False,
@@ -43,40 +62,57 @@ def audit(
     Examples: [green]rubric-order audit reads.csv[/], [green]rubric-order audit reads.parquet --json > cards.json[/],
     [green]rubric-order audit log.jsonl --columns item=sample_id,ordering=shown,score=grading.score --scale 0-10[/]
     """
-    from rubric_order.library import results
+    from rubric_order.library import audits
+    from rubric_order.library.choices import Labels
 
-    cards = results.bias_card(
+    found = audits.audit(
         file,
         columns=options.columns(columns),
         scale=scale,
+        nominal=choices,
+        labels=Labels.parse(labels) if labels else None,
         margin_points=margin_points,
         margin_log_odds=margin_log_odds,
     )
     if as_json:
-        typer.echo("[\n" + ",\n".join(commands.as_json(card) for card in cards.to_dicts()) + "\n]")
+        typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in found.all) + "\n]")
         return
-    _print(cards)
+    _print(found)
 
 
-def _print(cards: "BiasCards") -> None:
+def _print(found: "Audit") -> None:
     from rich.console import Console
     from rich.panel import Panel
     from rich.table import Table
 
     from rubric_order.cards import headline
     from rubric_order.cards.card import facts
+    from rubric_order.library import choice_cards
 
     console = Console()
-    for card in cards:
-        console.print(Panel(commands.text(f"{card.judge}: {card.verdict.word}", style="bold"), expand=False))
-        console.print(commands.text(headline.headline(card.evidence, card.verdict).sentence, style="bold"))
-        console.print(commands.text(f"→ {card.verdict.advice}"))
-        for sentence in card.verdict.reasons:
+    shown: list[Shown] = [
+        (
+            card,
+            card.verdict.word,
+            (headline.headline(card.evidence, card.verdict).sentence, card.verdict.advice),
+            card.verdict.reasons,
+            facts(card.evidence),
+        )
+        for card in found.cards
+    ]
+    for own in found.choices:
+        first, *others = own.reasons
+        shown.append((own, own.verdict, (first, own.advice), tuple(others), choice_cards.facts(own.evidence)))
+    for card, word, (head, advice), reasons, rows in shown:
+        console.print(Panel(commands.text(f"{card.judge}: {word}", style="bold"), expand=False))
+        console.print(commands.text(head, style="bold"))
+        console.print(commands.text(f"→ {advice}"))
+        for sentence in reasons:
             console.print(commands.text(f"• {sentence}"))
         for sentence in card.notes:
             console.print(commands.text(f"• {sentence}", style="dim"))
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-        for name, value in facts(card.evidence):
+        for name, value in rows:
             table.add_row(commands.text(name), commands.text(value))
         console.print(table)
         console.print()
