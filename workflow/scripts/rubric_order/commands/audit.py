@@ -28,21 +28,8 @@ def audit(
     ],
     columns: options.ColumnNames = None,
     scale: options.ScaleOfScores = None,
-    choices: Annotated[
-        bool,
-        typer.Option(
-            "--choices", help="The orderings list candidates that are no score levels, and score is the one chosen."
-        ),
-    ] = False,
-    labels: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--map",
-            help="Options that written labels of choices stand for: a place (A the first), tie, none, or a candidate.",
-            metavar="LABEL=OPTION,...",
-            show_default=False,
-        ),
-    ] = None,
+    choices: options.Choices = False,
+    labels: options.LabelMap = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON list with one object a judge, also where there is one judge.")
     ] = False,

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from rubric_order.base.errors import InputError
 from rubric_order.cards.card import Card
-from rubric_order.library import choice_cards, choices, estimates, logs, results
+from rubric_order.library import choice_cards, choices, estimates, logs, results, sources
 from rubric_order.library import columns as column_names
 from rubric_order.library import reads as reads_table
 from rubric_order.library.choice_cards import ChoiceCard
@@ -58,6 +59,8 @@ def audit(
     """
     names = Columns(dict(columns or {}))
     table = reads_table.read_file(file, packed=True)
+    if not names.names and (without := logs.without_order(table)):
+        raise InputError(f"{file}: {without}: {sources.ONE_ORDER}")
     form, log = form_of(table, file, names, nominal=nominal or bool(labels and labels.options))
     if form == SCORES:
         card = results.bias_card(

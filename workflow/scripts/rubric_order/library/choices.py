@@ -85,7 +85,7 @@ def as_comparisons(
     columns: Columns | None = None,
     labels: Labels | None = None,
 ) -> pd.DataFrame:
-    """Choices as scores of comparisons, see `probes._comparisons`; a row a read.
+    """Choices as scores of comparisons, as probe ``pair_order`` has them; a row a read.
 
     Args:
         table: columns ``item``; ``ordering``, the candidates as they were shown, as a list or as text with commas

@@ -12,6 +12,16 @@ from rubric_order.base.errors import InputError
 from rubric_order.library.choices import TIE
 from rubric_order.parsing import verdict
 
+# Logs whose rows have scores and no ordering: by the columns that they are known by.
+WITHOUT_ORDER: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("FastChat's judgments of single answers", ("question_id", "model", "score", "judgment")),
+    ("results of the OpenAI batch API", ("custom_id", "response")),
+    ("requests of the OpenAI batch API", ("custom_id", "body")),
+    ("answers to Prometheus prompts", ("orig_instruction", "orig_response")),
+    ("recorded scores of SummEval", ("article_id", "system", "response")),
+    ("recorded answers", ("item_id", "response")),
+)
+
 
 class Log(NamedTuple):
     """A log in a form that is known.
@@ -54,6 +64,13 @@ def recognised(table: pd.DataFrame, where: str | Path) -> Log | None:
                 raise InputError(f"{where}: {form.form}: no comparison in any row")
             return Log(form.form, pd.DataFrame(rows), notes)
     return None
+
+
+def without_order(table: pd.DataFrame) -> str | None:
+    """Form of a log whose rows have scores and no ordering; None for any other table."""
+    if any(name in table for name in ("ordering", "ordering_index")):
+        return None
+    return next((form for form, marks in WITHOUT_ORDER if all(mark in table.columns for mark in marks)), None)
 
 
 def _records(table: pd.DataFrame) -> Iterator[tuple[int, Mapping[str, Any]]]:
