@@ -1,12 +1,15 @@
 """Files of choices: pairs and lists with ties and gold, logs of other programs, and the cards that they give."""
 
 import json
+import re
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from rubric_order.base.errors import InputError
+from rubric_order.commands import app
 from rubric_order.library import audits, choices, logs
 from rubric_order.library.choice_cards import choice_cards
 from rubric_order.library.choices import Labels
@@ -290,3 +293,30 @@ def test_columns_of_another_name():
 def test_a_map_that_is_none(text):
     with pytest.raises(InputError, match="--map: "):
         Labels.parse([text])
+
+
+@pytest.mark.parametrize("nominal", [False, True])
+def test_a_page_is_one_file_that_asks_for_nothing(tmp_path, monkeypatch, capsys, nominal):
+    path, page = tmp_path / "<b>reads.csv", tmp_path / "page.html"
+    order = ["1 2", "2 1"] * 40
+    table = {
+        "item": [f"q{k // 2}" for k in range(80)],
+        "ordering": order,
+        "score": [1, 2] * 40,
+        "judge": "<i>judge</i>",
+    }
+    pd.DataFrame(table).to_csv(path, index=False)
+    words = ["audit", str(path), "--page", str(page), *(["--choices"] if nominal else [])]
+    monkeypatch.setattr(sys, "argv", ["rubric-order", *words])
+    monkeypatch.setattr(app.signals, "end_once", lambda: None)
+    with pytest.raises(SystemExit) as end:
+        app.main()
+    html = page.read_text(encoding="utf-8")
+    assert end.value.code == 0
+    assert "<i>judge" not in html
+    assert "&lt;i&gt;judge&lt;/i&gt;" in html
+    assert str(tmp_path) not in html
+    assert not re.search(r'(?:src|href)="(?!#|data:)', html)
+    assert "http" not in re.sub(r'http-equiv|xmlns="[^"]*"', "", html)
+    assert "summary.json" not in html
+    assert ("points" in html) != nominal

@@ -33,6 +33,9 @@ def audit(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON list with one object a judge, also where there is one judge.")
     ] = False,
+    page: Annotated[
+        Path | None, typer.Option(help="Write a page too, one file to open or send: FILE.html.", show_default=False)
+    ] = None,
     margin_points: Annotated[
         float, typer.Option(min=0.001, help="A smaller shift of the mean score counts as none.")
     ] = 0.1,
@@ -61,6 +64,12 @@ def audit(
         margin_points=margin_points,
         margin_log_odds=margin_log_odds,
     )
+    if page:
+        from rubric_order.base import files
+
+        used: dict[str, object] = {"columns": options.columns(columns), "scale": scale, "map": labels}
+        used |= {"margin_log_odds": margin_log_odds} | ({"margin_points": margin_points} if found.cards else {})
+        files.write_text(audits.page(found, file, used), page)
     if as_json:
         typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in found.all) + "\n]")
         return

@@ -7,12 +7,15 @@ from typing import NamedTuple
 import pandas as pd
 
 from rubric_order.base.errors import InputError
+from rubric_order.base.labels import Labels
+from rubric_order.cards import summary
 from rubric_order.cards.card import Card
 from rubric_order.library import choice_cards, choices, estimates, logs, results, sources
 from rubric_order.library import columns as column_names
 from rubric_order.library import reads as reads_table
 from rubric_order.library.choice_cards import ChoiceCard
 from rubric_order.library.columns import Columns
+from rubric_order.pages import page as pages
 
 SCORES, CHOICES = "reads that score", "reads that choose"
 
@@ -82,6 +85,38 @@ def audit(
         notes=notes,
     )
     return Audit(form, (), tuple(made))
+
+
+def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
+    """The page of an audit: one file that asks for nothing else.
+
+    Args:
+        found: the cards.
+        file: what was read; its name is on the page, and not its folder.
+        used: options that it was read with.
+    """
+    run = {"file": file.name, "form": found.form, **{name: value for name, value in used.items() if value}}
+    if found.cards:
+        judges = {card.judge: card.judge for card in found.cards}
+        names = Labels(judges=judges, datasets={"reads": file.name})
+        content = summary.content(found.cards, run)
+        return summary.page(
+            [*found.cards], content, tables=[], figures=[], labels=names, reads={}, template="audit.html.jinja"
+        )
+    cards = [
+        {
+            "judge": card.judge,
+            "verdict": card.verdict,
+            "reasons": card.reasons,
+            "advice": card.advice,
+            "notes": card.notes,
+            "places": card.evidence.places,
+            "scale": max([place.estimate for place in card.evidence.places if place.known], default=1.0),
+            "facts": choice_cards.facts(card.evidence)[1:],  # shares are the bars
+        }
+        for card in found.choices
+    ]
+    return pages.render("choices.html.jinja", cards=cards, versions=summary.versions(), run=run)
 
 
 def form_of(
