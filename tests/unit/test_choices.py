@@ -320,3 +320,26 @@ def test_a_page_is_one_file_that_asks_for_nothing(tmp_path, monkeypatch, capsys,
     assert "http" not in re.sub(r'http-equiv|xmlns="[^"]*"', "", html)
     assert "summary.json" not in html
     assert ("points" in html) != nominal
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (game(1, "model_3", "tie"), "field 'g1_winner': expected model_1, model_2, tie or error, found 'model_3'"),
+        (game(1, "tie", "tie", model_2="m1"), "field 'model_2': expected another model than model_1"),
+        (game(1, "tie", "tie", turn="x"), "field 'turn': expected a number, found 'x'"),
+        (annotation(None, 1), "field 'instruction': expected a value, found nothing"),
+        (annotation("a", "x"), "field 'preference': expected a number, found 'x'"),
+        ({"question_id": 1, "answers": [["x"]], "winner": "A"}, "field 'answers': expected a list of names"),
+        (record(winner="A", lengths=["long", 1]), "field 'lengths': expected numbers"),
+        (record(), "expected field 'response' or 'winner', found neither"),
+        ({"article_id": 1, "pair": ["a"], "toggled": True}, "field 'pair': expected two names"),
+        ({"article_id": 1, "pair": ["a", "b"], "toggled": "x"}, "field 'toggled': expected true or false"),
+    ],
+)
+def test_a_record_that_is_wrong_is_named(tmp_path, row, message):
+    path = saved(tmp_path, [row])
+    with pytest.raises(InputError) as error:
+        audits.audit(path)
+    assert "row 1: " in str(error.value)
+    assert message in str(error.value)

@@ -163,15 +163,19 @@ def _shown(table: pd.DataFrame, pair: bool, where: str | Path) -> tuple[np.ndarr
         fail(where, bad, "second", "another candidate than the first", second)
         return codes, lists
     column = table["ordering"]
-    is_list = column.map(lambda value: isinstance(value, list | tuple | np.ndarray)) if column.dtype == object else None
-    if is_list is not None and is_list.any():
-        column = column.map(lambda value: "\n".join(map(str, value)) if not isinstance(value, str) else value)
+    if column.dtype == object:
+        column = column.map(_joined)
     words = words_of(column)
     lists = [candidates(text) for text in words.values]
     bad = np.array([not FEWEST <= len(names) <= MOST or len({*names}) < len(names) for names in lists])
     expected = f"{FEWEST} to {MOST} different candidates, with commas between them"
     fail(where, bad[words.codes], "ordering", expected, words)
     return words.codes, lists
+
+
+def _joined(value: object) -> object:
+    """A list of candidates as text, one a line."""
+    return "\n".join(map(str, value)) if isinstance(value, list | tuple | np.ndarray) else value
 
 
 def candidates(text: str) -> list[str]:

@@ -1,6 +1,8 @@
 """Logs of comparisons as other programs write them, as plain tables of choices, see `choices.as_comparisons`."""
 
+import contextlib
 import json
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -9,7 +11,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from rubric_order.base.errors import InputError
-from rubric_order.library.choices import TIE
+from rubric_order.library.choices import TIE, candidates
+from rubric_order.library.reads import MISSING
 from rubric_order.parsing import verdict
 
 # Logs whose rows have scores and no ordering: by the columns that they are known by.
@@ -88,6 +91,26 @@ def _field(record: Mapping[str, Any], name: str, row: int, where: str | Path) ->
     return record[name]
 
 
+def _number(record: Mapping[str, Any], name: str, row: int, where: str | Path) -> float | None:
+    """A number, also one that is written as text; None where there is nothing."""
+    value = record.get(name)
+    if value is None or (isinstance(value, str) and value.strip().lower() in MISSING):
+        return None
+    with contextlib.suppress(ValueError, TypeError):
+        number = None if isinstance(value, bool | list | Mapping) else float(value)
+        if number is not None and math.isfinite(number):
+            return number
+    raise InputError(f"{where}: row {row}: field {name!r}: expected a number, found {value!r:.60}")
+
+
+def _listed(value: Any, name: str, row: int, where: str | Path) -> list[str]:
+    """Names of candidates, as a list or as text with commas between them."""
+    names = candidates(value) if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or any(isinstance(part, list | Mapping) or part is None for part in names):
+        raise InputError(f"{where}: row {row}: field {name!r}: expected a list of names, found {value!r:.60}")
+    return [str(part) for part in names]
+
+
 def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Both games of FastChat's judgments of pairs: the models as they are named, and the other way round.
 
@@ -97,7 +120,7 @@ def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
     rows: list[dict[str, Any]] = []
     scored = 0
     for row, record in _records(table):
-        if record.get("m1_score") is not None:  # scored one by one: nothing stood first
+        if record.get("m1_score") not in (None, ""):  # scored one by one: nothing stood first
             scored += 1
             continue
         models = [str(_field(record, f"model_{k}", row, where)) for k in (1, 2)]
@@ -105,7 +128,7 @@ def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
             raise InputError(f"{where}: row {row}: field 'model_2': expected another model than model_1")
         judge = record.get("judge")
         name = " ".join(map(str, judge)) if isinstance(judge, list | tuple) else judge
-        question, turn = _field(record, "question_id", row, where), record.get("turn")
+        question, turn = _field(record, "question_id", row, where), _number(record, "turn", row, where)
         item = f"{question}" if turn is None else f"{question} turn {turn:g}"
         for game, shown in ((1, models), (2, models[::-1])):
             winner = str(_field(record, f"g{game}_winner", row, where))
@@ -133,9 +156,9 @@ def _alpaca(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]
     for row, record in _records(table):
         instruction = str(_field(record, "instruction", row, where))
         names = [str(_field(record, f"generator_{k}", row, where)) for k in (1, 2)]
-        preference = record.get("preference")
-        if preference is not None and (not isinstance(preference, int | float) or not 0 <= preference <= 2):
-            text = f"expected a number from 1 to 2, or 0 for equal outputs, found {preference!r:.60}"
+        preference = _number(record, "preference", row, where)
+        if preference is not None and preference != 0 and not 1 <= preference <= 2:
+            text = f"expected a number from 1 to 2, or 0 for equal outputs, found {preference:g}"
             raise InputError(f"{where}: row {row}: field 'preference': {text}")
         if names[0] == names[1] or preference == 0:  # outputs that are equal are not read
             continue
@@ -160,7 +183,8 @@ def _alpaca(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]
 def _named_best(raw: object) -> int | None:
     """Place of the output that an answer of AlpacaEval names as the better one; None where it cannot be read."""
     if isinstance(raw, Mapping):
-        raw = raw.get("text") or (raw.get("message") or {}).get("content")
+        message = raw.get("message")
+        raw = raw.get("text") or (message.get("content") if isinstance(message, Mapping) else None)
     if not isinstance(raw, str):
         return None
     places = {"m": 1, "M": 2}
@@ -184,8 +208,9 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
         shown = record.get("answers")
         if shown is None:
             kind = "answer" if "answer_a" in record else "model"
-            shown = [_field(record, f"{kind}_{letter}", row, where) for letter in "ab"]
-        shown = [str(name) for name in shown]
+            shown = [str(_field(record, f"{kind}_{letter}", row, where)) for letter in "ab"]
+        else:
+            shown = _listed(shown, "answers", row, where)
         winner, response = record.get("winner"), record.get("response")
         if winner is None and response is None and "winner" not in table and "response" not in table:
             raise InputError(f"{where}: row {row}: expected field 'response' or 'winner', found neither")
@@ -195,7 +220,7 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
         common = {"item": item, "group": record.get("group") or item, "judge": judge, "ordering": shown}
         options = record.get("options")
         choice = _mapped(response if winner is None else winner, options)
-        tie = options is None or len(options) > len(shown) or (isinstance(options, Mapping) and TIE in options.values())
+        tie = not isinstance(options, list | tuple | Mapping) or len(options) > len(shown)
         lengths = record.get("lengths") or [record.get("length_a"), record.get("length_b")]
         rows.append(common | {"choice": choice, "gold": record.get("gold"), "tie": tie, "lengths": lengths})
         differ += winner is not None and response is not None
@@ -223,16 +248,18 @@ def _summeval(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
     """Recorded comparisons of summaries, see `recorded.importers.SummEvalPairwise`; people's scores are the gold."""
     rows: list[dict[str, Any]] = []
     for row, record in _records(table):
-        pair = [str(name) for name in _field(record, "pair", row, where)]
+        pair = _listed(_field(record, "pair", row, where), "pair", row, where)
         if len(pair) != 2 or pair[0] == pair[1]:
             raise InputError(f"{where}: row {row}: field 'pair': expected two names, found {pair!r:.60}")
-        shown = pair[::-1] if record.get("toggled") else pair
+        toggled = str(_field(record, "toggled", row, where)).strip().lower()
+        if toggled not in ("true", "false", "1", "0"):
+            raise InputError(f"{where}: row {row}: field 'toggled': expected true or false, found {toggled!r:.60}")
+        shown = pair[::-1] if toggled in ("true", "1") else pair
         item = f"{_field(record, 'article_id', row, where)} {record.get('criterion') or ''}".strip()
         common = {"item": item, "group": str(record["article_id"]), "judge": record.get("judge") or "judge"}
-        scores = [record.get(f"human_score_{k}") for k in (1, 2)]
+        one, other = (_number(record, f"human_score_{k}", row, where) for k in (1, 2))
         gold = None
-        if all(isinstance(score, int | float) for score in scores):
-            one, other = map(float, scores)  # type: ignore[arg-type]
+        if one is not None and other is not None:
             gold = TIE if one == other else pair[int(other > one)]
         rows.append(common | {"ordering": shown, "choice": record.get("response"), "gold": gold})
     return rows, ()
