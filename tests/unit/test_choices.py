@@ -98,7 +98,10 @@ def test_what_is_no_choice_is_named(columns, message):
     assert message in str(error.value)
 
 
-def test_missing_columns_are_named_at_once():
+def test_missing_columns_are_named_at_once(tmp_path):
+    path = saved(tmp_path, [{"id": 1, "model_a": "x", "model_b": "y", "winner": "A"}])
+    with pytest.raises(InputError, match="did you mean --columns item=id,first=model_a,second=model_b,choice=winner"):
+        audits.audit(path)
     with pytest.raises(InputError) as error:
         compared({"id": [1], "model_a": ["x"], "model_b": ["y"], "winner": ["A"]})
     assert "columns 'item', 'ordering' and 'choice' are missing" in str(error.value)

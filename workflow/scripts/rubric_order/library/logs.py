@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from rubric_order.base.errors import InputError
+from rubric_order.library import columns as column_names
 from rubric_order.library.choices import TIE, candidates
 from rubric_order.library.reads import MISSING
 from rubric_order.parsing import verdict
@@ -204,6 +205,8 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
     """
     rows: list[dict[str, Any]] = []
     differ = 0
+    if not any(name in table for name in ("question_id", "item")):
+        raise column_names.missing(["item", "first", "second", "choice"], table, where)
     for row, record in _records(table):
         shown = record.get("answers")
         if shown is None:
@@ -215,7 +218,8 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
         if winner is None and response is None and "winner" not in table and "response" not in table:
             raise InputError(f"{where}: row {row}: expected field 'response' or 'winner', found neither")
         parts = [record.get(name) for name in ("benchmark", "task", "question_id")]
-        item = " ".join(str(part) for part in parts if part is not None) or str(_field(record, "item", row, where))
+        item = " ".join(str(part) for part in parts if part is not None)
+        item = item if record.get("question_id") is not None else f"{item} {_field(record, 'item', row, where)}".strip()
         judge = record.get("judge") or "judge"
         common = {"item": item, "group": record.get("group") or item, "judge": judge, "ordering": shown}
         options = record.get("options")
