@@ -9,11 +9,10 @@ from rubric_order import commands
 from rubric_order.commands import options
 
 if TYPE_CHECKING:
-    from rubric_order.cards.card import Card
-    from rubric_order.library.audits import Audit
-    from rubric_order.library.choice_cards import ChoiceCard
+    from collections.abc import Iterable
 
-    Shown = tuple[Card | ChoiceCard, str, tuple[str, str], tuple[str, ...], list[tuple[str, str]]]
+    from rubric_order.cards.card import Card
+    from rubric_order.library.choice_cards import ChoiceCard
 
 
 def audit(
@@ -73,33 +72,27 @@ def audit(
     if as_json:
         typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in found.all) + "\n]")
         return
-    _print(found)
+    _print(found.all)
 
 
-def _print(found: "Audit") -> None:
+def _print(cards: "Iterable[Card | ChoiceCard]") -> None:
     from rich.console import Console
     from rich.panel import Panel
     from rich.table import Table
 
     from rubric_order.cards import headline
-    from rubric_order.cards.card import facts
+    from rubric_order.cards.card import facts as card_facts
     from rubric_order.library import choice_cards
+    from rubric_order.library.choice_cards import ChoiceCard
 
     console = Console()
-    shown: list[Shown] = [
-        (
-            card,
-            card.verdict.word,
-            (headline.headline(card.evidence, card.verdict).sentence, card.verdict.advice),
-            card.verdict.reasons,
-            facts(card.evidence),
-        )
-        for card in found.cards
-    ]
-    for own in found.choices:
-        first, *others = own.reasons
-        shown.append((own, own.verdict, (first, own.advice), tuple(others), choice_cards.facts(own.evidence)))
-    for card, word, (head, advice), reasons, rows in shown:
+    for card in cards:
+        if not isinstance(card, ChoiceCard):
+            word, advice, reasons = card.verdict.word, card.verdict.advice, [*card.verdict.reasons]
+            head, rows = headline.headline(card.evidence, card.verdict).sentence, card_facts(card.evidence)
+        else:
+            word, advice, (head, *reasons) = card.verdict, card.advice, card.reasons
+            rows = choice_cards.facts(card.evidence)
         console.print(Panel(commands.text(f"{card.judge}: {word}", style="bold"), expand=False))
         console.print(commands.text(head, style="bold"))
         console.print(commands.text(f"→ {advice}"))

@@ -23,8 +23,8 @@ DELIMITERS = {",": ".csv", ";": ".csv", "\t": ".tsv"}
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 PAGE = "docs/audit.md"  # says what a file needs
 ONE_ORDER = (
-    "no ordering is recorded, and scores in one order say nothing of positions; the judge must be asked again, in"
-    f" several orders (Logs without an ordering, {PAGE})"
+    "no ordering is recorded, and scores in one order say nothing of positions; 'rubric-order relog' asks the judge"
+    f" again in several orders, where the log has its prompts (docs/relog.md; Logs without an ordering, {PAGE})"
 )
 HEAD = 2**16  # bytes in which the header of a CSV file is looked for
 
