@@ -9,7 +9,7 @@ import pytest
 
 import rubric_order as ro
 from rubric_order.base.errors import InputError
-from rubric_order.library import estimates, reads, scales
+from rubric_order.library import comparison, estimates, reads, scales
 from rubric_order.library.columns import Columns
 from rubric_order.prompts import orderings
 
@@ -127,7 +127,7 @@ def test_a_packed_file_needs_no_ending(tmp_path):
     ("name", "content", "message"),
     [
         ("a.csv.gz", gzip.compress(b"item,ordering,score\na,1 2,1\n")[:-12], "broken gzip file"),
-        ("a.json", b'{\n "results": 1\n}\n', "expected a list of objects, or an object a line, found one object"),
+        ("a.json", b'{\n "other": 1\n}\n', "expected a list of objects, or an object a line, found one object"),
         ("a.json", b"[1]", "entry 1: expected a mapping, found 1"),
         ("a.json", b"[{}", "malformed JSON"),
         ("a.gz", b"", "expected a file that ends in .csv, .jsonl or .parquet"),
@@ -304,3 +304,14 @@ def test_calibration_takes_scores_from_one_alone():
     written, _ = judged(ZERO)
     with pytest.raises(InputError, match=r"expected the scores 1 to n, found 0, 1, \.\.\., 4"):
         ro.calibrate(written)
+
+
+def test_two_files_of_others_are_compared(tmp_path):
+    written, plain = judged(ZERO)
+    names = {"item": "id", "score": "rating"}
+    foreign = written.rename(columns=names)
+    for name in ("one", "two"):
+        foreign.assign(judge=name).to_csv(tmp_path / f"{name}.tsv", sep="\t", index=False)
+    found = comparison.compare(tmp_path / "one.tsv", tmp_path / "two.tsv", columns=names)
+    usual = comparison.compare(plain.assign(judge="one"), plain.assign(judge="two"))
+    assert str(found) == str(usual)

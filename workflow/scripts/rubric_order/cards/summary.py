@@ -105,6 +105,7 @@ def page(
     table_folder: str = "results/tables",
     of_criteria: Iterable[criteria.CriterionCard] = (),
     of_single: Iterable[Card] = (),
+    template: str = "summary.html.jinja",
 ) -> str:
     """The page: one file that asks for nothing else.
 
@@ -114,10 +115,11 @@ def page(
         table_folder: where the page says that tables are.
         of_criteria: cards of prompts that ask for several criteria.
         of_single: cards of single criteria of prompts that ask for one.
+        template: of the page.
     """
     shown = _with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards])
     return pages.render(
-        "summary.html.jinja",
+        template,
         table_folder=table_folder,
         single=_with_own_titles([_shown_single(card, labels, reads) for card in of_single]),
         criteria=[_shown_criterion(card, labels, reads) for card in of_criteria],

@@ -16,6 +16,7 @@ from rubric_order.commands import (
     check,
     compare,
     dev,
+    doctor,
     plan_groups,
     probe,
     prompts,
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 app.command("audit")(audit.audit)
 app.command("certify")(certify.certify)
+app.command("doctor")(doctor.doctor)
 app.command("check")(check.check)
 app.command("compare")(compare.compare)
 app.command("runs")(runs.runs)

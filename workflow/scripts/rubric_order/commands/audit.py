@@ -9,7 +9,10 @@ from rubric_order import commands
 from rubric_order.commands import options
 
 if TYPE_CHECKING:
-    from rubric_order.library.results import BiasCards
+    from collections.abc import Iterable
+
+    from rubric_order.cards.card import Card
+    from rubric_order.library.choice_cards import ChoiceCard
 
 
 def audit(
@@ -24,9 +27,14 @@ def audit(
     ],
     columns: options.ColumnNames = None,
     scale: options.ScaleOfScores = None,
+    choices: options.Choices = False,
+    labels: options.LabelMap = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON list with one object a judge, also where there is one judge.")
     ] = False,
+    page: Annotated[
+        Path | None, typer.Option(help="Write a page too, one file to open or send: FILE.html.", show_default=False)
+    ] = None,
     margin_points: Annotated[
         float, typer.Option(min=0.001, help="A smaller shift of the mean score counts as none.")
     ] = 0.1,
@@ -43,40 +51,57 @@ def audit(
     Examples: [green]rubric-order audit reads.csv[/], [green]rubric-order audit reads.parquet --json > cards.json[/],
     [green]rubric-order audit log.jsonl --columns item=sample_id,ordering=shown,score=grading.score --scale 0-10[/]
     """
-    from rubric_order.library import results
+    from rubric_order.library import audits
+    from rubric_order.library.choices import Labels
 
-    cards = results.bias_card(
+    found = audits.audit(
         file,
         columns=options.columns(columns),
         scale=scale,
+        nominal=choices,
+        labels=Labels.parse(labels) if labels else None,
         margin_points=margin_points,
         margin_log_odds=margin_log_odds,
     )
+    if page:
+        from rubric_order.base import files
+
+        used: dict[str, object] = {"columns": options.columns(columns), "scale": scale, "map": labels}
+        used |= {"margin_log_odds": margin_log_odds} | ({"margin_points": margin_points} if found.cards else {})
+        files.write_text(audits.page(found, file, used), page)
     if as_json:
-        typer.echo("[\n" + ",\n".join(commands.as_json(card) for card in cards.to_dicts()) + "\n]")
+        typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in found.all) + "\n]")
         return
-    _print(cards)
+    _print(found.all)
 
 
-def _print(cards: "BiasCards") -> None:
+def _print(cards: "Iterable[Card | ChoiceCard]") -> None:
     from rich.console import Console
     from rich.panel import Panel
     from rich.table import Table
 
     from rubric_order.cards import headline
-    from rubric_order.cards.card import facts
+    from rubric_order.cards.card import facts as card_facts
+    from rubric_order.library import choice_cards
+    from rubric_order.library.choice_cards import ChoiceCard
 
     console = Console()
     for card in cards:
-        console.print(Panel(commands.text(f"{card.judge}: {card.verdict.word}", style="bold"), expand=False))
-        console.print(commands.text(headline.headline(card.evidence, card.verdict).sentence, style="bold"))
-        console.print(commands.text(f"→ {card.verdict.advice}"))
-        for sentence in card.verdict.reasons:
+        if not isinstance(card, ChoiceCard):
+            word, advice, reasons = card.verdict.word, card.verdict.advice, [*card.verdict.reasons]
+            head, rows = headline.headline(card.evidence, card.verdict).sentence, card_facts(card.evidence)
+        else:
+            word, advice, (head, *reasons) = card.verdict, card.advice, card.reasons
+            rows = choice_cards.facts(card.evidence)
+        console.print(Panel(commands.text(f"{card.judge}: {word}", style="bold"), expand=False))
+        console.print(commands.text(head, style="bold"))
+        console.print(commands.text(f"→ {advice}"))
+        for sentence in reasons:
             console.print(commands.text(f"• {sentence}"))
         for sentence in card.notes:
             console.print(commands.text(f"• {sentence}", style="dim"))
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-        for name, value in facts(card.evidence):
+        for name, value in rows:
             table.add_row(commands.text(name), commands.text(value))
         console.print(table)
         console.print()

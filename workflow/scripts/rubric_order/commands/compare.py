@@ -7,6 +7,7 @@ import typer
 
 from rubric_order import commands
 from rubric_order.base.errors import printable
+from rubric_order.commands import options
 
 
 def compare(
@@ -14,6 +15,8 @@ def compare(
         Path, typer.Argument(help="Reads of one judge, or of both; a file as of audit.", show_default=False)
     ],
     other: Annotated[Path | None, typer.Argument(help="Reads of the other judge.", show_default=False)] = None,
+    columns: options.ColumnNames = None,
+    scale: options.ScaleOfScores = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
     page: Annotated[
         Path | None, typer.Option(help="Write a page too, with the cards of both: FILE.html.", show_default=False)
@@ -29,12 +32,13 @@ def compare(
     """
     from rubric_order.library import comparison
 
-    result = comparison.compare(one, other)
+    names = options.columns(columns)
+    result = comparison.compare(one, other, columns=names, scale=scale)
     if page:
         from rubric_order.base import files
         from rubric_order.library import results
 
-        cards = [card for side in (one, other) if side for card in results.bias_card(side)]
+        cards = [card for side in (one, other) if side for card in results.bias_card(side, columns=names, scale=scale)]
         files.write_text(comparison.page(result, cards), page)
     if as_json:
         typer.echo(commands.as_json(result.to_dict(), indent=1))

@@ -25,6 +25,22 @@ ScaleOfScores = Annotated[
     ),
 ]
 
+Choices = Annotated[
+    bool,
+    typer.Option(
+        "--choices", help="The orderings list candidates that are no score levels, and score is the one chosen."
+    ),
+]
+LabelMap = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        help="Options that written labels of choices stand for: a place (A the first), tie, none, or a candidate.",
+        metavar="LABEL=OPTION,...",
+        show_default=False,
+    ),
+]
+
 
 def columns(texts: list[str] | None) -> Mapping[str, str] | None:
     """Names of columns by ours; None where none are given."""

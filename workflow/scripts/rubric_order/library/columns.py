@@ -14,14 +14,25 @@ import pandas as pd
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError, nearest
+from rubric_order.library.sources import PAGE
 
-PAGE = "docs/audit.md"  # says how a file of other names is read
 PROBABILITY = re.compile(r"[pP]_(?P<label>\S{1,20})")
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 # Names that others give to a column, the likeliest first. They are suggested, and never taken by themselves.
 LIKELY: Mapping[str, tuple[str, ...]] = {
     "item": (
-        *("item_id", "sample_id", "sample", "question_id", "question", "custom_id", "example_id", "doc_id", "text_id"),
+        *(
+            "item_id",
+            "sample_id",
+            "sample",
+            "question_id",
+            "question",
+            "custom_id",
+            "example_id",
+            "doc_id",
+            "text_id",
+            "article_id",
+        ),
         *("task_id", "uid", "id", "idx", "index", "key", "testidx", "instruction", "prompt_id", "prompt"),
     ),
     "ordering": (

@@ -1,7 +1,7 @@
 """Two judges compared on the items that both have read."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import rows_with
 from rubric_order.cards.card import Card, facts
 from rubric_order.cards.verdict import READ_AS
-from rubric_order.library import estimates
+from rubric_order.library import estimates, scales
+from rubric_order.library.columns import Columns
 from rubric_order.library.results import Reads
 from rubric_order.methods.position import uniformity
 from rubric_order.methods.uncertainty import multiplicity
@@ -134,7 +135,13 @@ def _bar(each: Difference, reach: float) -> dict[str, float] | None:
     return {"low": round(low, 2), "width": round(high - low, 2), "at": round(at, 2)}
 
 
-def compare(one: Reads, other: Reads | None = None) -> Comparison:
+def compare(
+    one: Reads,
+    other: Reads | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    scale: str | None = None,
+) -> Comparison:
     """Compare two judges, prompts or settings in what the order does to them.
 
     Differences of position preference (log-odds) and of the usual ordering's effect (points) are paired: what a group
@@ -143,11 +150,13 @@ def compare(one: Reads, other: Reads | None = None) -> Comparison:
 
     Args:
         one, other: tables or files of reads with one judge each; or `one` alone, with two judges.
+        columns, scale: of both, see `results.bias_card`.
 
     Raises:
         InputError: there are not two judges, or they have no item or number of levels in common.
     """
-    sides = _sides(one, other)
+    names = None if columns is None else Columns(dict(columns)).checked("columns")
+    sides = _sides(one, other, names, None if scale is None else scales.parse(scale))
     judge_names = [side["judge"].iloc[0] for side in sides]
     if len(set(judge_names)) < 2:
         places = (
@@ -177,8 +186,8 @@ def compare(one: Reads, other: Reads | None = None) -> Comparison:
     return Comparison(judge_names[0], judge_names[1], word, reasons, differences, len(shared), groups.nunique())
 
 
-def _sides(one: Reads, other: Reads | None) -> list[pd.DataFrame]:
-    tables = [estimates.scores_of(reads) for reads in (one, other) if reads is not None]
+def _sides(one: Reads, other: Reads | None, columns: Columns | None, scale: scales.Scale | None) -> list[pd.DataFrame]:
+    tables = [estimates.scores_of(reads, columns=columns, scale=scale) for reads in (one, other) if reads is not None]
     judges = [part for table in tables for _, part in table.groupby("judge", sort=False)]
     if len(judges) != 2:
         listed = ", ".join(str(part["judge"].iloc[0]) for part in judges)

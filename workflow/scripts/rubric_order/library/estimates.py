@@ -31,11 +31,15 @@ NOT_COMPARED = ("strategy_comparison", "condition_comparison")  # a plain table 
 
 
 def scores_of(
-    reads: pd.DataFrame | str | Path, *, columns: Columns | None = None, scale: Scale | None = None
+    reads: pd.DataFrame | str | Path,
+    *,
+    where: str | Path = "reads",
+    columns: Columns | None = None,
+    scale: Scale | None = None,
 ) -> pd.DataFrame:
     """The scores of a table of reads or of a file of them, see `reads.as_scores`."""
     if isinstance(reads, pd.DataFrame):
-        return reads_table.as_scores(reads, columns=columns, scale=scale)
+        return reads_table.as_scores(reads, where, columns=columns, scale=scale)
     return reads_table.as_scores(reads_table.read_file(reads, packed=True), reads, columns=columns, scale=scale)
 
 

@@ -129,11 +129,11 @@ def as_scores(
     _check_columns(reads, where)
     if not len(reads):
         raise InputError(f"{where}: no rows")
-    _check_cells(reads, where)
-    item = _names(reads, "item", where)
-    judge = _names(reads, "judge", where, default="judge")
-    named = "group" in reads and not _words(reads["group"]).empty
-    group = _names(reads, "group", where) if named else item
+    check_cells(reads, where)
+    item = names_of(reads, "item", where)
+    judge = names_of(reads, "judge", where, default="judge")
+    named = "group" in reads and not words_of(reads["group"]).empty
+    group = names_of(reads, "group", where) if named else item
     shown = _orderings(reads["ordering"], judge, scale, where)
     level, reason = _scores(reads["score"], shown, where)
     of_judge = Words(judge.codes * len(item.values) + item.codes, item.values)
@@ -141,10 +141,10 @@ def as_scores(
     _check_alike(of_judge, group.codes, group.values, "group", "groups", where)
     names = item.series()
     table = pd.DataFrame(
-        {name: _constant(value, len(reads)) for name, value in ABOUT.items()}
+        {name: constant(value, len(reads)) for name, value in ABOUT.items()}
         | {"judge": judge.series(), "n": shown.n, "item_id": names, "group_id": group.series(), "unit_id": names}
         | {"human_score": human, "score": pd.array(level, dtype="Float64").astype("Int8"), "candidate": names}
-        | {"criterion": _constant("", len(reads)), "question": _constant("", len(reads)), "failure": reason}
+        | {"criterion": constant("", len(reads)), "question": constant("", len(reads)), "failure": reason}
     )
     table["scale"] = pd.Categorical.from_codes(
         shown.scale_of_row, categories=[",".join(own.labels) for own in shown.scales]
@@ -192,8 +192,8 @@ def single_reads(reads: pd.DataFrame, where: str | Path = "reads") -> Iterator[S
         raise column_names.missing(absent, reads, where)
     if not len(reads):
         raise InputError(f"{where}: no rows")
-    _check_cells(reads, where)
-    judge = _names(reads, "judge", where, default="")
+    check_cells(reads, where)
+    judge = names_of(reads, "judge", where, default="")
     shown = _orderings(reads["ordering"], judge, None, where)
     check_usual([own for own in shown.scales if not own.usual], where)
     level = _scores(reads["score"], shown, where)[0] if "score" in reads else np.full(len(reads), np.nan)
@@ -262,7 +262,7 @@ class Shown(NamedTuple):
         return distinct, number, distinct[number]
 
 
-def _constant(value: str, rows: int) -> pd.Series:
+def constant(value: str, rows: int) -> pd.Series:
     return Words(np.zeros(rows, dtype=int), np.array([value], dtype=object)).series()
 
 
@@ -285,14 +285,14 @@ def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
             raise InputError(f"{where}: column {name!r:.60} is not known; expected {meant[0]!r}, or another name")
 
 
-def _check_cells(reads: pd.DataFrame, where: str | Path) -> None:
+def check_cells(reads: pd.DataFrame, where: str | Path) -> None:
     """No cell that is read holds an object, or half a character, which JSON can write and UTF-8 cannot."""
     for name in reads.columns:
         if reads[name].dtype == object and (name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(str(name))):
             nested = reads[name].map(_is_nested)
-            _fail(where, nested, name, "a text, a number, or a list of them", reads[name])
+            fail(where, nested, name, "a text, a number, or a list of them", reads[name])
             bad = reads[name].map(lambda value: sources.SURROGATE.search(_word(value)) is not None)
-            _fail(where, bad, name, "text that UTF-8 can write", reads[name])
+            fail(where, bad, name, "text that UTF-8 can write", reads[name])
 
 
 def _is_nested(value: object) -> bool:
@@ -300,7 +300,7 @@ def _is_nested(value: object) -> bool:
     return isinstance(value, dict) or any(isinstance(part, dict | list | tuple | np.ndarray) for part in inner)
 
 
-def _words(column: pd.Series) -> Words:
+def words_of(column: pd.Series) -> Words:
     """A column as text without blanks around it; what is missing is empty."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, values = column.cat.codes.to_numpy().astype(np.int64), column.cat.categories
@@ -328,7 +328,7 @@ def _word(value: object) -> str:
     return "" if value is None or value is pd.NA else str(value).strip()
 
 
-def _fail(where: str | Path, bad: np.ndarray | pd.Series, field: str, expected: str, found: pd.Series | Words) -> None:
+def fail(where: str | Path, bad: np.ndarray | pd.Series, field: str, expected: str, found: pd.Series | Words) -> None:
     """Raise an error about the first bad row, if there is one."""
     rows = np.flatnonzero(bad)
     if len(rows):
@@ -336,18 +336,18 @@ def _fail(where: str | Path, bad: np.ndarray | pd.Series, field: str, expected: 
         raise InputError(f"{where}: row {rows[0] + 1}: field {field!r}: expected {expected}, found {value!r:.60}")
 
 
-def _names(reads: pd.DataFrame, field: str, where: str | Path, default: str | None = None) -> Words:
+def names_of(reads: pd.DataFrame, field: str, where: str | Path, default: str | None = None) -> Words:
     if field not in reads:
         return Words(np.zeros(len(reads), dtype=np.int64), np.array([default], dtype=object))
-    words = _words(reads[field])
+    words = words_of(reads[field])
     if not all(words.values):
-        _fail(where, (words.values == "")[words.codes], field, "a name", words)
+        fail(where, (words.values == "")[words.codes], field, "a name", words)
     return words
 
 
 def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str | Path) -> Shown:
     """The ordering of each row, and its scale: that of the judge's other orderings where a word names its direction."""
-    words = _words(column)
+    words = words_of(column)
     parsed = [scales.ordering(text, scale) for text in words.values]
     turned = np.array([scales.direction(text) for text in words.values])
     bad = np.array([ordering is None for ordering in parsed]) & (turned == 0)
@@ -357,7 +357,7 @@ def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str 
         else f"each of {scale.words} once"
     )
     if bad.any():
-        _fail(where, bad[words.codes], "ordering", expected, words)
+        fail(where, bad[words.codes], "ordering", expected, words)
     kinds: dict[Scale, int] = {} if scale is None else {scale: 0}
     of_code = np.array([-1 if own is None else kinds.setdefault(own.scale, len(kinds)) for own in parsed])
     of_row = of_code[words.codes]
@@ -386,7 +386,7 @@ def _of_words(of_row: np.ndarray, words: Words, judge: Words, scale: Scale | Non
     of_judge[judge.codes[listed]] = of_row[listed]
     of_row = np.where(of_row < 0, of_judge[judge.codes], of_row)
     expected = "the scores, such as '5 4 3 2 1', or --scale beside a word: --scale 1-5"
-    _fail(where, of_row < 0, "ordering", expected, words)
+    fail(where, of_row < 0, "ordering", expected, words)
     return of_row
 
 
@@ -413,7 +413,7 @@ def _scores(column: pd.Series, shown: Shown, where: str | Path) -> tuple[np.ndar
     reason: np.ndarray = np.zeros(len(column), dtype=np.int64)
     reasons: dict[str | None, int] = {None: 0, EMPTY: 1}
     is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-    words = None if is_number else _words(column)
+    words = None if is_number else words_of(column)
     for k, scale in enumerate(shown.scales):
         rows = np.flatnonzero(shown.scale_of_row == k)
         bad: np.ndarray = np.zeros(len(column), dtype=bool)
@@ -432,7 +432,7 @@ def _scores(column: pd.Series, shown: Shown, where: str | Path) -> tuple[np.ndar
             bad = reason == -1
         levels = f"a whole number from 1 to {scale.n}" if scale.usual else f"one of {scale.words}"
         expected = f"{levels}, or nothing where there is no score"
-        _fail(where, bad, "score", expected, column if words is None else words)
+        fail(where, bad, "score", expected, column if words is None else words)
     if words is not None and len(reasons) > 2 and np.isnan(level).all():
         row = int(np.flatnonzero(reason > 1)[0])
         text = words.values[words.codes[row]]
@@ -465,13 +465,13 @@ def _numbers(column: pd.Series, field: str, where: str | Path) -> np.ndarray:
     """A column as numbers, NaN where there is nothing."""
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         values = column.to_numpy(dtype=float, na_value=np.nan)
-        _fail(where, np.isinf(values), field, "a number, or nothing", column)
+        fail(where, np.isinf(values), field, "a number, or nothing", column)
         return values
-    words = _words(column)
+    words = words_of(column)
     missing = np.array([text.lower() in MISSING for text in words.values])
     texts = [text.replace(",", ".") if scales.NUMBER.fullmatch(text) else text for text in words.values]
     values = pd.to_numeric(pd.Series(texts, dtype=object).mask(missing), errors="coerce").to_numpy(dtype=float)
-    _fail(where, (~missing & ~np.isfinite(values))[words.codes], field, "a number, or nothing", words)
+    fail(where, (~missing & ~np.isfinite(values))[words.codes], field, "a number, or nothing", words)
     return values[words.codes]
 
 
@@ -485,7 +485,7 @@ def _human(reads: pd.DataFrame, item: Words, shown: Shown, where: str | Path) ->
         return np.full(len(reads), np.nan)
     column = reads["human_score"]
     if any(not scale.numeric for scale in shown.scales):
-        column = _levels_of_labels(_words(column), shown)
+        column = _levels_of_labels(words_of(column), shown)
     values = _numbers(column, "human_score", where)
     first = pd.Series(values).groupby(item.codes).transform("first").to_numpy()
     rows = np.flatnonzero(~np.isnan(values) & (values != first))

@@ -163,6 +163,7 @@ def budget_curve(reads: Reads) -> Result:
 def bias_card(
     reads: Reads,
     *,
+    where: str | Path = "reads",
     columns: Mapping[str, str] | None = None,
     scale: Sequence[str] | str | None = None,
     margin_points: float = estimates.POINTS,
@@ -172,6 +173,7 @@ def bias_card(
 
     Args:
         reads: see `position_bias`.
+        where: names a table in errors; a file has its own name.
         columns: names that the table has for its columns, such as ``{"item": "sample_id", "score": "grading.score"}``.
         scale: how the levels are written, lowest first, such as ``"0-10"`` or ``["E", "D", "C", "B", "A"]``; by default
             as the orderings list them.
@@ -185,7 +187,7 @@ def bias_card(
     """
     names = None if columns is None else Columns(dict(columns)).checked("columns")
     levels = None if scale is None else scales.parse(scale if isinstance(scale, str) else ",".join(scale))
-    scores = estimates.scores_of(reads, columns=names, scale=levels)
+    scores = estimates.scores_of(reads, where=where, columns=names, scale=levels)
     estimated = estimates.of_card(scores, points=margin_points, log_odds=margin_log_odds)
     made = [replace(card, notes=_notes(scores, card.judge)) for card in make_cards(estimated)]
     return BiasCards(tuple(made), estimated)

@@ -21,6 +21,11 @@ GZIP = b"\x1f\x8b"  # how such a file begins
 SURROGATE = re.compile("[\ud800-\udfff]")
 DELIMITERS = {",": ".csv", ";": ".csv", "\t": ".tsv"}
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
+PAGE = "docs/audit.md"  # says what a file needs
+ONE_ORDER = (
+    "no ordering is recorded, and scores in one order say nothing of positions; 'rubric-order relog' asks the judge"
+    f" again in several orders, where the log has its prompts (docs/relog.md; Logs without an ordering, {PAGE})"
+)
 HEAD = 2**16  # bytes in which the header of a CSV file is looked for
 
 
@@ -40,6 +45,8 @@ def read(path: str | Path, *, packed: bool = False) -> pa.Table | pd.DataFrame:
     """
     path = Path(path)
     suffix = next((end for end in path.suffixes[-2:][::-1] if end.lower() != ".gz"), "").lower()
+    if suffix == ".eval":
+        raise InputError(f"{path}: a log of Inspect: {ONE_ORDER}")
     if suffix not in SUFFIXES:
         raise InputError(
             f"{path}: expected a file that ends in .csv, .jsonl or .parquet (or .tsv, .json, or .gz after it)"
@@ -123,6 +130,8 @@ def _list_of(path: Path) -> list[Any] | None:
         if not start.startswith("["):
             first, _, rest = start.partition("\n")
             if rest.strip() and not first.rstrip().endswith("}"):
+                if '"results"' in start:
+                    raise InputError(f"{path}: results of promptfoo: {ONE_ORDER}")
                 raise InputError(f"{path}: expected a list of objects, or an object a line, found one object")
             return None
     with _text(path) as lines:
