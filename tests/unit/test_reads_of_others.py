@@ -227,6 +227,7 @@ def test_a_word_takes_the_scale_of_the_other_orderings():
         ("0-10", "7/10", 8),
         ("0-10", "Score: 0", 1),
         ("0-10", "[[10]]", 11),
+        ("0-10", "The plot holds. I would give it an 8 out of 10.", 9),
         ("1-5:0.5", "3.5", 6),
         ("1-5:0.5", "3,5", 6),
         ("1-5:0.5", "Rating: 4.5 / 5", 8),

@@ -8,7 +8,7 @@ import numpy as np
 
 from rubric_order.base.errors import InputError
 from rubric_order.parsing import one_label, one_score
-from rubric_order.parsing.choices import NO_SCORE, Choice, numbers
+from rubric_order.parsing.choices import NO_SCORE, Choice, are_numbers, numbers
 
 FEWEST, MOST = 2, 11
 NUMBER = re.compile(r"-?(?:[0-9]+(?:[.,][0-9]+)?|[.][0-9]+)")
@@ -17,7 +17,7 @@ LETTERS = "ABCDEFGHIJK"
 ASCENDING = {"ascending", "asc", "canonical", "usual", "standard", "forward", "increasing", "low_to_high", "original"}
 DESCENDING = {"descending", "desc", "reversed", "reverse", "backward", "decreasing", "high_to_low"}
 SAME = 1e-9  # numbers that differ by less are one
-# A score of a scale that does not begin at 1, or goes by halves: the number, and no more than what belongs to it.
+# A score where levels begin neither at 0 nor at 1, or go by halves: the number, and no more than what belongs to it.
 _SCORE = re.compile(
     r"\W*(?:\[?(?:final |overall )?(?:score|rating|grade|result|answer)\]?\s*(?:is|of|:|=|-)?\s*)?\W*?"
     r"(?P<number>-?[0-9]+(?:[.,][0-9]+)?)\s*(?:(?:/|out of)\s*(?P<most>[0-9]+(?:[.,][0-9]+)?))?"
@@ -83,9 +83,10 @@ class Scale(NamedTuple):
     def parse(self, text: str) -> Choice:
         """The label of the score that an answer gives, or the reason why it gives none; see `one_score.parse_score`.
 
-        Of numbers other than 1 to n an answer is read that is the score alone, as in ``7/10`` or ``Score: 3.5``.
+        Of numbers that begin neither at 0 nor at 1, or go by halves, an answer is read that is the score alone, as in
+        ``Score: 3.5``.
         """
-        if self.usual or not self.numeric:
+        if not self.numeric or are_numbers(self.labels):
             choice = one_score.parse_score(text, self.labels)
             if choice.label is None and not self.numeric:
                 whole = one_label.find_label(one_score.normalise(text), self.labels)
