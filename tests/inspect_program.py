@@ -70,8 +70,9 @@ def task(name: str, folder: Path) -> dict:
         cards = ro.bias_card(reads(log)).to_dicts()
         return described(log, "rubric_in_orders") | {"verdict": cards[0]["verdict"], "metrics": metrics(log)}
     log = read_eval_log(str(LOGS / f"{name.partition('_')[0]}.eval"))
-    labels = {"grades": ["I", "P", "C"], "rubric": ["1", "2", "3", "4", "5"], "rubric_other": ["A", "B"]}[name]
-    done = regrade(log, labels, model=judge, display="none")
+    labels = {"rubric": ["1", "2", "3", "4", "5"], "rubric_other": ["A", "B"]}.get(name, ["I", "P", "C"])
+    strategy = "rotated" if name == "grades_rotated" else "balanced"
+    done = regrade(log, labels, model=judge, strategy=strategy, display="none")
     if name == "rubric_other":
         scores = [sample.scores["regraded"] for sample in done.samples]
         return {"asked": asked, "reasons": [[score.reason, score.explanation] for score in scores]}

@@ -100,6 +100,14 @@ def test_a_stored_log_is_asked_again_in_the_requests_of_relog(program, tmp_path,
         assert value == pytest.approx(np.mean(scores))
 
 
+def test_a_stored_log_is_asked_once_a_sample_where_orders_rotate(program):
+    done = program("grades_rotated")
+    assert len({read["item"] for read in done["reads"]}) == len(done["reads"]) == 8
+    assert len(done["asked"]) == sum(read["ordering"] != [3, 2, 1] for read in done["reads"])
+    epochs = [[read["ordering"] for read in done["reads"] if read["item"].endswith(f" {epoch}")] for epoch in (1, 2)]
+    assert all(first != second for first, second in zip(*epochs, strict=True))
+
+
 def test_samples_whose_prompt_has_no_such_levels_have_no_score(program):
     done = program("rubric_other")
     said = "expected one prompt with the levels A, B once, found such levels 0 times in the prompt"
