@@ -19,6 +19,7 @@ from rubric_order.prompts import orderings
 
 DAYS, CHANGED = 365, 100
 LEVELS = 5
+ROUNDING = 1e-12  # of differences that are 0
 SHOWN = orderings.balanced(LEVELS)
 PLACE = np.argsort(SHOWN, axis=1)  # of each level in each ordering
 EQUAL = (3,) * 60
@@ -163,7 +164,7 @@ def near(values: np.ndarray, weights: np.ndarray, latest: np.ndarray) -> np.ndar
     weight = weight / weight.sum(axis=1, keepdims=True)
     size = (weight * apart).sum(axis=1)
     whole = (weight**2 * np.where(used, variance, 0.0)).sum(axis=1)
-    return np.abs(size) < 0.999 * run_changes.NEAR * np.sqrt(np.maximum(whole, 0.0))
+    return np.abs(size) <= 0.999 * run_changes.NEAR * np.sqrt(np.maximum(whole, 0.0)) + ROUNDING
 
 
 def first_alarm(series: dict[str, np.ndarray], sizes: tuple[int, ...]) -> tuple[int, str]:
