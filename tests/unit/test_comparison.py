@@ -123,9 +123,9 @@ def test_a_page_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsys
     file = tmp_path / "file"
     file.touch()
     nothing = comparison.Comparison("a", "b", *comparison.verdict([], 40), (), 80, 40)
-    monkeypatch.setattr(comparison, "compare", lambda *_: nothing)
+    monkeypatch.setattr(comparison, "compare", lambda *_, **__: nothing)
     monkeypatch.setattr(comparison, "page", lambda *_: "page")
-    monkeypatch.setattr(results, "bias_card", lambda *_: [])
+    monkeypatch.setattr(results, "bias_card", lambda *_, **__: [])
     for page, named in ((tmp_path, tmp_path), (file / "page.html", file), (file / "x/page.html", file / "x")):
         monkeypatch.setattr(sys, "argv", ["rubric-order", "compare", "a.csv", "--page", str(page)])
         with pytest.raises(SystemExit) as ended:
