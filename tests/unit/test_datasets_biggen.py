@@ -59,6 +59,7 @@ def test_an_instance_is_an_item_with_its_own_rubric_and_reference_and_its_capabi
         "short": "Is it good?",
         "question": "Is it good?",
         "levels": ["a work", "b work", "c work", "d work", "e work"],
+        "lowest": 1,
     }
     assert len(tables.rubrics) == 2
 

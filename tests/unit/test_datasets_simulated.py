@@ -48,7 +48,7 @@ def test_without_raters_there_are_no_human_scores():
     [
         ({"n_groups": 0}, "n_groups: expected a whole number from 1, found 0"),
         ({"n_candidates": "8"}, "n_candidates: expected a whole number from 1, found '8'"),
-        ({"levels": 10}, "levels: expected a whole number from 2 to 9, found 10"),
+        ({"levels": 12}, "levels: expected a whole number from 2 to 11, found 12"),
         ({"raters": -1}, "raters: expected a whole number from 0, found -1"),
         ({"rater_noise": True}, "rater_noise: expected a number from 0, found True"),
         ({"criteria": []}, "criteria: expected a list of ids without hyphens, found []"),
