@@ -141,6 +141,7 @@ def test_an_influence_that_cancels_in_the_mean_is_seen_in_the_numbers():
     assert one_row(rows, "mean")["p"] > 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share_moved", [1.0, 0.3])
 def test_tests_keep_their_level_where_questions_do_not_influence_each_other(share_moved):
     """300 studies; a saturated judge has the same answers for seven of ten items. Groups are of 2 and of 5 items."""

@@ -89,6 +89,7 @@ def test_certify_and_snakemake_are_one_study(fresh: Project, server: Endpoint, t
         assert path.read_bytes() == (theirs / "results" / path.relative_to(ours / "data")).read_bytes(), path
 
 
+@pytest.mark.slow
 def test_snakemake_takes_the_answers_of_certify_in_its_folder(fresh: Project, server: Endpoint, tmp_path: Path):
     cards = certified(tmp_path / "study", server.base_url, "--model", "m")
     asked = len(server.calls)

@@ -201,6 +201,7 @@ def test_judges_of_three_packages_are_killed_and_resumed_and_no_answer_is_paid_f
         print(name, f"{len(calls)} calls, {booked:.0f} booked, {len(stored)} stored before the last run")
 
 
+@pytest.mark.slow
 def test_the_demo_is_judged_by_a_function_and_the_library_makes_the_same_requests_and_reads(
     fresh: Project, monkeypatch: pytest.MonkeyPatch
 ):
