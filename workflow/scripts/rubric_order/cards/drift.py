@@ -148,13 +148,13 @@ def _drift(
 ) -> Drift:
     """The comparison of a quantity whose p-value is smallest; of equal ones that of all runs since the baseline."""
     readout, quantity = key
-    found = [run_changes.difference(values, weights, latest) for latest in reversed(windows)]
-    one_sided = [diff.greater if quantity == DISTANCE else min(diff.greater, diff.less) for diff in found]
+    differences = [run_changes.difference(values, weights, latest) for latest in reversed(windows)]
+    one_sided = [diff.greater if quantity == DISTANCE else min(diff.greater, diff.less) for diff in differences]
     best = int(np.argmin(one_sided))
-    chosen = found[best]
+    chosen = differences[best]
     reach = {POINTS: levels - 1.0, SHARE: 1.0}[QUANTITIES[quantity][1]] * (1.0 if quantity in (SCORE, FAILED) else 2.0)
     low, high = run_changes.interval(values, weights, chosen.latest, 2 * LEVEL * share, reach=reach)
-    least = min(run_changes.smallest(len(values), diff.latest, diff.n_groups) for diff in found)
+    least = min(run_changes.smallest(len(values), diff.latest, diff.n_groups) for diff in differences)
     return Drift(
         quantity,
         readout,

@@ -72,7 +72,7 @@ def check(
             raise InputError(f"{where}: two cards are compared with {key!r:.100} of {baseline_where}; expected one")
         before = [past.cards[key] for past in earlier if key in past.cards]
         anchors = [Anchors.of(past.anchors, "history") for past in before]
-        found = drifts.drifts(
+        changes = drifts.drifts(
             _of(other, baseline_where),
             [*anchors, own],
             n_cards=len(cards),
@@ -80,11 +80,11 @@ def check(
             levels=int(card.get("n_levels", 10)),
         )
         label = name(card) + (f", baseline {other['judge']}" if other["judge"] != card["judge"] else "")
-        outcomes = [_finding(label, each, max_drift) for each in found]
-        failed = [each.label for each, finding in zip(found, outcomes, strict=True) if finding.outcome == FAILED]
+        outcomes = [_finding(label, change, max_drift) for change in changes]
+        failed = [change.label for change, finding in zip(changes, outcomes, strict=True) if finding.outcome == FAILED]
         findings += outcomes
         findings += _earlier(label, [(past, past.cards[key]) for past in earlier if key in past.cards])
-        by_card[label] = found
+        by_card[label] = changes
         seen[key] = history.Seen(judge=card["judge"], anchors=own.to_dict(), failed=failed)
     line = history.Run(run=run or time, time=time, baseline=history.digest(baseline), cards=seen)
     return Checked(findings, line, by_card)
@@ -138,6 +138,6 @@ def _earlier(card: str, runs: Sequence[tuple[history.Run, history.Seen]]) -> lis
     """Finding of the first earlier run that found a change."""
     for run, seen in runs:
         if seen.failed:
-            found = f"run {run.run} found one: {', '.join(seen.failed)}; a new baseline begins anew"
-            return [Finding(card, EARLIER, FAILED, found)]
+            text = f"run {run.run} found one: {', '.join(seen.failed)}; a new baseline begins anew"
+            return [Finding(card, EARLIER, FAILED, text)]
     return []

@@ -55,10 +55,10 @@ def read(paths: Iterable[Path], judge: str | None = None) -> list[Run]:
     """
     paths = list(paths)
     files = [_file(path) for path in paths]
-    names = _names(paths)
+    run_names = _names(paths)
     runs = [
         Run(name, limits.name(card), card)
-        for name, file in zip(names, files, strict=True)
+        for name, file in zip(run_names, files, strict=True)
         for card in summary.read(file)
         if judge in (None, card["judge"])
     ]
@@ -79,12 +79,12 @@ def _file(path: Path) -> Path:
 
 def _names(paths: Sequence[Path]) -> list[str]:
     """Names of runs: those of folders or of files, or whole paths where two are alike."""
-    names = [path.resolve().name if path.is_dir() else path.stem for path in paths]
+    run_names = [path.resolve().name if path.is_dir() else path.stem for path in paths]
     for generic in ("summary", "results"):
-        names = [
-            path.resolve().parent.name if name == generic else name for path, name in zip(paths, names, strict=True)
+        run_names = [
+            path.resolve().parent.name if name == generic else name for path, name in zip(paths, run_names, strict=True)
         ]
-    return names if len(set(names)) == len(names) else [str(path) for path in paths]
+    return run_names if len(set(run_names)) == len(run_names) else [str(path) for path in paths]
 
 
 def histories(runs: Iterable[Run]) -> list[History]:
@@ -105,8 +105,10 @@ def _change(runs: Sequence[Run]) -> str:
     if first["suite"] != last["suite"]:
         return "the suites differ, so that their mean scores are not compared"
     one, other = (Anchors.of(anchors, run.run) for anchors, run in zip((first, last), (runs[0], runs[-1]), strict=True))
-    found = drift.drifts(one, [other], daily=False, levels=int(runs[0].card.get("n_levels", 10)))
-    return "; ".join(f"{each.label} {each.size}, {each.p_words}" for each in found if each.quantity == drift.SCORE)
+    changes = drift.drifts(one, [other], daily=False, levels=int(runs[0].card.get("n_levels", 10)))
+    return "; ".join(
+        f"{change.label} {change.size}, {change.p_words}" for change in changes if change.quantity == drift.SCORE
+    )
 
 
 def content(found: Iterable[History]) -> list[dict[str, Any]]:
@@ -143,7 +145,7 @@ def page(found: Sequence[History]) -> str:
         for history in found
         for run in history.runs
     ]
-    shown = [{"history": each, "points": _drawn(each.runs)} for each in found if len(each.runs) > 1]
+    shown = [{"history": history, "points": _drawn(history.runs)} for history in found if len(history.runs) > 1]
     return pages.render("runs.html.jinja", heads=["run", *row.LABELS], rows=rows, shown=shown)
 
 

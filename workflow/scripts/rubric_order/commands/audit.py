@@ -54,7 +54,7 @@ def audit(
     from rubric_order.library import audits
     from rubric_order.library.choices import Labels
 
-    found = audits.audit(
+    audited = audits.audit(
         file,
         columns=options.columns(columns),
         scale=scale,
@@ -67,12 +67,12 @@ def audit(
         from rubric_order.base import files
 
         used: dict[str, object] = {"columns": options.columns(columns), "scale": scale, "map": labels}
-        used |= {"margin_log_odds": margin_log_odds} | ({"margin_points": margin_points} if found.cards else {})
-        files.write_text(audits.page(found, file, used), page)
+        used |= {"margin_log_odds": margin_log_odds} | ({"margin_points": margin_points} if audited.cards else {})
+        files.write_text(audits.page(audited, file, used), page)
     if as_json:
-        typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in found.all) + "\n]")
+        typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in audited.all) + "\n]")
         return
-    _print(found.all)
+    _print(audited.all)
 
 
 def _print(cards: "Iterable[Card | ChoiceCard]") -> None:

@@ -136,8 +136,8 @@ def _takes(made: "Certification", cost: "pd.Series") -> str:
     if not pd.isna(cost["prompt_tokens"]):
         parts.append(f"about {cost['prompt_tokens']:,} tokens of prompts")
     if not pd.isna(cost["output_tokens"]) and cost["output_tokens"]:
-        about = "at most" if cost["output_tokens_from"] == "max_tokens" else "about"
-        parts.append(f"{about} {cost['output_tokens']:,} of answers")
+        bound = "at most" if cost["output_tokens_from"] == "max_tokens" else "about"
+        parts.append(f"{bound} {cost['output_tokens']:,} of answers")
     if not pd.isna(cost["cost"]):
         ends = f" [{cost['cost_low']:.2f}, {cost['cost_high']:.2f}]" if not pd.isna(cost["cost_low"]) else ""
         parts.append(f"{cost['cost']:.2f}{ends} {made.judge.currency}")

@@ -60,11 +60,11 @@ def audit(
     Raises:
         InputError: the file is of no form that is known, or not as described.
     """
-    names = Columns(dict(columns or {}))
+    mapping = Columns(dict(columns or {}))
     table = reads_table.read_file(file, packed=True)
-    if not names.names and (without := logs.without_order(table)):
+    if not mapping.names and (without := logs.without_order(table)):
         raise InputError(f"{file}: {without}: {sources.ONE_ORDER}")
-    form, log = form_of(table, file, names, nominal=nominal or bool(labels and labels.options))
+    form, log = form_of(table, file, mapping, nominal=nominal or bool(labels and labels.options))
     if form == SCORES:
         card = results.bias_card(
             table,
@@ -79,7 +79,7 @@ def audit(
     made = choice_cards.choice_cards(
         log.choices if log else table,
         file,
-        columns=None if log else names,
+        columns=None if log else mapping,
         labels=labels,
         margin_log_odds=margin_log_odds,
         notes=notes,
@@ -98,10 +98,10 @@ def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
     run = {"file": file.name, "form": found.form, **{name: value for name, value in used.items() if value}}
     if found.cards:
         judges = {card.judge: card.judge for card in found.cards}
-        names = Labels(judges=judges, datasets={"reads": file.name})
+        labels = Labels(judges=judges, datasets={"reads": file.name})
         content = summary.content(found.cards, run)
         return summary.page(
-            [*found.cards], content, tables=[], figures=[], labels=names, reads={}, template="audit.html.jinja"
+            [*found.cards], content, tables=[], figures=[], labels=labels, reads={}, template="audit.html.jinja"
         )
     cards = [
         {

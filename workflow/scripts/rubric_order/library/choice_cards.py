@@ -92,25 +92,25 @@ class ChoiceCard:
 
     def to_dict(self) -> dict[str, Any]:
         """The card as JSON has it: numbers that are not known are None."""
-        found = self.evidence
+        evidence = self.evidence
         ends: dict[str, float | None] = {}
         for name in ("changed", "excess", "first_last", "fairness", "ties", "failed", "gold", "longest"):
-            value = getattr(found, name)
+            value = getattr(evidence, name)
             ends |= {f"{name}{end}": number(part) for end, part in zip(("", "_low", "_high"), value, strict=True)}
         return {
             "format": FORMAT,
-            "judge": found.judge,
+            "judge": evidence.judge,
             "verdict": self.verdict,
             "reasons": list(self.reasons),
             "notes": list(self.notes),
             "advice": self.advice,
-            "n_candidates": found.n,
-            "shares": [[number(part) for part in share] for share in found.places],
-            "preference": [number(worth.estimate) for worth in found.worth] or None,
+            "n_candidates": evidence.n,
+            "shares": [[number(part) for part in share] for share in evidence.places],
+            "preference": [number(worth.estimate) for worth in evidence.worth] or None,
             **ends,
-            "gold_first": number(found.gold_first.estimate),
-            "gold_later": number(found.gold_later.estimate),
-            **found.counts,
+            "gold_first": number(evidence.gold_first.estimate),
+            "gold_later": number(evidence.gold_later.estimate),
+            **evidence.counts,
         }
 
 
@@ -138,9 +138,9 @@ def choice_cards(
     for (judge, n), own in scores.groupby(["judge", "n"], sort=True):
         if own["score"].isna().all():
             raise InputError(f"{where}: judge {judge!r:.60}: no choice in any row")
-        found = _gather(own.reset_index(drop=True), str(judge), int(n))
-        word, reasons, advice = _verdict(found, margin_log_odds)
-        made.append(ChoiceCard(found, word, reasons, advice, (*notes, *_notes(own))))
+        evidence = _gather(own.reset_index(drop=True), str(judge), int(n))
+        word, reasons, advice = _verdict(evidence, margin_log_odds)
+        made.append(ChoiceCard(evidence, word, reasons, advice, (*notes, *_notes(own))))
     return made
 
 
@@ -173,8 +173,8 @@ def _gather(own: pd.DataFrame, judge: str, n: int) -> Evidence:
 
     consistent = value("position_consistency")
     worth = [value("place_preference", k, 1 - LEVEL / _tests(n)) for k in range(1, n + 1)]
-    known = [interval for interval in worth if interval.bounded]
-    largest = max(known, key=lambda interval: max(interval.low, -interval.high), default=UNKNOWN)
+    bounded = [interval for interval in worth if interval.bounded]
+    largest = max(bounded, key=lambda interval: max(interval.low, -interval.high), default=UNKNOWN)
     gold = own["gold"].to_numpy(dtype=float)
     right = np.where(np.isnan(gold) | np.isnan(place), np.nan, own["score"].to_numpy(dtype=float, na_value=-1) == gold)
     first = np.array([ordering[0] for ordering in own["ordering"]])

@@ -126,15 +126,15 @@ def as_comparisons(
     if "tie" in table:
         refused = (place == 0) & ~table["tie"].astype(bool).to_numpy()
         place, reason = np.where(refused, np.nan, place), reason.mask(refused, OUT_OF_RANGE)
-    order = [_numbers(names) for names in lists]
-    canonical = [sorted(names) for names in lists]
-    sizes = np.array([len(names) for names in lists])[code]
+    order = [_numbers(listed) for listed in lists]
+    canonical = [sorted(listed) for listed in lists]
+    sizes = np.array([len(listed) for listed in lists])[code]
     chosen = _candidates(place, code, order)
     unit = _units(item, code, canonical)
     by_list: np.ndarray = np.empty(len(lists), dtype=object)
     by_order: np.ndarray = np.empty(len(lists), dtype=object)
-    for k, names in enumerate(canonical):
-        by_list[k], by_order[k] = names, np.array(order[k])
+    for k, listed in enumerate(canonical):
+        by_list[k], by_order[k] = listed, np.array(order[k])
     result = pd.DataFrame(
         {name: constant(value, len(table)) for name, value in ABOUT.items()}
         | {"judge": judge.series(), "n": sizes, "unit_id": unit, "item_id": unit, "group_id": group.series()}
@@ -159,7 +159,7 @@ def _shown(table: pd.DataFrame, pair: bool, where: str | Path) -> tuple[np.ndarr
         first, second = (names_of(table, name, where) for name in ("first", "second"))
         both, codes = np.unique(first.codes * len(second.values) + second.codes, return_inverse=True)
         lists = [[first.values[k // len(second.values)], second.values[k % len(second.values)]] for k in both]
-        bad = np.array([names[0] == names[1] for names in lists])[codes]
+        bad = np.array([listed[0] == listed[1] for listed in lists])[codes]
         fail(where, bad, "second", "another candidate than the first", second)
         return codes, lists
     column = table["ordering"]
@@ -167,7 +167,7 @@ def _shown(table: pd.DataFrame, pair: bool, where: str | Path) -> tuple[np.ndarr
         column = column.map(_joined)
     words = words_of(column)
     lists = [candidates(text) for text in words.values]
-    bad = np.array([not FEWEST <= len(names) <= MOST or len({*names}) < len(names) for names in lists])
+    bad = np.array([not FEWEST <= len(listed) <= MOST or len({*listed}) < len(listed) for listed in lists])
     expected = f"{FEWEST} to {MOST} different candidates, with commas between them"
     fail(where, bad[words.codes], "ordering", expected, words)
     return words.codes, lists
@@ -213,8 +213,8 @@ def _places(
     bad = np.array([row is None for row in meant])[cell]
     rows = np.flatnonzero(bad)
     if len(rows):
-        names = lists[code[rows[0]]]
-        options = f"{', '.join(LETTERS[: len(names)])}, tie, or {files.listed(names)}"
+        listed = lists[code[rows[0]]]
+        options = f"{', '.join(LETTERS[: len(listed)])}, tie, or {files.listed(listed)}"
         fail(where, bad, field, f"{options}, or --map", words)
     place = np.array([np.nan if row is None or row.place is None else row.place for row in meant], dtype=float)[cell]
     reason = pd.Series([row and row.reason for row in meant], dtype=object).take(cell).reset_index(drop=True)
@@ -278,15 +278,15 @@ def _candidates(
 
 def _units(item: Words, code: np.ndarray, canonical: Sequence[Sequence[str]]) -> pd.Series:
     """Name of each row's comparison: its item and, where an item has several, its candidates."""
-    number, sets = pd.factorize(pd.Series(["\n".join(names) for names in canonical], dtype=object))
+    number, sets = pd.factorize(pd.Series(["\n".join(listed) for listed in canonical], dtype=object))
     of_row = number[code]
     several = pd.Series(of_row).groupby(item.codes).nunique().to_numpy()[item.codes] > 1
     cells, cell = np.unique(np.column_stack([item.codes, of_row, several]), axis=0, return_inverse=True)
-    names = [
+    units = [
         f"{item.values[i]} ({sets[s].replace(chr(10), ', ')})" if is_several else item.values[i]
         for i, s, is_several in cells
     ]
-    return Words(cell.ravel(), np.array(names, dtype=object)).series()
+    return Words(cell.ravel(), np.array(units, dtype=object)).series()
 
 
 def _gold(

@@ -74,15 +74,15 @@ class Columns:
         Raises:
             InputError: a part is not of this form, or names a column that is not known, or names one twice.
         """
-        names: dict[str, str] = {}
+        columns: dict[str, str] = {}
         for part in (part for text in texts for part in next(csv.reader([text], skipinitialspace=True), [])):
             name, sign, of_file = (word.strip() for word in part.partition("="))
             if not (name and sign and of_file):
                 raise InputError(f"{option}: expected parts such as item=sample_id, found {part!r:.60}")
-            if name in names:
+            if name in columns:
                 raise InputError(f"{option}: {name!r:.60} stands twice; expected once")
-            names[name] = of_file
-        return cls(names).checked(option)
+            columns[name] = of_file
+        return cls(columns).checked(option)
 
     def checked(self, option: str) -> "Columns":
         """The names, each of which is known.
@@ -213,10 +213,10 @@ def _leaves(value: Mapping[str, Any], depth: int = 4) -> Iterable[str]:
 
 
 def _not_there(absent: Sequence[str], table: pd.DataFrame) -> str:
-    names = paths(table)
-    hints = [close[0] for path in absent if (close := difflib.get_close_matches(path, names, n=1))]
+    present = paths(table)
+    hints = [close[0] for path in absent if (close := difflib.get_close_matches(path, present, n=1))]
     hint = f"; did you mean {' and '.join(map(repr, hints))}?" if hints else ""
-    return f"no {_and([f'column {path!r:.60}' for path in absent])}; found {files.listed(names)}{hint}"
+    return f"no {_and([f'column {path!r:.60}' for path in absent])}; found {files.listed(present)}{hint}"
 
 
 def missing(absent: Sequence[str], table: pd.DataFrame, where: str | Path) -> InputError:
@@ -225,14 +225,14 @@ def missing(absent: Sequence[str], table: pd.DataFrame, where: str | Path) -> In
     Args:
         absent: our names. table: the table without them.
     """
-    names = paths(table)
-    free = [name for name in names if not known(name)]
+    present = paths(table)
+    free = [name for name in present if not known(name)]
     suggested: dict[str, str] = {}
     for name in absent:
         if hit := _likely(name, [other for other in free if other not in suggested.values()]):
             suggested[name] = hit
     kinds = "column {} is missing" if len(absent) == 1 else "columns {} are missing"
-    text = f"{kinds.format(_and([repr(name) for name in absent]))}; found {files.listed(names)}"
+    text = f"{kinds.format(_and([repr(name) for name in absent]))}; found {files.listed(present)}"
     if suggested:
         given = ",".join(f"{name}={path}" for name, path in suggested.items())
         text += f"; did you mean --columns {given}?"

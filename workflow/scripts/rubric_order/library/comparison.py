@@ -155,8 +155,8 @@ def compare(
     Raises:
         InputError: there are not two judges, or they have no item or number of levels in common.
     """
-    names = None if columns is None else Columns(dict(columns)).checked("columns")
-    sides = _sides(one, other, names, None if scale is None else scales.parse(scale))
+    mapping = None if columns is None else Columns(dict(columns)).checked("columns")
+    sides = _sides(one, other, mapping, None if scale is None else scales.parse(scale))
     judge_names = [side["judge"].iloc[0] for side in sides]
     if len(set(judge_names)) < 2:
         places = (

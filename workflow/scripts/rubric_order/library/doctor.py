@@ -70,24 +70,28 @@ def diagnose(
     Raises:
         InputError: the file cannot be read as reads or choices, nor as a log of a known form.
     """
-    names = Columns(dict(columns or {}))
+    mapping = Columns(dict(columns or {}))
     table = reads_table.read_file(file, packed=True)
-    if not names.names and (without := logs.without_order(table)):
+    if not mapping.names and (without := logs.without_order(table)):
         return [_of_log(without, table)]
-    form, log = audits.form_of(table, file, names, nominal=nominal or bool(labels and labels.options))
+    form, log = audits.form_of(table, file, mapping, nominal=nominal or bool(labels and labels.options))
     if form == audits.SCORES:
         levels = None if scale is None else scales.parse(scale)
-        scores = reads_table.as_scores(table, file, columns=names, scale=levels)
+        scores = reads_table.as_scores(table, file, columns=mapping, scale=levels)
         return [_of_scores(block) for block in blocks.blocks(scores)]
-    found = choices.as_comparisons(log.choices if log else table, file, columns=None if log else names, labels=labels)
+    comparisons = choices.as_comparisons(
+        log.choices if log else table, file, columns=None if log else mapping, labels=labels
+    )
     notes = log.notes if log else ()
-    return [_of_choices(form, own, str(judge), notes) for (judge, _), own in found.groupby(["judge", "n"], sort=True)]
+    return [
+        _of_choices(form, own, str(judge), notes) for (judge, _), own in comparisons.groupby(["judge", "n"], sort=True)
+    ]
 
 
 def _of_log(form: str, table: pd.DataFrame) -> Diagnosis:
-    names = ("Which positions are selected", "What the order does to scores", "Verdict")
+    titles = ("Which positions are selected", "What the order does to scores", "Verdict")
     return Diagnosis(
-        form, "", (("Rows", f"{len(table):,}"),), tuple(Check(name, False, sources.ONE_ORDER) for name in names)
+        form, "", (("Rows", f"{len(table):,}"),), tuple(Check(name, False, sources.ONE_ORDER) for name in titles)
     )
 
 
@@ -151,9 +155,10 @@ def _of_orders(block: blocks.Block, scored: pd.Series) -> Iterator[Check]:
 
 def _of_columns(block: blocks.Block) -> Iterator[Check]:
     """Checks that depend on columns beside the scores."""
-    known = block.table["position_probabilities"].notna()
-    why = f"columns of probabilities, in {known.mean():.0%} of the reads" if known.any() else "no columns p_1 to p_n"
-    yield Check("Option probabilities", bool(known.any()), why)
+    has_probabilities = block.table["position_probabilities"].notna()
+    share = has_probabilities.mean()
+    why = f"columns of probabilities, in {share:.0%} of the reads" if share else "no columns p_1 to p_n"
+    yield Check("Option probabilities", bool(share), why)
     rated = int(block.items["human_score"].notna().sum())
     why = f"{rated:,} items have a human score" if rated else "no column human_score"
     yield Check("Agreement with people", rated > 0, why)

@@ -106,10 +106,10 @@ def _number(record: Mapping[str, Any], name: str, row: int, where: str | Path) -
 
 def _listed(value: Any, name: str, row: int, where: str | Path) -> list[str]:
     """Names of candidates, as a list or as text with commas between them."""
-    names = candidates(value) if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or any(isinstance(part, list | Mapping) or part is None for part in names):
+    listed = candidates(value) if isinstance(value, str) else value
+    if not isinstance(listed, list | tuple) or any(isinstance(part, list | Mapping) or part is None for part in listed):
         raise InputError(f"{where}: row {row}: field {name!r}: expected a list of names, found {value!r:.60}")
-    return [str(part) for part in names]
+    return [str(part) for part in listed]
 
 
 def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
@@ -156,12 +156,12 @@ def _alpaca(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]
     drawn = other = 0
     for row, record in _records(table):
         instruction = str(_field(record, "instruction", row, where))
-        names = [str(_field(record, f"generator_{k}", row, where)) for k in (1, 2)]
+        generators = [str(_field(record, f"generator_{k}", row, where)) for k in (1, 2)]
         preference = _number(record, "preference", row, where)
         if preference is not None and preference != 0 and not 1 <= preference <= 2:
             text = f"expected a number from 1 to 2, or 0 for equal outputs, found {preference:g}"
             raise InputError(f"{where}: row {row}: field 'preference': {text}")
-        if names[0] == names[1] or preference == 0:  # outputs that are equal are not read
+        if generators[0] == generators[1] or preference == 0:  # outputs that are equal are not read
             continue
         switched = random.Random(f"is_switched_outputs{instruction}0").choices([False, True], k=1)[0]  # noqa: S311
         best = _named_best(record.get("raw_completion"))
@@ -171,8 +171,8 @@ def _alpaca(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]
             told = (best == 2) != (preference > 1.5)
             other += told != switched
             switched = told
-        choice = None if preference is None else TIE if preference == 1.5 else names[int(preference > 1.5)]
-        shown = names[::-1] if switched else names
+        choice = None if preference is None else TIE if preference == 1.5 else generators[int(preference > 1.5)]
+        shown = generators[::-1] if switched else generators
         judge = str(record.get("annotator") or "judge")
         rows.append({"item": instruction, "judge": judge, "ordering": shown, "choice": choice})
     notes = [f"{drawn:,} of {len(rows):,} orders are those that AlpacaEval draws from the instruction with seed 0."]
@@ -243,8 +243,8 @@ def _mapped(choice: object, options: object) -> object:
         return by_label[text.casefold()]
     labels = [str(label) for label in options]
     if all(len(label) == 1 and label.isupper() for label in labels):
-        found = verdict.parse_verdict(text, labels)
-        return choice if found.label is None else by_label[found.label.casefold()]
+        parsed = verdict.parse_verdict(text, labels)
+        return choice if parsed.label is None else by_label[parsed.label.casefold()]
     return choice
 
 

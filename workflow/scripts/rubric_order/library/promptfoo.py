@@ -41,15 +41,15 @@ def tests(study: Written) -> dict[str, Any]:
     rows, chat = [], []
     for row in study.requests[study.requests["repeat"] == 0].itertuples():
         parts = messages.chat(row.prompt, judge.system_prompt)
-        names = [*(f"message_{number}" for number in range(1, len(parts))), "prompt"]
-        chat = [{"role": part["role"], "content": f"{{{{{name}}}}}"} for part, name in zip(parts, names, strict=True)]
+        fields = [*(f"message_{number}" for number in range(1, len(parts))), "prompt"]
+        chat = [{"role": part["role"], "content": f"{{{{{name}}}}}"} for part, name in zip(parts, fields, strict=True)]
         ordering = " ".join(map(str, row.ordering))
         values = {
             "item": row.unit_id,
             "group": groups[row.unit_id],
             "ordering": ordering,
             "labels": " ".join(study.labels),
-            **{name: _as_variable(part["content"]) for part, name in zip(parts, names, strict=True)},
+            **{name: _as_variable(part["content"]) for part, name in zip(parts, fields, strict=True)},
         }
         rows.append({"description": f"{row.unit_id}: {ordering}", "vars": values})
     return {

@@ -364,18 +364,18 @@ def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str 
     if (turned != 0).any():
         of_row = _of_words(of_row, words, judge, scale, where)
     levels = [np.array(own.levels if own else [0]) for own in parsed]
-    known, code = [*kinds], words.codes
+    used, code = [*kinds], words.codes
     if (turned != 0).any():  # a word is another ordering on each scale
-        code = code * len(known) + of_row
+        code = code * len(used) + of_row
         rows = {
-            (word, k): np.arange(1, known[k].n + 1)[:: turned[word]]
+            (word, k): np.arange(1, used[k].n + 1)[:: turned[word]]
             for word in np.flatnonzero(turned)
-            for k in range(len(known))
+            for k in range(len(used))
         }
-        levels = [rows.get((word, k), levels[word]) for word in range(len(words.values)) for k in range(len(known))]
-    shown = Shown(code, levels, known, of_row)
+        levels = [rows.get((word, k), levels[word]) for word in range(len(words.values)) for k in range(len(used))]
+    shown = Shown(code, levels, used, of_row)
     _check_alike(judge, shown.n, np.arange(scales.MOST + 1), "ordering", "levels", where)
-    _check_alike(judge, of_row, np.array([own.words for own in known], dtype=object), "ordering", "scales", where)
+    _check_alike(judge, of_row, np.array([own.words for own in used], dtype=object), "ordering", "scales", where)
     return shown
 
 
@@ -580,8 +580,8 @@ def _probabilities(
     absent, beyond = [name for name in wanted if name not in values], sorted(values.keys() - set(wanted))
     if absent or beyond:
         expected = f"p_{scale.labels[0]} to p_{scale.labels[-1]}, one for each of the {n} scores"
-        found = files.listed(sorted(values))
-        raise InputError(f"{where}: columns of probabilities: found {found}, expected {expected}")
+        listed = files.listed(sorted(values))
+        raise InputError(f"{where}: columns of probabilities: found {listed}, expected {expected}")
     shares = np.column_stack([values[name] for name in wanted])
     is_known = ~np.isnan(shares)
     for bad, expected in (

@@ -175,14 +175,16 @@ def write(
         chosen = [place for place, call in enumerate(calls) if call.sample in samples]
         calls, blocks = [calls[place] for place in chosen], tuple(blocks[place] for place in chosen)
     made = cut(calls, Rubric(rubric.form, blocks, rubric.wordings), order)
-    names = _names(made.pieces)
+    item_names = _names(made.pieces)
     judge_id = re.sub("[^a-z0-9]+", "_", calls[0].asked.model.lower()).strip("_") or "judge"
     block = _judge(calls[0].asked, made, settings or {})
     judge = _checked(block)
     condition = _condition(made.labels)
     design = Design((len(order),), (strategy,), conditions=(condition,))
     lowest = 0 if made.labels[0] == "0" and condition == BASELINE else 1
-    items = [_item(piece, name, candidate, lowest) for piece, (name, candidate) in zip(made.pieces, names, strict=True)]
+    items = [
+        _item(piece, name, candidate, lowest) for piece, (name, candidate) in zip(made.pieces, item_names, strict=True)
+    ]
     config = _config(log, judge_id, block, condition, len(order), strategy)
     _check_unedited(where / CONFIG)
     for name, text in {
@@ -190,12 +192,12 @@ def write(
         _template_name(made): _template(made),
         CONFIG: config,
         RECORDED: "".join(
-            _recorded(piece, name, judge_id) for piece, (name, _) in zip(made.pieces, names, strict=True)
+            _recorded(piece, name, judge_id) for piece, (name, _) in zip(made.pieces, item_names, strict=True)
         ),
     }.items():
         files.write_text(text, where / name)
     reads, requests = _planned(where, _template_name(made), judge_id, judge, design)
-    by_item = {name: piece for piece, (name, _) in zip(made.pieces, names, strict=True)}
+    by_item = {name: piece for piece, (name, _) in zip(made.pieces, item_names, strict=True)}
     answered, not_kept = _keep(requests, by_item, judge.system_prompt, where / "results/store" / judge_id)
     agreeing, scored = _agreement(made)
     return Written(
@@ -212,7 +214,7 @@ def write(
         scored,
         {
             name: (piece.ordering, piece.call.score)
-            for piece, (name, _) in zip(made.pieces, names, strict=True)
+            for piece, (name, _) in zip(made.pieces, item_names, strict=True)
             if piece.call.score is not None
         },
         made.text_is_named,
@@ -291,15 +293,15 @@ def _names(pieces: Sequence[Piece]) -> list[tuple[str, str]]:
     samples = Counter(piece.call.sample for piece in pieces)
     seen: Counter[str] = Counter()
     candidates: Counter[tuple[str, str]] = Counter()
-    names = []
+    items = []
     for piece in pieces:
         sample, candidate = piece.call.sample, piece.call.candidate or "answer"
         seen[sample] += 1
         candidates[sample, candidate] += 1
         number = candidates[sample, candidate]
         item = f"{sample} {seen[sample]}" if samples[sample] > 1 else sample
-        names.append((item, candidate if number == 1 else f"{candidate} {number}"))
-    return names
+        items.append((item, candidate if number == 1 else f"{candidate} {number}"))
+    return items
 
 
 def _item(piece: Piece, name: str, candidate: str, lowest: int) -> dict[str, Any]:

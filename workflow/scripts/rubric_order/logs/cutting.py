@@ -288,8 +288,8 @@ def _around(head: str, tail: str, block: Block, between: Sequence[str]) -> str:
     if set(between) == {"\n"} and tail.startswith("\n") and (not head or head.endswith("\n")) and "\n" not in line:
         levels = "{% for option in options %}\n" + line % ("option", "option") + f"\n{LOOP_END}"
         return _with_fields(head) + levels + _with_fields(tail[1:])
-    names = (f"options[{place}]" for place in range(len(block.levels)))
-    lines = [line % (name, name) for name in names]
+    options = (f"options[{place}]" for place in range(len(block.levels)))
+    lines = [line % (name, name) for name in options]
     joints = [*map(_literal, between), ""]
     levels = "".join(itertools.chain.from_iterable(zip(lines, joints, strict=True)))
     return _with_fields(head) + levels + _with_fields(tail)

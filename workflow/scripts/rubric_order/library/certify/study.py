@@ -212,8 +212,8 @@ class Certification:
 
     def statistics(self, names: Iterable[str] = CARDS) -> dict[str, pd.DataFrame]:
         """Estimates by statistic, of which each is made once; by default those that cards are made from."""
-        known, made = Labels(**labels_of(self.run)), dict[str, Path]()
-        return {name: in_order(ESTIMATES.read(self._estimated(name, made)), known) for name in names}
+        labels, made = Labels(**labels_of(self.run)), dict[str, Path]()
+        return {name: in_order(ESTIMATES.read(self._estimated(name, made)), labels) for name in names}
 
     def _estimated(self, name: str, made: dict[str, Path]) -> Path:
         """File of one statistic, which is made after those that it reads.

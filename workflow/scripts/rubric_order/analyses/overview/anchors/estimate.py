@@ -62,8 +62,8 @@ def _digest(block: blocks.Block) -> str:
     orderings, number = np.unique(digits, return_inverse=True)
     cells, counts = np.unique(block.item * len(orderings) + number, return_counts=True)
     digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
-    names = [f"{len(name)}:{name}" for column in ("item_id", "group_id") for name in map(str, block.items[column])]
-    digest.update("\n".join([str(block.n), *names]).encode(errors="surrogatepass"))
+    identities = [f"{len(name)}:{name}" for column in ("item_id", "group_id") for name in map(str, block.items[column])]
+    digest.update("\n".join([str(block.n), *identities]).encode(errors="surrogatepass"))
     for part in (orderings, cells, counts):
         digest.update(part.astype("<i8").tobytes())
     return digest.hexdigest()
