@@ -5,10 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 REQUIREMENTS := requirements/$(if $(shell command -v nvidia-smi),cuda,cpu).txt
 INSTALLED := $(VENV)/.installed
-# Some processes, each with whole files of tests: what a file makes once is made once. Each computes on one core. Tests of
-# servers and jobs wait, so there is a process more than there are cores; four at most.
-WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
-TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Some processes, each with whole files of tests: what a file makes once is made once. Each computes on one core.
+TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # Each job of a study starts Python: compiled modules are kept, also where the image of the machine says no.
 unexport PYTHONDONTWRITEBYTECODE

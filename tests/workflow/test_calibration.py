@@ -3,10 +3,12 @@
 import copy
 
 import pandas as pd
+import pytest
 
 from .conftest import SMALL, Project
 
 
+@pytest.mark.slow
 def test_calibration_is_added_to_a_run_without_a_judge_job_and_its_settings_rerun_it_alone(project: Project):
     shown = {"tables": {"calibration": {}}, "figures": {"calibration": {"readout": "soft"}}}
     config = copy.deepcopy(SMALL) | shown

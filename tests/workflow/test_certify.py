@@ -57,6 +57,7 @@ def stored(folder: Path, judge: str) -> pd.DataFrame:
     return rows.drop(columns=OF_A_RUN, errors="ignore").sort_values("request_id").reset_index(drop=True)
 
 
+@pytest.mark.slow
 def test_certify_and_snakemake_are_one_study(fresh: Project, server: Endpoint, tmp_path: Path):
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     cards = certified(ours, server.base_url, "--model", "m")
