@@ -10,6 +10,8 @@ rule write_prompt:
         "results/benchmarks/write_prompt/{judge}.jsonl"
     wildcard_constraints:
         judge=one_of(run.live),
+    conda:
+        "../../envs/analysis.yaml"
     params:
         messages=planning.messages,
     shell:

@@ -61,7 +61,7 @@ def render(
     reference: str | None = None,
     template: str | Path | Messages = "feedback",
 ) -> str | list[dict[str, str]]:
-    """The prompt of one read: a text, or messages with ``role`` and ``content`` where the template has messages.
+    """The prompt of one read.
 
     Args:
         response: the text to be judged.
@@ -74,6 +74,9 @@ def render(
             printed, or the path of a Jinja file that writes `options` once each and in order, and may use
             `instruction`, `response`, `reference`, `question` and `n`. Or a list of messages, each with ``role`` and
             ``content`` (Jinja), or the path of a YAML file with one.
+
+    Returns:
+        A text, or messages with ``role`` and ``content`` where the template has messages.
 
     Raises:
         InputError: the ordering does not fit the levels, the template cannot be used, or a text holds a control
