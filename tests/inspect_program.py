@@ -1,4 +1,4 @@
-"""What `tests/unit/test_inspect.py` runs with the real package of Inspect: its mock model judges. Prints JSON.
+"""Program that `tests/unit/test_inspect.py` runs with the real package of Inspect: its mock model judges. Prints JSON.
 
 python inspect_program.py TASK FOLDER
 """

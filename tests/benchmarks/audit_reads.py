@@ -1,4 +1,4 @@
-"""What `rubric-order audit` costs: seconds, those of the processor, and memory, of a simulated file of reads.
+"""Costs of `rubric-order audit` of a simulated file of reads: seconds, those of the processor, and memory.
 
     python tests/benchmarks/audit_reads.py --reads 1000000 --form csv --form jsonl --form parquet
 

@@ -340,7 +340,7 @@ def run_tree(block: Block) -> None:
 
 
 def run_output(block: Block) -> None:
-    """What the command in the block before it prints."""
+    """Output of the command in the block before it."""
     (command,) = (each.code for each in BLOCKS if (each.page, each.number) == (block.page, block.number - 1))
     _, *words = shlex.split(command)
     assert block.code in CliRunner().invoke(app, words, catch_exceptions=False).output

@@ -117,7 +117,7 @@ def test_what_an_engine_cannot_do_is_said_of_config_or_before_it_is_asked(echo):
 
 
 def test_an_engine_that_says_nothing_of_batches_gives_each_response_by_itself(echo):
-    """Where its job ends early it is told so, and gives what has come."""
+    """An engine is told that its job ends early, and gives what has come."""
     echo(
         """        for request in requests:
             yield Response(request.request_id, text=self.said, finish_reason="stop")

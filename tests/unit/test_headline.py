@@ -57,6 +57,20 @@ def test_other_verdicts_say_what_is_left_open():
     assert line("cannot tell") == "Cannot tell."
 
 
+def test_of_a_judge_that_writes_one_score_the_line_says_that_its_probabilities_change():
+    spread = Spread(readout=Readout.SOFT, scores=Interval(0.2), best=Interval(0.37))
+    one_score = dataclasses.replace(PLAIN, commonest_share=1.0, soft=None, spread=spread)
+    assert headline.headline(one_score, Verdict("cannot tell", (), {})).size.endswith(
+        "by the option probabilities 2 of 10 scores change with the order; the best answer changes in 37% of prompts"
+    )
+    of_best = dataclasses.replace(one_score, spread=Spread(readout=Readout.SOFT, best=Interval(0.37)))
+    assert headline.headline(of_best, Verdict("cannot tell", (), {})).size.endswith(
+        "by the option probabilities the best answer changes in 37% of prompts"
+    )
+    written = dataclasses.replace(one_score, spread=dataclasses.replace(spread, readout=Readout.HARD))
+    assert "probabilities" not in headline.headline(written, Verdict("cannot tell", (), {})).size
+
+
 def test_each_verdict_has_words():
     assert set(headline.WORDS) == set(VERDICTS)
 

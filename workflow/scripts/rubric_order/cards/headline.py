@@ -70,13 +70,17 @@ def _shifted(points: float) -> str:
 
 
 def _decisions(evidence: Evidence) -> Iterator[str]:
-    """Size in decisions: scores and best answers that another order changes beyond chance."""
+    """Size in decisions: scores and best answers that another order changes beyond chance.
+
+    Where written scores are saturated, those of the option probabilities change, and the line says so.
+    """
     spread = evidence.spread
+    soft = "by the option probabilities " if evidence.saturated and spread.readout == Readout.SOFT else ""
     if spread.scores.known:
         least = "at least " if spread.readout == Readout.HARD else ""
-        yield f"{least}{of_ten(spread.scores)} with the order"
+        yield f"{soft}{least}{of_ten(spread.scores)} with the order"
     if spread.best.known:
-        yield f"the best answer changes in {_prompts(spread.best.estimate)}"
+        yield f"{'' if spread.scores.known else soft}the best answer changes in {_prompts(spread.best.estimate)}"
 
 
 def of_ten(share: Interval) -> str:

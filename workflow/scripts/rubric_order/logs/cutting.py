@@ -245,7 +245,7 @@ def _differing(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]
 
 
 def _split(texts: Sequence[str]) -> tuple[str, list[str], str]:
-    """What texts begin with alike, what differs, and what they end with alike; words are not parted."""
+    """Beginning and end that texts have in common, and what differs between them; words are not parted."""
     before = _common(texts)
     if any(text != before for text in texts):
         before = before[: len(before) - len(re.split(r"\s", before)[-1])]
@@ -257,7 +257,7 @@ def _split(texts: Sequence[str]) -> tuple[str, list[str], str]:
 
 
 def _common(texts: Sequence[str]) -> str:
-    """What all texts begin with."""
+    """Beginning that all texts have in common."""
     first, last = min(texts), max(texts)
     return first[: next((place for place, sign in enumerate(first) if last[place : place + 1] != sign), len(first))]
 
