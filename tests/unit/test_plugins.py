@@ -90,6 +90,13 @@ def test_the_copy_of_our_entry_points_in_installed_metadata_is_left_alone(instal
     assert registry.load("demo").__name__ == "Demo"
 
 
+def test_a_distribution_without_a_name_is_no_traceback(installed, tmp_path):
+    """A half-written folder of metadata, such as one of an installation that was killed."""
+    registry = installed(my_package="mine=plugin_whole:Mine")
+    (tmp_path / "my_package-1.0.dist-info/METADATA").write_text("")
+    assert "custom" in registry.names()
+
+
 def test_a_name_that_nobody_registers_is_answered_with_the_nearest_one(installed):
     with pytest.raises(InputError, match=r"^'min' is not one of 'autoj', .*'mine'; did you mean 'mine'\?$"):
         installed(my_package="mine=plugin_whole:Mine").load("min")

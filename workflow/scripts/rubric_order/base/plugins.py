@@ -199,7 +199,7 @@ def _entries(group: str) -> tuple[tuple[str, metadata.EntryPoint], ...]:
     ours, installed = _every_entry()
     others = sorted(installed.select(group=group), key=lambda entry: entry.name)
     is_ours = re.compile(OURS.replace("-", "[-_.]"), re.IGNORECASE).fullmatch
-    named = ((entry.dist.name if entry.dist else "", entry) for entry in others)
+    named = (((entry.dist and entry.dist.name) or "", entry) for entry in others)  # a half-written one has no name
     return (
         *((OURS, entry) for entry in ours.select(group=group)),
         *((name, entry) for name, entry in named if not is_ours(name)),

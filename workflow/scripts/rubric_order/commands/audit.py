@@ -72,10 +72,11 @@ def audit(
     if as_json:
         typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in audited.all) + "\n]")
         return
-    _print(audited.all)
+    print_cards(audited.all)
 
 
-def _print(cards: "Iterable[Card | ChoiceCard]") -> None:
+def print_cards(cards: "Iterable[Card | ChoiceCard]") -> None:
+    """Print cards to the terminal, also those of `certify` and `relog`."""
     from rich.console import Console
     from rich.panel import Panel
     from rich.table import Table

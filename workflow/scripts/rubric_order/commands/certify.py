@@ -158,4 +158,4 @@ def _print(cards: "list[Card]", label: str) -> None:
         dataclasses.replace(card, evidence=dataclasses.replace(card.evidence, keys=named))
         for card, named in zip(cards, keys, strict=True)
     ]
-    audit._print(BiasCards(tuple(shown), {}))
+    audit.print_cards(BiasCards(tuple(shown), {}))

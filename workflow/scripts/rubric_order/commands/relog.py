@@ -206,4 +206,4 @@ def _print(reads: "pd.DataFrame", *, as_json: bool) -> None:
     if as_json:
         typer.echo("[\n" + ",\n".join(commands.as_json(card) for card in cards.to_dicts()) + "\n]")
     else:
-        audit._print(cards)
+        audit.print_cards(cards)
