@@ -1,4 +1,4 @@
-"""How `make docs` builds the pages of this folder."""
+"""Settings by which `make docs` builds the pages of this folder."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What tests share: the project's files, a judge with all defaults, and a small dataset."""
+"""Fixtures of all tests: the project's files, a judge with all defaults, and a small dataset."""
 
 import os
 from pathlib import Path

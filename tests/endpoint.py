@@ -33,7 +33,7 @@ class Call:
 
 @dataclass
 class Reply:
-    """What to answer, and how.
+    """The answer to give, and the way to give it.
 
     `after`: it is sent when this is true. `delay`: seconds until it is sent then. `cut` closes after so many bytes of
     the body. `stall` sends nothing until the caller leaves.

@@ -1,4 +1,4 @@
-"""How long the whole analysis of Setting 1 takes, from scores to figures, and in how much memory.
+"""Time and memory of the whole analysis of Setting 1, from scores to figures.
 
     python tests/benchmarks/analysis.py --directory FOLDER
 

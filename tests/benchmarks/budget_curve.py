@@ -1,4 +1,4 @@
-"""How fast the budget curve and its intervals are, beside a loop over subsets and resamples, in one run.
+"""Speed of the budget curve and its intervals, beside a loop over subsets and resamples, in one run.
 
     python tests/benchmarks/budget_curve.py
 

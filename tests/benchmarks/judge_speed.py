@@ -1,4 +1,4 @@
-"""How fast a judge job is, as ratios of one run: against vLLM alone, without prefix caching, and in another order.
+"""Speed of a judge job, as ratios of one run: against vLLM alone, without prefix caching, and in another order.
 
     python tests/benchmarks/judge_speed.py --mirror PATH
 

@@ -1,4 +1,4 @@
-"""What planning the whole study of a paper costs: a dry run, all requests, and the reports before and after judging.
+"""Cost of planning the whole study of a paper: a dry run, all requests, and the reports before and after judging.
 
     python tests/benchmarks/planning.py --mirror PATH
 

@@ -1,4 +1,4 @@
-"""What each stage costs as reads grow: a simulated run, by default of 4 judges x 16 shards x 3 studies.
+"""Cost of each stage as reads grow: a simulated run, by default of 4 judges x 16 shards x 3 studies.
 
     python tests/benchmarks/scale.py --reads 1000000 --reads 10000000
 

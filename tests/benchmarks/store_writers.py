@@ -1,4 +1,4 @@
-"""What many judge jobs leave that write to one response store and end within seconds of each other.
+"""The store after many judge jobs that write to one response store and end within seconds of each other.
 
     python tests/benchmarks/store_writers.py --writers 16 --answers 5120
 

@@ -61,7 +61,7 @@ class Cluster:
 
 
 def numbers(ranges: str) -> list[str]:
-    """What SLURM writes as 0-1,3."""
+    """Numbers of an array that SLURM writes as 0-1,3."""
     bounds = [list(map(int, part.split("-"))) for part in ranges.split(",")]
     return [str(number) for bound in bounds for number in range(bound[0], bound[-1] + 1)]
 
@@ -100,7 +100,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory):
 
 
 def summary(cluster: Cluster) -> list[str]:
-    """What SLURM said about the use of its GPUs."""
+    """SLURM's messages about the use of its GPUs."""
     at_once = Counter(sum(bool(devices) for devices in sample.values()) for sample in cluster.samples)
     jobs = {job: devices for sample in cluster.samples for job, devices in sample.items() if devices}
     lines = [f"GPU jobs at once: {number} in {count} of {at_once.total()} looks" for number, count in at_once.items()]
@@ -205,7 +205,7 @@ class Study:
 
     @property
     def printed(self) -> str:
-        """What Snakemake has printed."""
+        """All that Snakemake has printed."""
         return (self.folder / "controller.log").read_text()
 
     def log(self, judge: str, shard: int) -> str:
@@ -215,7 +215,7 @@ class Study:
             return ""
 
     def starts(self) -> int:
-        """How many engines all SLURM jobs of all runs have started, of which none has started two."""
+        """The number of engines that all SLURM jobs of all runs have started. No job has started two."""
         logs = (self.folder / ".snakemake/slurm_logs").rglob("*.log")
         counts = [log.read_text().count("engine ready") for log in logs]
         assert max(counts, default=0) <= 1

@@ -1,4 +1,4 @@
-"""What formulas that look right give where the truth is known, beside ours.
+"""Results of formulas that look right where the truth is known, beside ours.
 
 Most were ours once; more of them are in `point_recovery`.
 """
@@ -83,7 +83,7 @@ def _share_by_repeats_of_one(reads: dict[str, simulated_studies.Reads]) -> float
 
 
 def flips_between_halves(judge: Simulation, studies: int) -> pd.DataFrame:
-    """How often two halves of a strategy's reads have no best candidate in common, one row a study.
+    """The share of studies where two halves of a strategy's reads have no best candidate in common, one row a study.
 
     Returns:
         `truth`: of two runs that each draw two of the five rotations and read them anew. `complementary`: of halves of

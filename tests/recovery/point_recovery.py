@@ -1,4 +1,4 @@
-"""What was reported before and what is reported now, where the truth is known: ten points in which a number misled.
+"""Ten numbers that misled: reported before, reported now, and the truth.
 
 More is in `defect_recovery`. Formulas that were replaced are written out here.
 """
@@ -113,7 +113,7 @@ def _largest_gap(scores: np.ndarray) -> float:
 
 
 def selected(judge: Simulation, n: int, *, seed: int) -> dict[str, float]:
-    """What is said of the positions of one study.
+    """The report on the positions of one study.
 
     Returns:
         `v`; `p` of uniform selection; `gap`, the largest between the mean scores of two orderings, and `p_order` of
@@ -351,7 +351,7 @@ def ties_table(studies: int) -> pd.DataFrame:
 
 # Point 7. Before: a published number agrees with ours where our interval over items holds it.
 def rerun_of(worse: Simulation, *, seed: int, items: int = 320) -> dict[str, float]:
-    """Whether the r of another run, and of a worse judge, lies in the interval and in the range of a rerun: 0 or 1.
+    """1 where the r of another run, or of a worse judge, lies in the interval and in the range of a rerun, else 0.
 
     Returns:
         `same_items`, `same_rerun`, `worse_items`, `worse_rerun`, and by how much r is `lower`.
@@ -449,7 +449,7 @@ def criteria_scores(values: np.ndarray, human: np.ndarray, *, judge: int, strate
 
 
 def _opinions(rng: np.random.Generator, texts: int = FAMILY_TEXTS) -> np.ndarray:
-    """What a judge thinks of texts under criteria, half of it of the text as a whole. Shape (U, C)."""
+    """A judge's opinion of texts under criteria, half of it about the text as a whole. Shape (U, C)."""
     return 3 + 0.7 * (rng.normal(size=(texts, 1)) + rng.normal(size=(texts, FAMILY_CRITERIA)))
 
 
@@ -546,7 +546,7 @@ INTERVAL_CANDIDATES, HALVINGS = 8, 10
 
 
 class Statistic:
-    """What an estimate depends on: a table with a row a group, and functions of its sums, which were, and are, used."""
+    """Parts of an estimate: a table with a row a group, and the functions of its sums used before and now."""
 
     def __init__(
         self,

@@ -168,7 +168,7 @@ PARTS = {"planted": planted, "dependent": dependent, "nulls": nulls}
 
 
 def about(part: str, setting: Setting) -> dict:
-    """What a row of a part's table says of its setting."""
+    """The setting that a row of a part's table names."""
     return {"part": part, "title": setting.title, "readout": setting.readout, "n": setting.n, "groups": setting.groups}
 
 

@@ -1,4 +1,4 @@
-"""What formulas that look right give: a small version, with fixed seeds."""
+"""Results of formulas that look right: a small version, with fixed seeds."""
 
 import itertools
 

@@ -20,7 +20,7 @@ SIZES = {18: 4, 40: 8, 96: 4}  # groups: candidates
 
 
 def departures(groups, candidates, seed, **judge):
-    """What each group's items depart from their means under each ordering, and the positions that were selected."""
+    """Departures of each group's items from their means under each ordering, and the positions selected."""
     size = {"groups": groups, "candidates": candidates, "n": 5, "strategies": ["balanced"]}
     reads = studies.read_items(Simulation(seed=seed, **judge), seed=seed, **size)["balanced"]
     away = reads.scores - reads.scores.mean(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Whether the preference for a place that was planted in comparisons is found again."""
+"""Recovery of a preference for a place that was planted in comparisons."""
 
 import numpy as np
 import pytest

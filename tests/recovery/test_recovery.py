@@ -29,7 +29,7 @@ def studied():
 
 @pytest.fixture
 def found(studied):
-    """What is found in two settings: bias with dependent reads, and failures where the bias is."""
+    """Recovery in two settings: bias with dependent reads, and failures where the bias is."""
     return lambda name: recover.compared(*studied(name))
 
 

@@ -37,7 +37,7 @@ class Holder:
         return line
 
     def is_silent(self, *, seconds: float = 0.5) -> bool:
-        """Whether nothing is printed for a while."""
+        """True where nothing is printed for a while."""
         try:
             return self.lines.get(timeout=seconds) is None
         except queue.Empty:

@@ -1,4 +1,4 @@
-"""What a judge's shards say of their answers, together."""
+"""The report of all shards of a judge on their answers."""
 
 import itertools
 import os

@@ -438,7 +438,7 @@ def test_the_number_of_groups_does_not_depend_on_estimates_as_they_happen_to_be(
 
 
 def test_a_spread_that_reads_do_not_tell_from_none_moves_the_number_little():
-    """Of an estimate and none with the same error; the difference of the ends is that of the variance's error."""
+    """An estimate and none with the same error: the ends differ by the error of the variance."""
     found = []
     for variance in (0.0, 0.006):
         ends = Interval(math.sqrt(variance), 0.0, math.sqrt(variance + 0.0080))

@@ -48,7 +48,7 @@ def versions(scripts):
 
 
 def changed_by(scripts, name, text):
-    """Which entries have another version after a file got another text."""
+    """Entries that have another version after a file got another text."""
     before = versions(scripts)
     (scripts / name).write_text(text)
     after = versions(scripts)

@@ -14,7 +14,7 @@ from rubric_order.base.errors import InputError
 
 @pytest.fixture
 def called(monkeypatch):
-    """What `main` is called with by a command line."""
+    """Arguments that a command line gives to `main`."""
 
     def run(*arguments):
         calls = []

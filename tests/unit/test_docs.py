@@ -1,4 +1,4 @@
-"""What docs and docstrings name is there."""
+"""All that docs and docstrings name exists."""
 
 import ast
 import collections
@@ -29,7 +29,7 @@ PAGES = [
 
 @functools.cache
 def tokens(page: Path) -> list[Token]:
-    """What a page is made of: blocks, and what stands in them."""
+    """Parts of a page: blocks, and the text in them."""
     found: list[Token] = []
     for token in MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8")):
         found += [token, *(token.children or [])]
@@ -46,7 +46,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def links(page: Path) -> Iterator[str]:
-    """What a page links to in the project: links, pictures, tags of HTML, and downloads of Sphinx."""
+    """Targets of a page's links in the project: links, pictures, tags of HTML, and downloads of Sphinx."""
     for token in tokens(page):
         if address := token.attrs.get("href") or token.attrs.get("src"):
             yield unquote(str(address))

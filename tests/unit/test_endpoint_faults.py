@@ -71,7 +71,7 @@ def reply_to(call, number):
 
 
 def command_lines() -> list[bytes]:
-    """What every process of the machine shows of how it was started."""
+    """The command line and the environment of every process of the machine."""
     lines = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -82,7 +82,7 @@ def command_lines() -> list[bytes]:
 
 
 def arguments(folder, endpoint):
-    """Of the job, as a rule gives them."""
+    """Arguments of the job, as a rule gives them."""
     how = {
         **{"base_url": endpoint.base_url, "api_key_env": "FAULT_TEST_KEY"},
         **{"extra_headers": {"X-Tenant": "$FAULT_TEST_KEY"}, "concurrency": CONCURRENCY},

@@ -188,7 +188,7 @@ def cut(*, at=5000, body=RIGHT, **headers):
 
 
 def rest(*, body=RIGHT, at=5000, named=None, sent=None, **headers):
-    """What remains from a byte on; `named` is where the answer says that it starts."""
+    """The rest from a byte on; `named` is where the answer says that it starts."""
     named = f"bytes {at if named is None else named}-{len(body) - 1}/{len(body)}"
     return lambda handler: handler.answer(206, body[at:sent], len(body) - at, Content_Range=named, **headers)
 

@@ -148,7 +148,7 @@ DRAWN = {
 
 
 def written(figure):
-    """What is written in a figure, and where."""
+    """Texts of a figure, and their places."""
     figure.draw_without_rendering()
     hidden = {text for axis in figure.axes if not axis.get_visible() for text in axis.findobj(Text)}
     for axis in figure.axes:

@@ -138,7 +138,7 @@ def test_only_unequal_spreads_part_the_prediction_from_the_correlation_of_sets()
 
 
 def test_repeats_are_predicted_from_option_probabilities_and_from_repeats():
-    """Of orderings that are each read four times: what one read each predicts of means over two and four repeats."""
+    """One read of each ordering predicts the means over two and four repeats; each ordering is read four times."""
     judge = Simulation(item_positions=0.7, prompts=0.7, decisiveness=0.5, seed=3)
     options = {"groups": 200, "candidates": 2, "n": 5, "seed": 5}
     reads = studies.read_items(judge, strategies=["balanced"], **options)["balanced"]

@@ -42,7 +42,7 @@ def plain_pearson(x, y):
 
 
 def plain_ranks(x):
-    """How many are smaller, and half of the others that are equal."""
+    """The number of smaller values, and half the number of equal ones."""
     return [sum(other < value for other in x) + (x.count(value) + 1) / 2 for value in x]
 
 

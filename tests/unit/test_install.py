@@ -58,7 +58,7 @@ def install(root: Path, tmp_path: Path):
 
 
 def installs(calls: list[str]) -> list[str]:
-    """What was installed: the tool, and the list or the package."""
+    """Installed things: the tool, and the list or the package."""
     lists = [call for call in calls if "--requirement" in call or call.split(" [")[0].endswith(TORCH)]
     return [f"{'pip' if 'python' in call.split()[0] else 'uv'} {call.split(' [')[0].split()[-1]}" for call in lists]
 

@@ -107,7 +107,7 @@ def data() -> dict[str, pd.DataFrame]:
 
 @functools.cache
 def other_inputs() -> dict[str, object]:
-    """What statistics read beside scores and other statistics."""
+    """Inputs of statistics beside scores and other statistics."""
     paths = sorted((ROOT / "resources/published").glob("*.csv"))
     written = [
         {

@@ -1,4 +1,4 @@
-"""What ``import rubric_order`` offers: its names, what it imports, and the program ``rubric-order audit``."""
+"""The offer of ``import rubric_order``: its names, what it imports, and the program ``rubric-order audit``."""
 
 import doctest
 import importlib

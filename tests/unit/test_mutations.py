@@ -333,7 +333,7 @@ class Mutant:
 
 
 def damaged_bytes(content: bytes, kind: str, rng: random.Random) -> Iterator[Mutant]:
-    """What can happen to any file."""
+    """Mutations of any file."""
 
     def insert(what: bytes) -> bytes:
         place = rng.randrange(len(content))
@@ -375,7 +375,7 @@ def places(content: object) -> list[tuple[list | dict, object]]:
 
 
 class Changes:
-    """What can happen to records: each method changes some of them in place, drawn at random.
+    """Mutations of records: each method changes some of them in place, drawn at random.
 
     Attributes:
         rng: draws. flat: whether a record's fields are the only places in it.
@@ -426,7 +426,7 @@ class Changes:
 
 
 def damaged_records(records: list, kind: str, rng: random.Random) -> Iterator[Mutant]:
-    """What can happen to the content of a file."""
+    """Mutations of the content of a file."""
     flat = kind in ("csv", "xlsx", "parquet")
     change = Changes(rng, flat=flat)
 
@@ -547,7 +547,7 @@ RECORD = {"idx": 7, "response_source": "m", "gpt4_score": [3]}
 
 
 def changes(caplog, **records: list[dict]) -> list[str]:
-    """What preparing each of some Prometheus files says about its texts."""
+    """Messages about the texts of some Prometheus files, one a file that is prepared."""
     caplog.set_level("INFO", logger="rubric_order")
     for name, content in records.items():
         path = Path(f"{name}.json")

@@ -446,7 +446,7 @@ LABELS = st.sampled_from([None, "ABCDE"])
 
 
 def read(text, n=5, *, labels=None, truncated=False):
-    """What the parser makes of an answer on the scale 1..n, or with labels of its own."""
+    """The parser's outcome of an answer on the scale 1..n, or with labels of its own."""
     return parse_score(text, labels or numbers(n), truncated=truncated)
 
 

@@ -699,7 +699,7 @@ def test_the_log_says_what_was_spent(ask, caplog):
 
 
 def end_after(calls, arrived, settings, reply, *, told=lambda: None):
-    """What an engine of four calls at once yields where SIGTERM comes after `calls` calls, and how many it makes.
+    """Answers of an engine with four calls at once where SIGTERM comes after `calls` calls, and its number of calls.
 
     Args:
         calls: so many calls have arrived, each of which releases the semaphore `arrived`.

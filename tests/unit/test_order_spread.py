@@ -1,4 +1,4 @@
-"""What orderings do to single items: by hand, beside another estimator, and where preferences run with the item."""
+"""Spread of single items over orderings: by hand, beside another estimator, and where preferences run with the item."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Which tests decide a bias card, and how answers are drawn from probabilities."""
+"""Tests that decide a bias card, and answers drawn from probabilities."""
 
 import math
 

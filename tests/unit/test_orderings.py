@@ -45,7 +45,7 @@ def test_balanced_never_repeats_an_ordering_of_three_or_more_scores(n):
 
 
 def predecessor_counts(rows):
-    """How often each option (column, 1..n) comes right before each other (row, 1..n), counted one by one."""
+    """Counts of each option (column, 1..n) right before each other (row, 1..n), one by one."""
     n = len(rows[0])
     counts = np.zeros((n, n), dtype=int)
     for row in rows.tolist():

@@ -108,7 +108,7 @@ class Jobs:
             assert alive or len(self.endpoint.calls) >= number, "all jobs have ended"
 
     def asked(self):
-        """How often each prompt was asked."""
+        """The number of calls a prompt."""
         asked = (call.body["input"] if self.kind == "decisions" else call.prompt for call in self.endpoint.calls)
         return collections.Counter(asked)
 
@@ -167,7 +167,7 @@ def test_answers_without_a_number_of_tokens_are_kept_whatever_max_tokens_says(tm
 
 
 def test_the_journal_of_another_version_costs_no_answer(jobs):
-    """Of 400 requests 300 were answered by a job that was killed; its lines have other fields, or lack some."""
+    """A killed job answered 300 of 400 requests; its lines have other fields, or lack some."""
     described = {"engine": "openai", "engine_version": importlib.metadata.version("openai"), "colour": "blue"}
     engine = json.dumps(described | {"base_url": jobs.endpoint.base_url})
     path = jobs.folder / "store/open_calls.jsonl"
@@ -245,7 +245,7 @@ def kill(*numbers):
 
 
 def test_a_job_that_is_killed_while_the_disk_is_full_pays_nothing_twice_once_there_is_room(jobs):
-    """What sends its calls has the answers, and waits for room."""
+    """The sender of its calls has the answers, and waits for room."""
     job, _ = fill_the_disk(jobs)
     (outliving,) = senders_of(job.pid)
     kill(job.pid)

@@ -1,4 +1,4 @@
-"""Where options stand in an ordering, by hand and by reading from left to right."""
+"""Positions of options in an ordering, by hand and by reading from left to right."""
 
 import numpy as np
 from factories import predecessors

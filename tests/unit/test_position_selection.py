@@ -60,7 +60,7 @@ def independent_positions(rng, n_items, n):
 
 
 def rejection_rates(draw, simulations, level=0.05):
-    """How often `cluster_test` and the chi-square test over reads reject."""
+    """Rejection rates of `cluster_test` and of the chi-square test over reads."""
     tables = [draw() for _ in range(simulations)]
     return (
         np.mean([uniformity.cluster_test(counts) < level for counts in tables]),

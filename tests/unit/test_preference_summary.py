@@ -41,7 +41,7 @@ def found(reads, preferences):
 
 
 def influence(reads):
-    """What each group adds to first less last."""
+    """The contribution of each group to first less last."""
     (block,) = blocks.blocks(reads)
     fit = preference.positions(preference.compared(block, "hard").by_cluster(block.units("group"))).fit()
     return fit.influence @ preference.contrasts(block.n)["first_last"]

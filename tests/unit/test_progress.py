@@ -1,4 +1,4 @@
-"""What the log of a judge job says of the time, by a clock that the answers move."""
+"""Times in the log of a judge job, by a clock that the answers move."""
 
 import logging
 

@@ -140,7 +140,7 @@ def test_names_of_prompts_of_ones_own(tmp_path, probe):
 
 
 def test_names_of_reference_answers(root):
-    """Of both steps of the first round and of the writing of the second one, after texts that are known."""
+    """Names in both steps of the first round and in the writing of the second one, after texts that are given."""
     free = {"sampling": {"temperature": 1.0, "max_tokens": 8}, "dtype": "bfloat16"}
     roles = {"writing": {"max_tokens": 100}, "reviewing": {"temperature": 0}}
     judges = {name: complete_judge(model=f"org/{name}", **free).block() | {"roles": roles} for name in "ab"}

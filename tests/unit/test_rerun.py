@@ -1,4 +1,4 @@
-"""What another run of the same judge on the same items would show: against resampled reads, and against other runs."""
+"""Another run of the same judge on the same items: predictions against resampled reads, and against other runs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What another run would show of single orderings: by hand, against new reads, and against other runs."""
+"""Another run of single orderings: predictions by hand, against new reads, and against other runs."""
 
 import numpy as np
 import pandas as pd

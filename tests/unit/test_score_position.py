@@ -1,4 +1,4 @@
-"""Which scores are selected where: by hand, against loops, and for judges whose preference is known."""
+"""Selected scores by position: by hand, against loops, and for judges whose preference is known."""
 
 import numpy as np
 import pandas as pd

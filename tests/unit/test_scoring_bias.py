@@ -166,7 +166,7 @@ def test_datasets_together_have_the_items_of_both_and_their_groups_stay_apart():
 
 
 def test_a_judge_that_only_draws_is_not_called_biased():
-    """Of 200 studies at the level of 5% between 1.5% and 8.5% reject, for a judge with group effects that draws."""
+    """Between 1.5% and 8.5% of 200 studies reject at the level of 5%, for a judge with group effects that draws."""
     rejected = []
     for seed in range(200):
         rng = np.random.default_rng(seed)

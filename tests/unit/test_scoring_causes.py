@@ -215,7 +215,7 @@ def test_what_shows_whatever_reference_there_is_is_left_out_where_references_are
 
 
 def test_hard_effects_are_those_of_an_ordinary_logistic_regression():
-    """Of two reads of an item the model is that of one comparison."""
+    """Two reads of an item have the model of one comparison."""
     places = np.array([[[0, 1], [1, 0]]] * 6)
     scores = np.array([[0, 1], [0, 1], [0, 1], [1, 0], [0, 0], [1, 1]])
     ids = np.array([["x", "y"], ["x", "y"]], dtype=object)
@@ -257,7 +257,7 @@ def of_average_read(share, terms):
 
 
 def test_intervals_with_group_effects_cover_and_a_judge_that_nothing_moves_is_seldom_called_biased():
-    """Of 200 studies of 40 groups: coverage of an attraction that varies over groups, and false rejections.
+    """200 studies of 40 groups: coverage of an attraction that varies over groups, and false rejections.
 
     Option probabilities give the mean attraction of groups, selected options that of the average pair of reads.
     """

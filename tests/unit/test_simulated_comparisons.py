@@ -20,7 +20,7 @@ READS = 20_000
 
 
 def compare(judge, merit, *, shown=None, temperature=1.0, tie=False, ranking=False, reads=READS):
-    """What a judge does with one unit, read many times."""
+    """A judge's answers on one unit that is read many times."""
     n = len(merit)
     key = np.zeros(reads, dtype=np.uint64)
     return simulation.compare(

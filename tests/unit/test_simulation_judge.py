@@ -13,7 +13,7 @@ FIVE = np.arange(1, 6)
 
 
 def selected(judge, *, items=2000, shown=None, temperature=1.0, reads=1, opinion=3.0, first_read=0, groups=None):
-    """What a judge does with items, all in the same orderings, each of them read some times over."""
+    """A judge's answers on items, all in the same orderings, each read some times over."""
     shown = FIVE[None] if shown is None else np.asarray(shown)
     item, group = (
         np.repeat(simulation.keys(names), len(shown) * reads)

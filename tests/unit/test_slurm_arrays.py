@@ -117,7 +117,7 @@ class Submission:
         return [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
 
     def run(self, calls):
-        """What each task runs, as its shell starts it."""
+        """The command of each task, as its shell starts it."""
         ran = {}
         for arguments, script in calls:
             (tasks,) = (entry.removeprefix("--array=") for entry in arguments if entry.startswith("--array="))

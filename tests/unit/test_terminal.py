@@ -1,4 +1,4 @@
-"""What reaches a terminal: no traceback, and no character that controls it."""
+"""Output on a terminal: no traceback, and no character that controls it."""
 
 import gzip
 import json
@@ -28,7 +28,7 @@ ROWS = [
 
 @pytest.fixture
 def said(monkeypatch, capsys):
-    """What the program writes, and its status."""
+    """The program's output, and its status."""
 
     def run(*words):
         monkeypatch.setattr(sys, "argv", ["rubric-order", *map(str, words)])

@@ -97,7 +97,7 @@ class Project:
         )
 
     def planned(self, *arguments: str, config: dict | None = None) -> list[str]:
-        """What a dry run plans: of results their names (`figures/human_scores`), of other jobs their rules."""
+        """The plan of a dry run: of results their names (`figures/human_scores`), of other jobs their rules."""
         run = self.snakemake("--dry-run", *arguments, config=config)
         assert run.returncode == 0, run.stdout + run.stderr
         jobs = re.findall(r"^(?:local)?rule (\w+):\n(?:    input: .*\n)?    output: (\S+)", run.stdout, re.MULTILINE)

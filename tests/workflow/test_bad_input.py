@@ -47,7 +47,7 @@ def without_a_level(tasks: list) -> None:
 
 @pytest.fixture
 def said(fresh: Project):
-    """What Snakemake says of a mistake: it makes nothing, and shows no traceback."""
+    """Snakemake's message about a mistake: it makes nothing, and shows no traceback."""
 
     def run(target: str, config: dict | None = None) -> str:
         done = fresh.snakemake(target, config=config)
@@ -130,7 +130,7 @@ def test_other_mistakes_in_config(config: dict, fragments: list[str]):
 
 @pytest.fixture
 def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """How an entry script ends, in a folder of its own."""
+    """The end of an entry script, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(ROOT / "workflow/scripts")
 
@@ -145,7 +145,7 @@ def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def prepare(ended, adapter: str, file: str) -> str:
-    """How preparing the items of one file ends; nothing is made."""
+    """The end of a job that prepares the items of one file; nothing is made."""
     settings = json.dumps({"adapter": adapter, "limit": None, "options": {}})
     made = {"items": "made/i.parquet", "rubrics": "made/r.parquet", "pairs": "made/p.parquet"}
     text = ended("prepare_items", dataset="mine", files=file, settings=settings, **made)

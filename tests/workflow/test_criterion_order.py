@@ -95,7 +95,7 @@ def test_a_study_of_several_criteria_beside_setting_1(fresh, run):
 
 
 def check_statistics(fresh):
-    """What was planted comes back, and in no other judge."""
+    """A planted effect comes back, and in no other judge."""
     order = pd.read_parquet(fresh.file("results/statistics/criterion_order.parquet")).query("readout == 'soft'")
     shifts = order.query("quantity == 'shift' and judge == 'first' and study == 'several'")
     for _, of_strategy in shifts.groupby("strategy"):

@@ -72,7 +72,7 @@ def test_the_responses_have_one_schema_and_the_prompts_are_the_same_tokens(both:
 
 
 def agreement(project: Project) -> dict[str, float]:
-    """How far the scores of the two judges agree, over all reads."""
+    """Agreement of the scores of two judges, over all reads."""
     keys = ["item_id", "strategy", "read_index"]
     reads = table(project, "scores", OFFLINE).merge(table(project, "scores", SERVED), on=keys, suffixes=("", "_served"))
     differences = (reads["expected_score"] - reads["expected_score_served"]).abs()
@@ -108,7 +108,7 @@ def test_the_server_ends_with_its_job(both: Project):
 
 
 def _command(path: Path) -> str:
-    """What a process is: its command line, and where it runs."""
+    """A process: its command line, and the folder in which it runs."""
     try:
         return f"{path.joinpath('cwd').resolve()} {path.joinpath('cmdline').read_bytes()}"
     except OSError:

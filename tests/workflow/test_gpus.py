@@ -61,7 +61,7 @@ def workstation(fresh: Project, tmp_path: Path):
 
 
 def finish(process) -> str:
-    """What Snakemake printed, once it has ended well."""
+    """Output of Snakemake, once it has ended well."""
     stdout, stderr = process.communicate(timeout=300)
     assert process.returncode == 0, stdout + stderr
     return stdout + stderr

@@ -1,4 +1,4 @@
-"""What a new statistic takes, with its table and its figure: three modules, and few lines elsewhere."""
+"""A new statistic with its table and its figure: three modules, and few lines elsewhere."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a run leaves behind."""
+"""Files that a run leaves behind."""
 
 import hashlib
 import json

@@ -57,7 +57,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 class _Elements(html.parser.HTMLParser):
-    """What a page has by which a text of the config would run: scripts that are it, and attributes of elements."""
+    """Parts of a page by which a text of the config would run: scripts that are it, and attributes of elements."""
 
     def __init__(self) -> None:
         super().__init__()

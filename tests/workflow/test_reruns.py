@@ -1,4 +1,4 @@
-"""What runs again after what change. Judging is expensive: nothing may ask a judge twice."""
+"""Jobs that run again after a change. Judging is expensive: nothing may ask a judge twice."""
 
 import copy
 import hashlib

@@ -114,7 +114,7 @@ def test_statistics_of_orders_have_intervals_with_their_method(done: Project):
 
 
 def planned(done: Project, **changes: dict) -> list[str]:
-    """What a dry run plans where settings of some results are changed."""
+    """The plan of a dry run where settings of some results are changed."""
     config = copy.deepcopy(CONFIG)
     for block, results in changes.items():
         for name, settings in results.items():

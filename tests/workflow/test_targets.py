@@ -1,4 +1,4 @@
-"""Which figures and tables a config makes."""
+"""Figures and tables that a config makes."""
 
 import re
 from pathlib import Path

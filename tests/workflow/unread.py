@@ -69,7 +69,7 @@ class Result:
             return output.read_bytes()
 
     def shows(self, cell: Mapping[str, object]) -> bool:
-        """Whether it changes without the rows of a cell."""
+        """True where it changes without the rows of a cell."""
         other = {}
         for name, table in self.tables.items():
             rows = self._rows(name, table, cell)
@@ -90,13 +90,13 @@ class Result:
 
 
 def _is(column: pd.Series, value: object) -> pd.Series:
-    """Whether each entry is a value, or names it among others."""
+    """True for each entry that is a value, or names it among others."""
     names = {str(value), TOGETHER.get(str(value), str(value))}
     return pd.Series([not names.isdisjoint([str(entry), *str(entry).split()]) for entry in column], column.index)
 
 
 def cells(folder: Path) -> Iterator[dict]:
-    """What the reads of a run are about: their settings, and whom they are by."""
+    """Subjects of the reads of a run: their settings and their judges."""
     plans = sorted((folder / "results/plan").glob("*/*/*.parquet"))
     reads = pd.concat([pd.read_parquet(path, columns=list({*SETTING, *WHO})) for path in plans])
     for keys in (SETTING, WHO):

@@ -1071,7 +1071,7 @@ class Endpoint(Addressed, Chat):
 
     @property
     def batches(self) -> Batch | None:
-        """How requests go out in batches; None where each is a call of its own."""
+        """Settings of batches; None where each request is a call of its own."""
         return self.batch if isinstance(self.batch, Batch) else Batch() if self.batch else None
 
     def _problems(self) -> Iterator[str]:

@@ -143,7 +143,7 @@ class Connection:
     async def get(
         self, address: str, parameters: Mapping[str, object] | None = None, *, limit: int = transport.DEFAULT_LIMIT
     ) -> dict[str, Any]:
-        """What the endpoint has at an address, as JSON. It raises as `post` does.
+        """Get JSON from an address of the endpoint. It raises as `post` does.
 
         Args:
             address: below the endpoint's own.

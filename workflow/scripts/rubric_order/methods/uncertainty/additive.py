@@ -126,7 +126,7 @@ def _signs(n_clusters: int, draws: int, seed: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=2)
 def _bits(n_clusters: int, draws: int, seed: int, step: int) -> tuple[np.ndarray, ...]:
-    """Whether a cluster's sign is 1, a bit each, `step` draws at a time: those of `_signs`, in a 64th of the memory."""
+    """Signs of clusters as bits, 1 for plus, `step` draws at a time: those of `_signs`, in a 64th of the memory."""
     rng = randomness.generator(seed, "signs", n_clusters)
     sizes = [min(step, draws - start) for start in range(0, draws, step)]
     return tuple(np.packbits(rng.integers(0, 2, (size, n_clusters)).astype(np.uint8), axis=1) for size in sizes)

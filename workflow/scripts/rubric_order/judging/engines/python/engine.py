@@ -102,13 +102,13 @@ class FunctionAsker(Asker):
             return response
 
     def _argument(self, request: Request) -> Any:
-        """What the function is called with: new objects, which it may change."""
+        """The argument of the function: a new object, which it may change."""
         if self._judge.takes != "messages":
             return request.prompt
         return chat(request.prompt, self._judge.under(request.profile).system_prompt)
 
     async def _outcome(self, argument: Any) -> Outcome:
-        """What the function returns or raises.
+        """Result and error of the function, one of them None.
 
         Raises:
             CallError: it takes too long. A function that is not async cannot be stopped: its call goes on, unheard.
@@ -136,7 +136,7 @@ class FunctionAsker(Asker):
 
 
 async def _awaited(function: Callable[[Any], Awaitable[Any]], argument: Any) -> Outcome:
-    """What an async function returns or raises. It may raise anything: nothing but our own cancelling ends the loop."""
+    """Result and error of an async function, one of them None. Nothing but our own cancelling ends the loop."""
     try:
         return await function(argument), None
     except asyncio.CancelledError as error:
@@ -149,7 +149,7 @@ async def _awaited(function: Callable[[Any], Awaitable[Any]], argument: Any) -> 
 
 
 async def _in_thread(function: Function, argument: Any) -> Outcome:
-    """What a function returns or raises in a thread of its own, which does not keep the process from ending."""
+    """Result and error of a function that runs in a thread of its own, which does not keep the process from ending."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Outcome] = loop.create_future()
 

@@ -58,7 +58,7 @@ def find(judge: PythonCallable) -> Function:
 
 
 def takes(function: Function, name: str) -> Literal["prompt", "messages"]:
-    """What a function takes: ``messages`` where its first parameter is called so, else ``prompt``.
+    """The kind of prompt that a function takes: ``messages`` where its first parameter is called so, else ``prompt``.
 
     Raises:
         InputError: it cannot be called with one argument.
