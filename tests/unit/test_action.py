@@ -170,6 +170,7 @@ def test_a_pull_request_has_one_comment_that_later_runs_replace(files, api):
     assert [json.loads(line)["run"] for line in lines] == ["1"]  # what is compared once is not kept
 
 
+@pytest.mark.slow
 def test_a_daily_run_writes_no_comment_and_keeps_its_history_where_it_is_told(files, api):
     options = {"event": "schedule", "baseline": "base.json", "history": "kept/runs.jsonl", "limits": "--min-groups 30"}
     for number in ("5", "6", "6"):  # the last one is a second attempt

@@ -85,6 +85,7 @@ def test_an_endpoint_gets_its_card_and_a_second_run_asks_nothing(server: Endpoin
     assert summary["cards"] == [card]
 
 
+@pytest.mark.slow
 def test_the_sample_comes_with_the_package_and_groups_cut_it(server: Endpoint, tmp_path):
     done = run(server.base_url, "--model", "m", "--groups", 2, "--folder", tmp_path / "study", "--json")
     assert done.exit_code == 0, done.exception
@@ -287,6 +288,7 @@ def test_a_decision_model_is_a_judge(question, tmp_path):
     assert card["readouts"]["soft"]["shares"][0]["share"] > 0.6
 
 
+@pytest.mark.slow
 def test_a_pilot_asks_a_part_and_says_what_the_rest_will_take(server: Endpoint, tmp_path):
     words = [server.base_url, "--model", "m", "--prices", "0.4,1.6", "--folder", tmp_path / "study"]
     done = run(*words, "--pilot")
@@ -351,6 +353,7 @@ def test_a_terminal_gets_a_bar_that_passes_every_response_on():
     assert "1.00 of about 1.00 USD" in screen.getvalue()
 
 
+@pytest.mark.slow
 def test_a_template_of_messages_is_asked_as_messages(server: Endpoint, texts, tmp_path):
     levels = "{% for option in options %}\n{{ option }}\n{% endfor %}\n"
     user = {"role": "user", "content": "{{ response }}\n" + levels}

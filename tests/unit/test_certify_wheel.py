@@ -115,6 +115,7 @@ def test_a_package_that_is_missing_is_one_line(certify):
     assert done.stderr == "error: package 'openai' is missing; expected pip install 'rubric-order[endpoint]'\n"
 
 
+@pytest.mark.slow
 def test_another_system_makes_a_card(certify, tmp_path: Path):
     """As far as Linux can play macOS, in the program and in the process of its calls: darwin, and no /proc."""
     with running(reply) as endpoint:

@@ -42,6 +42,7 @@ def program(packages, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_a_scorer_reads_each_answer_in_all_orders_as_the_workflow_renders_them(program):
     done = program("balanced")
     orders = [list(map(int, order)) for order in strategies.balanced(3)]
@@ -68,6 +69,7 @@ def test_a_scorer_reads_each_answer_in_all_orders_as_the_workflow_renders_them(p
     assert done["verdict"] == "cannot tell"
 
 
+@pytest.mark.slow
 def test_rotated_asks_once_a_sample_and_takes_the_orders_in_turn(program):
     done = program("rotated")
     assert len(done["asked"]) == len(done["reads"]) == 36

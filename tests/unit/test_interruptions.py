@@ -168,6 +168,7 @@ def test_a_job_killed_at_any_moment_loses_less_than_a_chunk_and_asks_nothing_twi
     assert sorted(jobs.asked()[asked_before:]) == sorted(set(jobs.ids) - known)
 
 
+@pytest.mark.slow
 def test_a_job_killed_while_it_joins_its_files_or_writes_its_output_changes_nothing(make_jobs, tmp_path, uninterrupted):
     """These jobs have no delay: they are killed anywhere between their last answers and their end."""
     killed = 0

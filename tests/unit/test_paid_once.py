@@ -144,6 +144,7 @@ def decisions(tmp_path):
         yield Jobs(tmp_path, endpoint, "decisions")
 
 
+@pytest.mark.slow
 def test_an_old_job_beside_a_new_run_of_two_shards_makes_each_call_once(jobs):
     old = jobs.start(output="old.parquet")
     jobs.wait_for_calls(20)
@@ -244,6 +245,7 @@ def kill(*numbers):
             os.kill(number, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_job_that_is_killed_while_the_disk_is_full_pays_nothing_twice_once_there_is_room(jobs):
     """The sender of its calls has the answers, and waits for room."""
     job, _ = fill_the_disk(jobs)
@@ -254,6 +256,7 @@ def test_a_job_that_is_killed_while_the_disk_is_full_pays_nothing_twice_once_the
     check_each_was_asked_once(jobs, jobs.start())
 
 
+@pytest.mark.slow
 def test_a_disk_that_stays_full_costs_the_answers_that_wait(jobs):
     job, _ = fill_the_disk(jobs)
     kill(job.pid, *senders_of(job.pid))
@@ -294,6 +297,7 @@ def test_a_job_that_is_killed_twenty_times_makes_each_call_once(jobs):
     check_each_was_asked_once(jobs, jobs.start())
 
 
+@pytest.mark.slow
 def test_a_decision_model_is_paid_once_whatever_is_killed(decisions, record_property):
     """Its job is killed three times, then with the process that sends its calls, and then ends."""
     for wanted in (80, 80, 80):

@@ -133,6 +133,7 @@ def wait_for_end_of(senders):
             psutil.Process(number).wait(60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain", "coroutine"])
 def test_a_job_that_is_killed_at_random_calls_the_function_once_a_request(tmp_path, name):
     """The process that calls the function outlives its job, and writes down the answers under way."""

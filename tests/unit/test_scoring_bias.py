@@ -265,6 +265,7 @@ def test_a_fluctuation_stands_beside_that_of_edits_without_meaning():
     assert np.isnan(largest.loc["neutral", "above_by_chance"])
 
 
+@pytest.mark.slow
 def test_a_largest_difference_of_more_conditions_is_above_the_floor_as_often_as_it_says():
     # Every edit moves the scores alike; three conditions have IDs of their own, one edit is neutral.
     rng, above = np.random.default_rng(3), []

@@ -44,9 +44,16 @@ PAGES = ["results/summary.html"]
 ONE_TABLE = "results/tables/parse_failures.csv"  # made from all scores of the study
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files of this folder in the order that `JUDGED_FIRST` and `JUDGED_LAST` say; others keep their places."""
+    """Put the files of this folder in the order that `JUDGED_FIRST` and `JUDGED_LAST` say; others keep their places.
+
+    Tests that need the demo's judge are slow: on two cores it takes two minutes to start and to judge one task.
+    """
     places = [place for place, item in enumerate(items) if item.path.parent == Path(__file__).parent]
+    for place in places:
+        if "judged" in getattr(items[place], "fixturenames", ()):
+            items[place].add_marker(pytest.mark.slow)
     ours = sorted(
         (items[place] for place in places),
         key=lambda item: (item.path.name != JUDGED_FIRST, item.path.name in JUDGED_LAST),

@@ -3,6 +3,7 @@
 import copy
 
 import pandas as pd
+import pytest
 
 from rubric_order.prompts import messages
 
@@ -25,6 +26,7 @@ CONFIG = {
 }
 
 
+@pytest.mark.slow
 def test_messages_of_config_are_asked_and_another_one_makes_new_requests(fresh: Project):
     run = fresh.snakemake(REQUESTS, config=CONFIG)
     assert run.returncode == 0, run.stdout + run.stderr

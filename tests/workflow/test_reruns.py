@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from .conftest import PAGES, SMALL, Project
 
@@ -104,6 +105,7 @@ def test_code_of_the_judge_side_can_change_without_loading_a_model(project: Proj
     assert project.file("results/responses/planted/1.parquet").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_changing_the_number_of_shards_loads_no_model_and_changes_no_score(project: Project):
     scores = "results/scores/position_bias/demo/planted.parquet"
     store = project.file("results/store/planted")
@@ -124,6 +126,7 @@ def test_changing_the_number_of_shards_loads_no_model_and_changes_no_score(proje
     assert project.planned(config=changed(judges={"planted": PLANTED | {"shards": 4}})) == []
 
 
+@pytest.mark.slow
 def test_a_study_that_is_added_asks_only_what_no_earlier_study_asked(project: Project):
     study = {"datasets": ["demo"], "judges": ["planted"], "scales": [5, 3], "strategies": ["balanced", "single"]}
     config = changed(studies=SMALL["studies"] | {"scales": study})

@@ -50,6 +50,7 @@ def test_a_simulated_study_shows_the_bias_that_was_planted(fresh, run):
     assert agreement.query("quantity == 'pearson'")["estimate"].between(0.4, 0.95).all()
 
 
+@pytest.mark.slow
 def test_a_slow_judge_gives_the_same_answers_and_shards_change_nothing(fresh, run):
     small = CONFIG | {"datasets": {"sim": CONFIG["datasets"]["sim"] | {"limit": 2}}}
     scores = "results/scores/position_bias/sim/u_biased.parquet"

@@ -184,6 +184,7 @@ def test_failures_that_may_pass_are_final_where_config_says_so(fresh: Project, r
     assert len(responses) == 250
 
 
+@pytest.mark.slow
 def test_repeats_at_temperature_0_are_reads_of_one_answer_where_config_says_so(fresh: Project, run):
     greedy = {"sampling": {"temperature": 0, "max_tokens": 8}}
     scores = "results/scores/position_bias/sim/j.parquet"

@@ -7,6 +7,8 @@ import pytest
 
 from .conftest import Project, copy_project
 
+pytestmark = pytest.mark.slow
+
 JUDGE = {
     "engine": "simulated",
     "model": "planted",

@@ -73,6 +73,7 @@ def test_the_workflow_is_a_module_of_another_one(fresh: Project, tmp_path: Path)
     assert {"bias_prepare_items", "bias_judge_shard", "bias_render_table", "everything"} <= rules
 
 
+@pytest.mark.slow
 def test_the_snakefile_of_the_workflow_catalogue_makes_the_same(fresh: Project):
     named = fresh.planned("--snakefile", "workflow/Snakefile")
     assert [job for job in named if job != "everything"] == [job for job in fresh.planned() if job != "all"]
@@ -101,6 +102,7 @@ def test_reference_answers_are_made_step_by_step_before_reads_are_planned_with_w
     assert all("gpu=2" in job and "runtime=180" in job and "mem_mb=48000" in job for job in needed)
 
 
+@pytest.mark.slow
 def test_costs_are_told_without_asking_for_reference_answers(fresh: Project):
     config = with_references(fresh)
     run = fresh.snakemake("plan_cost", "--quiet", "all", config=config)
