@@ -79,14 +79,17 @@ class Project:
         *arguments: str,
         config: dict | None = None,
         alone: bool = False,
+        warm: bool = False,
         cores: int = 2,
         environment: dict | None = None,
     ) -> subprocess.Popen:
         """Start Snakemake in this project, with `config` over the demo's or alone, in an environment of this process.
 
-        Arguments that name a config are all that it gets.
+        Arguments that name a config are all that it gets. With `warm` its jobs are forked from one process, see
+        `warm.py`: for long runs of code that the test does not edit.
         """
-        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--nocolor", *arguments]
+        snakemake = [str(Path(__file__).with_name("warm.py"))] if warm else ["-m", "snakemake"]
+        command = [sys.executable, *snakemake, "--cores", str(cores), "--nocolor", *arguments]
         files = [] if alone else ["config/demo.yaml"]
         if config is not None:
             (self.folder / "extra.yaml").write_text(yaml.safe_dump(config))
@@ -144,7 +147,7 @@ def link_or_copy(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-def made_once(factory: pytest.TempPathFactory, name: str, *targets: str, config: dict) -> Project:
+def made_once(factory: pytest.TempPathFactory, name: str, *targets: str, config: dict, warm: bool) -> Project:
     """A finished run of the demo with another config over it, made by the first worker that needs it."""
     base = factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -153,7 +156,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, *targets: str, config:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             shutil.rmtree(folder, ignore_errors=True)
-            run = copy_project(folder).snakemake(*targets, config=config)
+            run = copy_project(folder).snakemake(*targets, config=config, warm=warm)
             assert run.returncode == 0, run.stdout + run.stderr
             made.touch()
     return Project(folder)
@@ -162,7 +165,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, *targets: str, config:
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A run that has ended, of a simulated judge. Tests that change it must work on `project`."""
-    return made_once(tmp_path_factory, "finished", "all", *PAGES, config=SMALL)
+    return made_once(tmp_path_factory, "finished", "all", *PAGES, config=SMALL, warm=True)
 
 
 @pytest.fixture
@@ -174,7 +177,7 @@ def project(finished: Project, tmp_path: Path) -> Project:
 @pytest.fixture(scope="session")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A run by the demo's judge up to one table. Tests that change it must work on a copy."""
-    return made_once(tmp_path_factory, "judged", ONE_TABLE, config=ONE_TASK)
+    return made_once(tmp_path_factory, "judged", ONE_TABLE, config=ONE_TASK, warm=False)
 
 
 @pytest.fixture
