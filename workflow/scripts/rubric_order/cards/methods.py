@@ -43,6 +43,11 @@ STATISTICS = {
         "worth, and written scores replaced by the mean score of items with that score at that position.",
         (),
     ),
+    "ordering_subsets": (
+        "Errors of scores by few orderings were estimated against the mean over all orderings without the chance of reads; "
+        "the best orderings were chosen in other groups than those that their error was measured in.",
+        (),
+    ),
     "equivalence": (
         "Effects were called smaller than a margin where two one-sided tests reject that they are as large.",
         ("schuirmann1987",),

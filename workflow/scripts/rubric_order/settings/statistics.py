@@ -121,6 +121,22 @@ class Calibration(Settings):
     )
 
 
+class OrderingSubsets(Settings):
+    """Errors by few orderings."""
+
+    target_error: Positive = setting(
+        0.25, "Error of a score in points that is to be reached; the result says how many orderings suffice for it."
+    )
+    folds: Annotated[int, Ge(2)] = setting(
+        5, "Parts of the groups, each of which is scored by the orderings that are best in the others."
+    )
+    subsets_per_size: Count = setting(
+        1000,
+        "Sets of orderings of one size to choose from, at most; of more, so many are drawn. 1000 are all sets of up to"
+        " twelve orderings.",
+    )
+
+
 class RankReversal(Settings):
     """Noise of rankings."""
 
@@ -253,6 +269,7 @@ class Statistics(Settings):
     order_spread: OrderSpread = setting(factory=OrderSpread)
     budget_curve: BudgetCurve = setting(factory=BudgetCurve)
     calibration: Calibration = setting(factory=Calibration)
+    ordering_subsets: OrderingSubsets = setting(factory=OrderingSubsets)
     rank_reversal: RankReversal = setting(factory=RankReversal)
     bias_cost: BiasCost = setting(factory=BiasCost)
     power: Power = setting(factory=Power)
