@@ -21,6 +21,7 @@ JUDGES = {
     "saturated": Simulation(preference="first", preference_strength=1.5, decisiveness=30),
 }
 TEMPERATURES = {"simulated": {"default": 1.0}}
+OPTIONS = {"resamples": 20, "confidence": 0.95}
 
 
 def study(of, *, groups, seed, candidates=4, strategy="balanced", budget=None):
@@ -67,10 +68,10 @@ def test_errors_are_those_that_the_judge_has(name):
     wanted |= {"random, nine": (SETS.masks[SETS.sizes == 9], 8)}
     found = {key: [] for key in wanted}
     soft, most, least = ({key: [] for key in wanted} for _ in range(3))
-    for seed in range(12):
+    for seed in range(8):
         table = study(of, groups=60, seed=seed)
-        rows = statistic.estimate(table, confidence=0.95, seed=seed, temperatures=TEMPERATURES)
-        unknown = statistic.estimate(table.drop(columns="position_probabilities"), confidence=0.95, seed=seed)
+        rows = statistic.estimate(table, **OPTIONS, seed=seed, temperatures=TEMPERATURES)
+        unknown = statistic.estimate(table.drop(columns="position_probabilities"), **OPTIONS, seed=seed)
         for key, (_, place) in wanted.items():
             design = key.partition(",")[0]
             found[key].append(of_design(rows, design)[place] ** 2)
@@ -94,12 +95,12 @@ def test_repeats_give_the_same_errors_as_probabilities():
     mean, variance = mean[:, rotations], variance[:, rotations]
     truth = true_squares(mean, variance, np.eye(5, dtype=bool)).mean()
     found = []
-    for seed in range(20):
+    for seed in range(12):
         table = study(of, groups=60, seed=seed, strategy="repeated_rotations", budget=15)
-        rows = statistic.estimate(table.drop(columns="position_probabilities"), confidence=0.95, seed=seed)
+        rows = statistic.estimate(table.drop(columns="position_probabilities"), **OPTIONS, seed=seed)
         assert set(rows.query("readout == 'hard'")["known_from"]) == {"repeats"}
         found.append(of_design(rows, "random")[0] ** 2)
-    assert np.mean(found) == pytest.approx(truth, abs=4 * np.std(found) / np.sqrt(19))
+    assert np.mean(found) == pytest.approx(truth, abs=4 * np.std(found) / np.sqrt(11))
 
 
 def test_a_choice_looks_no_better_than_it_is():
@@ -112,7 +113,7 @@ def test_a_choice_looks_no_better_than_it_is():
         (block,) = blocks.blocks(study(of, groups=12, seed=seed, candidates=2))
         reads = by_ordering(block, "hard", dict(block.readouts())["hard"], 1.0)
         fold = learning.folds(12, 5, seed=seed, name="x")
-        arm = statistic.arms(reads, SETS, fold)["best"]
+        arm = statistic.arms(reads, SETS, fold, np.ones((1, 12)))["best"]
         items = np.bincount(reads.group)
         claimed.append(arm.squares[:, 1].sum() / items.sum())
         sums = subsets.group_squares(reads.means, subsets.noise(reads), SETS.masks, reads.group)
@@ -127,7 +128,7 @@ def test_the_best_two_are_a_pair_where_the_judge_is_moved_along_the_order_and_no
     """A preference that falls along the prompt is undone by the reverse; one for the first position alone is not."""
     for preference, is_pair in (([1.5, 0.75, 0, -0.75, -1.5], True), ([2.0, 0, 0, 0, 0], False)):
         table = study(Simulation(preference=preference), groups=150, seed=1)
-        rows = statistic.estimate(table, confidence=0.95, seed=1).query("readout == 'soft' and k == 2")
+        rows = statistic.estimate(table, **OPTIONS, seed=1).query("readout == 'soft' and k == 2")
         (best,) = rows.query("design == 'best' and quantity == 'rmse'").to_dict("records")
         (gap,) = rows.query("design == 'best_pairs' and quantity == 'over_best'").to_dict("records")
         assert (best["n_pairs"] == 5) == is_pair
@@ -136,20 +137,25 @@ def test_the_best_two_are_a_pair_where_the_judge_is_moved_along_the_order_and_no
 
 @pytest.mark.slow
 @pytest.mark.parametrize("readout", ["hard", "soft"])
-def test_intervals_cover_as_often_as_they_say_with_few_unequal_groups(readout):
-    of, count, groups = JUDGES["first"], 250, 25
-    mean, variance = known(of, groups=20_000)
+def test_intervals_cover_with_few_unequal_groups(readout):
+    """Those without a choice as often as they say, those of chosen orderings at least as often."""
+    of, count, groups = JUDGES["first"], 120, 25
+    mean, variance = known(of, groups=10_000)
     truth = true_squares(mean, variance if readout == "hard" else 0 * variance, SETS.masks)
     random = np.sqrt(truth[SETS.sizes == 2].mean())
     covered = dict.fromkeys(("random", "best", "over_random"), 0)
     for seed in range(count):
         table = study(of, groups=groups, seed=seed)
-        rows = statistic.estimate(table, confidence=0.95, seed=seed, temperatures=TEMPERATURES)
+        if readout == "hard":
+            table = table.drop(columns="expected_score").assign(expected_score=np.nan)
+        else:
+            table["score"] = table["score"].where(False)
+        rows = statistic.estimate(table, resamples=150, confidence=0.95, seed=seed, temperatures=TEMPERATURES)
         rows = rows[(rows["readout"] == readout) & (rows["k"] == 2)].set_index(["design", "quantity"])
         (block,) = blocks.blocks(table)
         reads = by_ordering(block, readout, dict(block.readouts())[readout], 1.0)
         fold = learning.folds(groups, 5, seed=seed, name="/".join(map(str, block.key)))
-        choice = statistic.arms(reads, SETS, fold)["best"].choice[fold, 1]
+        choice = statistic.arms(reads, SETS, fold, np.ones((1, groups)))["best"].choice[fold, 1]
         best = np.sqrt(np.bincount(reads.group) @ truth[choice] / len(reads.group))
         for key, row, value in (
             ("random", ("random", "rmse"), random),
@@ -158,17 +164,19 @@ def test_intervals_cover_as_often_as_they_say_with_few_unequal_groups(readout):
         ):
             covered[key] += rows.loc[row, "ci_low"] <= value <= rows.loc[row, "ci_high"]
     low, high = stats.binom.ppf([1e-3, 1 - 1e-3], count, 0.95)
-    assert all(low <= times <= high for times in covered.values()), covered
+    assert low <= covered["random"] <= high
+    assert min(covered.values()) >= low, covered
 
 
+@pytest.mark.slow
 def test_a_judge_without_preference_gains_nothing_by_a_choice_of_orderings():
     of, count = Simulation(group_scores=0.5, prompts=0.3), 60
     gains, errors = [], 0
     for seed in range(count):
-        rows = statistic.estimate(study(of, groups=25, seed=seed), confidence=0.95, seed=seed)
-        (row,) = rows.query("design == 'best' and quantity == 'over_random' and readout == 'hard' and k == 2").to_dict(
-            "records"
-        )
+        table = study(of, groups=25, seed=seed).assign(expected_score=np.nan)
+        rows = statistic.estimate(table, resamples=150, confidence=0.95, seed=seed)
+        rows = rows[(rows["design"] == "best") & (rows["quantity"] == "over_random") & (rows["k"] == 2)]
+        (row,) = rows.to_dict("records")
         gains.append(row["estimate"])
         errors += not row["ci_low"] <= 0 <= row["ci_high"]
     assert abs(np.mean(gains)) < 4 * np.std(gains) / np.sqrt(count - 1)

@@ -20,7 +20,7 @@ from rubric_order.methods.position import blocks
 from rubric_order.methods.position.by_ordering import by_ordering
 from rubric_order.prompts import orderings
 
-OPTIONS = {"confidence": 0.95, "seed": 1}
+OPTIONS = {"resamples": 60, "confidence": 0.95, "seed": 1}
 BALANCED = orderings.balanced(3)  # six orderings
 TWO = [[1, 2], [2, 1]]
 
@@ -137,14 +137,33 @@ def test_no_group_has_a_part_in_the_choice_of_its_orderings(scores):
     reads = by_ordering(block, "soft", dict(block.readouts())["soft"])
     fold = learning.folds(12, 5, seed=1, name="x")
     sets = subsets.choices(reads.reverse, 6, 1000, seed=1)
-    before = statistic.arms(reads, sets, fold)["best"]
+    weights = np.ones((1, 12))
+    before = statistic.arms(reads, sets, fold, weights)["best"]
     means = reads.means.copy()
     own = fold[reads.group] == 2
     means[own] = np.random.default_rng(1).uniform(1, 3, means[own].shape)
-    after = statistic.arms(reads._replace(means=means), sets, fold)["best"]
+    after = statistic.arms(reads._replace(means=means), sets, fold, weights)["best"]
     assert (before.choice[2] == after.choice[2]).all()
     assert (before.choice != after.choice).any()  # others choose by them
     assert not np.allclose(before.squares[fold == 2], after.squares[fold == 2])
+
+
+def test_a_resample_of_all_groups_chooses_as_they_do(scores, rows):
+    (block,) = blocks.blocks(scores)
+    reads = by_ordering(block, "hard", dict(block.readouts())["hard"])
+    fold = learning.folds(12, 5, seed=1, name="x")
+    sets = subsets.choices(reads.reverse, 6, 1000, seed=1)
+    weights = np.stack([np.ones(12), np.where(fold == 1, 0, 2)])  # and one without a fold
+    arm = statistic.arms(reads, sets, fold, weights)["best"]
+    assert arm.draws[0] == pytest.approx(arm.squares.sum(axis=0))
+    assert arm.least_draws[0] == pytest.approx(arm.least.sum(axis=0))
+    others = reads._replace(means=reads.means[fold[reads.group] != 1], group=reads.group[fold[reads.group] != 1])
+    kept = np.unique(others.group)
+    others = others._replace(times=others.times[:1], variance=np.zeros(others.means.shape), known_from="repeats")
+    others = others._replace(group=np.searchsorted(kept, others.group))
+    exact = reads._replace(variance=np.zeros(reads.means.shape), known_from="repeats")
+    left = statistic.arms(others, sets, fold[kept], np.ones((1, len(kept))))["best"]
+    assert statistic.arms(exact, sets, fold, weights)["best"].draws[1] == pytest.approx(2 * left.draws[0])
 
 
 def test_chosen_orderings_are_named_and_folds_compared(rows):

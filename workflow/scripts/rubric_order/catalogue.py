@@ -98,6 +98,12 @@ STATISTICS = {
         settings=("bootstrap/confidence", "equivalence/level", "order_spread"),
         derived=("temperatures",),
     ),
+    "manipulability": Statistic(
+        "position",
+        SCORE_ORDER,
+        settings=("bootstrap", "manipulability"),
+        derived=("temperatures",),
+    ),
     "position_preference": Statistic(
         "position", SCORE_ORDER, settings=("bootstrap/confidence",), derived=("sampling_temperatures",)
     ),
@@ -130,7 +136,7 @@ STATISTICS = {
     "ordering_subsets": Statistic(
         "agreement",
         SCORE_ORDER,
-        settings=("bootstrap/confidence", "bootstrap/seed", "ordering_subsets"),
+        settings=("bootstrap", "ordering_subsets"),
         derived=("temperatures",),
     ),
     "rank_reversal": Statistic(
@@ -250,6 +256,7 @@ TABLES = {
     "position_selection": Shown(("position_selection", "order_tests"), "Position bias", "Position selection, table"),
     "score_effects": Shown(("score_effects", "order_tests"), "Position bias", "Effect on scores, table"),
     "order_spread": Shown(("order_spread",), "Position bias", "Effect on single items, table"),
+    "manipulability": Shown(("manipulability",), "Position bias", "Reach of a chosen order, table"),
     "position_preference": Shown(("position_preference", "order_tests"), "Position bias", "Position preference, table"),
     "preference_summary": Shown(
         ("preference_summary",), "Position bias", "Position preference over judges and datasets"
@@ -315,6 +322,7 @@ SWEPT = ("position_selection", "human_agreement")
 FIGURES = {
     "position_selection": Shown(("position_selection",), "Position bias", "Position selection, figure"),
     "score_effects": Shown(("score_effects",), "Position bias", "Effect on scores, figure"),
+    "manipulability": Shown(("manipulability",), "Position bias", "Reach of a chosen order, figure"),
     "position_preference": Shown(("position_preference",), "Position bias", "Position preference, figure"),
     "power": Shown(("power",), "Position bias", "Smallest detectable bias, figure"),
     "human_scores": Shown(("datasets",), "Datasets", "Human scores, figure"),

@@ -44,8 +44,8 @@ STATISTICS = {
         (),
     ),
     "ordering_subsets": (
-        "Errors of scores by few orderings were estimated against the mean over all orderings without the chance of reads; "
-        "the best orderings were chosen in other groups than those that their error was measured in.",
+        "Errors of scores by few orderings were estimated against the mean over all orderings without the chance of "
+        "reads; the best orderings were chosen in other groups than those that their error was measured in.",
         (),
     ),
     "equivalence": (

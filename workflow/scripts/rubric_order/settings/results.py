@@ -286,6 +286,14 @@ FIGURES: dict[str, dict[str, Key]] = {
         "panel_height_in": PANEL.but(2.2),
         "columns": COLUMNS,
     },
+    "manipulability": {
+        **SHARED,
+        "strategy": OF_ONE_SET_OR_RECORDED,
+        "n": N,
+        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        **SIZES,
+        "row_height_in": ROW.but(0.45, "Height of a judge's row in inches."),
+    },
     "position_selection_by_dataset": {
         **SHARED,
         "strategy": IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("by_dataset"))),
@@ -403,6 +411,7 @@ TABLES: dict[str, dict[str, Key]] = {
     "ordering_subsets": {**ROWS, "strategy": OF_ONE_SET_OR_RECORDED, "n": N},
     "canonical_rank": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
     "score_position": {**ROWS, "strategy": OF_LEVELS, "n": N, "cluster": CLUSTER},
+    "manipulability": {**ROWS, "strategy": OF_ONE_SET_OR_RECORDED, "n": N},
     "bias_cost": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
     "equivalence": {**ROWS, "cluster": CLUSTER},
     "parse_failures": ROWS,

@@ -96,6 +96,17 @@ class OrderSpread(Settings):
     )
 
 
+class Manipulability(Settings):
+    """Reach of somebody who chooses the order."""
+
+    exchanges: Count = setting(
+        200, "Exchanges of orderings within items, over which what chance alone does is averaged."
+    )
+    folds: Annotated[int, Ge(2)] = setting(
+        5, "Parts of the groups, each of which is scored in the orderings that are highest and lowest in the others."
+    )
+
+
 class BudgetCurve(Settings):
     """Subsets of reads."""
 
@@ -267,6 +278,7 @@ class Statistics(Settings):
     generalisability: Generalisability = setting(factory=Generalisability)
     equivalence: Equivalence = setting(factory=Equivalence)
     order_spread: OrderSpread = setting(factory=OrderSpread)
+    manipulability: Manipulability = setting(factory=Manipulability)
     budget_curve: BudgetCurve = setting(factory=BudgetCurve)
     calibration: Calibration = setting(factory=Calibration)
     ordering_subsets: OrderingSubsets = setting(factory=OrderingSubsets)

@@ -11,6 +11,7 @@ part with sum of c^2 v / (number of reads) too much, which is subtracted.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -186,6 +187,29 @@ def chosen(sums: np.ndarray, count: np.ndarray, fold: np.ndarray, usable: np.nda
 def held_out(sums: np.ndarray, fold: np.ndarray, choice: np.ndarray) -> np.ndarray:
     """Sum of the squares of each group by the set that the other folds chose, shape (n_groups,). See `chosen`."""
     return sums[np.arange(len(sums)), choice[fold]]
+
+
+def held_out_draws(
+    tables: Sequence[np.ndarray], count: np.ndarray, fold: np.ndarray, usable: np.ndarray, weights: np.ndarray
+) -> list[np.ndarray]:
+    """Sums of squares by the sets that other folds choose, anew in each resample of groups.
+
+    A group stays in its fold, so that no draw of it is on both sides.
+
+    Args:
+        tables: see `group_squares`; sets are chosen by the first one. count, fold, usable: see `chosen`.
+        weights: how often each group is in each resample, shape (resamples, n_groups).
+
+    Returns:
+        Of each table, shape (resamples,).
+    """
+    members = [fold == number for number in range(int(fold.max()) + 1)]
+    items = np.stack([weights[:, own] @ count[own] for own in members], axis=1)
+    of_fold = [np.stack([weights[:, own] @ table[own][:, usable] for own in members], axis=1) for table in tables]
+    others = of_fold[0].sum(axis=1, keepdims=True) - of_fold[0]
+    others /= np.maximum(items.sum(axis=1, keepdims=True) - items, 1)[:, :, None]
+    choice = (others <= others.min(axis=2, keepdims=True) + _EQUAL).argmax(axis=2)
+    return [np.take_along_axis(part, choice[:, :, None], axis=2)[:, :, 0].sum(axis=1) for part in of_fold]
 
 
 class Needed(NamedTuple):

@@ -14,7 +14,7 @@ CAPTION = (
     "orderings of {strategy} would have if each were read without end. Random orderings: any k. Any pairs: orderings "
     "with their reverses. Best orderings, best pairs: those with the least error in other groups than the ones that "
     "the error is measured in. Usual order: 1 to n, and with its reverse. Balanced half: each score once in each "
-    "position. Bars: {bootstrap[confidence]:.0%} jackknife intervals over groups. Dashed: the target. Where chance is "
+    "position. Bars: {bootstrap[confidence]:.0%} intervals over groups. Dashed: the target. Where chance is "
     "not known (title), all that an item's reads differ by beside what its orderings do to all items counts as "
     "chance, and the error is the most that it can be. Most of what more reads bring is averaging of chance, which "
     "repeats of one ordering bring as well."

@@ -10,8 +10,8 @@ from rubric_order.tables.spec import Rows, Table, estimate, same, select, wide
 
 CAPTION = (
     "Error of the mean of one read in each of k orderings, in points (root mean square), against the mean that all "
-    "orderings of {strategy} would have if each were read without end; {bootstrap[confidence]:.0%} jackknife intervals "
-    "over groups. Best: the orderings with the least error in other groups, which are not those that the error is "
+    "orderings of {strategy} would have if each were read without end; {bootstrap[confidence]:.0%} intervals over "
+    "groups. Best: the orderings with the least error in other groups, which are not those that the error is "
     "measured in. Random: any k orderings. Pairs: orderings with their reverses, any or the best. Usual: the ordering "
     "1 to n, and with its reverse. Balanced: each score once in each position. Times random: error over that of as "
     "many random orderings; less best: error less that of as many best ones, paired. Within the target: shown to be "
