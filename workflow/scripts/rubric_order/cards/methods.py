@@ -48,6 +48,11 @@ STATISTICS = {
         "reads; the best orderings were chosen in other groups than those that their error was measured in.",
         (),
     ),
+    "manipulability": (
+        "Ranges of scores and ranks over orderings were compared with those of reads that exchange their orderings "
+        "within items; what is reached was measured in reads that had no part in the choice of the orderings.",
+        (),
+    ),
     "equivalence": (
         "Effects were called smaller than a margin where two one-sided tests reject that they are as large.",
         ("schuirmann1987",),

@@ -107,7 +107,7 @@ def estimate(
         Intervals are of Student's t, of an error on the scale of its logarithm, and paired where two designs are
         compared. Where nothing is chosen they are a jackknife over groups. A choice is another with other groups: so
         wherever ``best`` or ``best_pairs`` have a part, the standard error is that of a bootstrap over groups in which
-        each fold chooses anew. These are wider than they need be (98% instead of 95% with 25 unequal groups).
+        each fold chooses anew; these intervals are rather too wide.
 
     Source: ours.
     """
