@@ -1,6 +1,7 @@
 """Errors by few orderings against errors that are known: what judges of known bias really miss their means by."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -149,7 +150,7 @@ def test_intervals_cover_with_few_unequal_groups(readout):
         if readout == "hard":
             table = table.drop(columns="expected_score").assign(expected_score=np.nan)
         else:
-            table["score"] = table["score"].where(False)
+            table["score"] = pd.array([pd.NA] * len(table), dtype="Int8")
         rows = statistic.estimate(table, resamples=150, confidence=0.95, seed=seed, temperatures=TEMPERATURES)
         rows = rows[(rows["readout"] == readout) & (rows["k"] == 2)].set_index(["design", "quantity"])
         (block,) = blocks.blocks(table)
