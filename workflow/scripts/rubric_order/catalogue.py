@@ -98,6 +98,12 @@ STATISTICS = {
         settings=("bootstrap/confidence", "equivalence/level", "order_spread"),
         derived=("temperatures",),
     ),
+    "manipulability": Statistic(
+        "position",
+        SCORE_ORDER,
+        settings=("bootstrap", "manipulability"),
+        derived=("temperatures",),
+    ),
     "position_preference": Statistic(
         "position", SCORE_ORDER, settings=("bootstrap/confidence",), derived=("sampling_temperatures",)
     ),
@@ -126,6 +132,12 @@ STATISTICS = {
     ),
     "calibration": Statistic(
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "calibration")
+    ),
+    "ordering_subsets": Statistic(
+        "agreement",
+        SCORE_ORDER,
+        settings=("bootstrap", "ordering_subsets"),
+        derived=("temperatures",),
     ),
     "rank_reversal": Statistic(
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")
@@ -244,6 +256,7 @@ TABLES = {
     "position_selection": Shown(("position_selection", "order_tests"), "Position bias", "Position selection, table"),
     "score_effects": Shown(("score_effects", "order_tests"), "Position bias", "Effect on scores, table"),
     "order_spread": Shown(("order_spread",), "Position bias", "Effect on single items, table"),
+    "manipulability": Shown(("manipulability",), "Position bias", "Reach of a chosen order, table"),
     "position_preference": Shown(("position_preference", "order_tests"), "Position bias", "Position preference, table"),
     "preference_summary": Shown(
         ("preference_summary",), "Position bias", "Position preference over judges and datasets"
@@ -256,6 +269,7 @@ TABLES = {
     "parse_failures": Shown(("parse_failures",), "Answers without a score", "Parse failures"),
     "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, table"),
     "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, table"),
+    "ordering_subsets": Shown(("ordering_subsets",), "Calibration", "Orderings to read, table"),
     "rank_reversal": Shown(("rank_reversal",), "Ranking", "Rank reversal"),
     "within_item_deviation": Shown(("within_item_deviation",), "Position bias", "Variation within items"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, table"),
@@ -308,12 +322,14 @@ SWEPT = ("position_selection", "human_agreement")
 FIGURES = {
     "position_selection": Shown(("position_selection",), "Position bias", "Position selection, figure"),
     "score_effects": Shown(("score_effects",), "Position bias", "Effect on scores, figure"),
+    "manipulability": Shown(("manipulability",), "Position bias", "Reach of a chosen order, figure"),
     "position_preference": Shown(("position_preference",), "Position bias", "Position preference, figure"),
     "power": Shown(("power",), "Position bias", "Smallest detectable bias, figure"),
     "human_scores": Shown(("datasets",), "Datasets", "Human scores, figure"),
     "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, figure"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, figure"),
     "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, figure"),
+    "ordering_subsets": Shown(("ordering_subsets",), "Calibration", "Orderings to read, figure"),
     "position_selection_by_dataset": Shown(
         ("position_selection",), "Position bias", "Position selection by dataset, figure"
     ),

@@ -43,6 +43,16 @@ STATISTICS = {
         "worth, and written scores replaced by the mean score of items with that score at that position.",
         (),
     ),
+    "ordering_subsets": (
+        "Errors of scores by few orderings were estimated against the mean over all orderings without the chance of "
+        "reads; the best orderings were chosen in other groups than those that their error was measured in.",
+        (),
+    ),
+    "manipulability": (
+        "Ranges of scores and ranks over orderings were compared with those of reads that exchange their orderings "
+        "within items; what is reached was measured in reads that had no part in the choice of the orderings.",
+        (),
+    ),
     "equivalence": (
         "Effects were called smaller than a margin where two one-sided tests reject that they are as large.",
         ("schuirmann1987",),

@@ -84,6 +84,9 @@ IN_EVERY_POSITION_OR_RECORDED = IN_EVERY_POSITION.but(type=_one_of(*strategies.E
 OF_LEVELS = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("levels")))
 OF_ONE_SET_OR_RECORDED = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("one_set"), strategies.RECORDED))
 OF_ONE_SET = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("one_set")))  # the same orderings for every item
+IN_ONE_SET = IN_EVERY_POSITION.but(  # the k-th read of every item in one ordering, also where it is repeated
+    type=_one_of(*strategies.names(lambda strategy: strategy.one_ordering_a_read), strategies.RECORDED)
+)
 REPEATED = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("repeats")))
 TO_COMPARE = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("compared")))
 if TYPE_CHECKING:
@@ -277,6 +280,23 @@ FIGURES: dict[str, dict[str, Key]] = {
         "panel_height_in": PANEL.but(2.2),
         "columns": COLUMNS,
     },
+    "ordering_subsets": {
+        **SHARED,
+        "strategy": IN_ONE_SET,
+        "n": N,
+        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        **SIZES,
+        "panel_height_in": PANEL.but(2.2),
+        "columns": COLUMNS,
+    },
+    "manipulability": {
+        **SHARED,
+        "strategy": IN_ONE_SET,
+        "n": N,
+        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        **SIZES,
+        "row_height_in": ROW.but(0.45, "Height of a judge's row in inches."),
+    },
     "position_selection_by_dataset": {
         **SHARED,
         "strategy": IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("by_dataset"))),
@@ -391,8 +411,10 @@ TABLES: dict[str, dict[str, Key]] = {
     },
     "generalisability": {**ROWS, "strategy": REPEATED, "n": N, "cluster": CLUSTER},
     "calibration": {**ROWS, "strategy": OF_ONE_SET_OR_RECORDED, "n": N},
+    "ordering_subsets": {**ROWS, "strategy": IN_ONE_SET, "n": N},
     "canonical_rank": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
     "score_position": {**ROWS, "strategy": OF_LEVELS, "n": N, "cluster": CLUSTER},
+    "manipulability": {**ROWS, "strategy": IN_ONE_SET, "n": N},
     "bias_cost": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
     "equivalence": {**ROWS, "cluster": CLUSTER},
     "parse_failures": ROWS,

@@ -96,6 +96,17 @@ class OrderSpread(Settings):
     )
 
 
+class Manipulability(Settings):
+    """Reach of somebody who chooses the order."""
+
+    exchanges: Count = setting(
+        200, "Exchanges of orderings within items, over which what chance alone does is averaged."
+    )
+    folds: Annotated[int, Ge(2)] = setting(
+        5, "Parts of the groups, each of which is scored in the orderings that are highest and lowest in the others."
+    )
+
+
 class BudgetCurve(Settings):
     """Subsets of reads."""
 
@@ -118,6 +129,22 @@ class Calibration(Settings):
     draws: Count = setting(20, "Draws of so many groups, over which errors are averaged.")
     interactions: bool = setting(
         True, "Learn how much more a position is worth to some scores than to others, where the reads bear it."
+    )
+
+
+class OrderingSubsets(Settings):
+    """Errors by few orderings."""
+
+    target_error: Positive = setting(
+        0.25, "Error of a score in points that is to be reached; the result says how many orderings suffice for it."
+    )
+    folds: Annotated[int, Ge(2)] = setting(
+        5, "Parts of the groups, each of which is scored by the orderings that are best in the others."
+    )
+    subsets_per_size: Count = setting(
+        1000,
+        "Sets of orderings of one size to choose from, at most; of more, so many are drawn. 1000 are all sets of up to"
+        " twelve orderings.",
     )
 
 
@@ -251,8 +278,10 @@ class Statistics(Settings):
     generalisability: Generalisability = setting(factory=Generalisability)
     equivalence: Equivalence = setting(factory=Equivalence)
     order_spread: OrderSpread = setting(factory=OrderSpread)
+    manipulability: Manipulability = setting(factory=Manipulability)
     budget_curve: BudgetCurve = setting(factory=BudgetCurve)
     calibration: Calibration = setting(factory=Calibration)
+    ordering_subsets: OrderingSubsets = setting(factory=OrderingSubsets)
     rank_reversal: RankReversal = setting(factory=RankReversal)
     bias_cost: BiasCost = setting(factory=BiasCost)
     power: Power = setting(factory=Power)

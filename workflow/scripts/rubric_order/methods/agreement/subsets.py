@@ -35,22 +35,31 @@ def draw(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
         k: number of reads.
         most: a size with more subsets than these is represented by so many different ones, drawn at random.
     """
-    of_size = []
-    for size in range(1, min(k, LARGEST_SUBSET) + 1):
-        if math.comb(k, size) <= most:
-            of_size.append(_all_of_size(k, size))
-            continue
-        distinct: np.ndarray = np.empty((0, k), dtype=np.int8)
-        while len(distinct) < most:  # repeated draws are dropped; every subset stays equally likely
-            more = rng.permuted(np.tile(np.arange(k) < size, (most, 1)), axis=1).astype(np.int8)
-            pool = np.concatenate([distinct, more])
-            distinct = pool[np.sort(np.unique(pool, axis=0, return_index=True)[1])][:most]
-        of_size.append(distinct)
+    of_size = [of_one_size(k, size, most, rng=rng) for size in range(1, min(k, LARGEST_SUBSET) + 1)]
     sizes: np.ndarray = np.repeat(np.arange(1, len(of_size) + 1), [len(part) for part in of_size])
     masks = np.concatenate(of_size).astype(float)
     first, second = np.triu_indices(k)
     pairs = (masks[:, first] * masks[:, second]).T * np.where(first == second, 1.0, 2.0)[:, None]
     return Subsets(masks, sizes, pairs)
+
+
+def of_one_size(k: int, size: int, most: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Different subsets of one size: all, or `most` of them that are drawn at random.
+
+    Args:
+        k: number of reads. size: of those in a subset.
+
+    Returns:
+        1 where a read is in a subset, shape (at most `most`, k).
+    """
+    if math.comb(k, size) <= most:
+        return _all_of_size(k, size)
+    distinct: np.ndarray = np.empty((0, k), dtype=np.int8)
+    while len(distinct) < most:  # repeated draws are dropped; every subset stays equally likely
+        more = rng.permuted(np.tile(np.arange(k) < size, (most, 1)), axis=1).astype(np.int8)
+        pool = np.concatenate([distinct, more])
+        distinct = pool[np.sort(np.unique(pool, axis=0, return_index=True)[1])][:most]
+    return distinct
 
 
 @functools.lru_cache

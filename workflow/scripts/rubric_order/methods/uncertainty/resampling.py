@@ -214,6 +214,45 @@ def jackknife_t(
     return Jackknife(estimate, low, high, error, p)
 
 
+def bootstrap_t(
+    estimate: np.ndarray,
+    draws: np.ndarray,
+    confidence: float,
+    *,
+    sizes: np.ndarray,
+    scale: Callable[[np.ndarray], np.ndarray] | None = None,
+    back: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Interval from the standard deviation of an estimate over resamples, with Student's t.
+
+    It serves estimates with a step in them, such as the error of a choice: a jackknife takes a step for a slope.
+
+    Args:
+        estimate: shape (q,). draws: it in each resample of clusters, shape (resamples, q).
+        sizes: of the clusters, see `degrees`, shape (n_clusters,).
+        scale, back: see `jackknife_t`.
+
+    Returns:
+        Lower and upper ends, each of shape (q,); NaN where the estimate, or more than ``MAX_UNDEFINED`` of the
+        resamples, have no value on the scale.
+
+    Source: Efron and Tibshirani (1993), An Introduction to the Bootstrap, Section 6.2; the factor n / (n - 1) makes the
+        variance of a mean unbiased.
+    """
+    clusters, df = len(sizes), degrees(sizes)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        middle, draws = (values if scale is None else scale(values) for values in (estimate, draws))
+        defined = np.isfinite(draws)
+        count = np.maximum(defined.sum(axis=0), 1)
+        mean = np.where(defined, draws, 0).sum(axis=0) / count
+        variance = np.where(defined, draws - mean, 0) ** 2
+        error = np.sqrt(variance.sum(axis=0) / count * clusters / (clusters - 1))
+    known = np.isfinite(middle) & (defined.mean(axis=0) >= 1 - MAX_UNDEFINED)
+    width = np.where(known, distributions.t_quantile((1 + confidence) / 2, df) * error, np.nan)
+    low, high = (end if back is None else back(end) for end in (middle - width, middle + width))
+    return low, high
+
+
 def left_out_interval(values: np.ndarray, confidence: float, *, sizes: np.ndarray | None = None) -> np.ndarray:
     """Intervals of `jackknife_t` alone, where a value that does not vary has none.
 
