@@ -133,7 +133,8 @@ class _Residuals(NamedTuple):
     """What a group adds to three means, as weights of its sums, of each row of `_Moments`; shape (rows, 5 kinds).
 
     Attributes:
-        human, judged: to people's mean and to the judge's over labelled items. judge: to the judge's over all.
+        human: to people's mean over labelled items. judge: to the judge's over all. judged: of its labelled items alone
+            the same, so that it is the same number for a group of which all items are labelled.
         value, correction: people's mean (or difference), and the judge's over labelled items less that over all.
     """
 
@@ -159,7 +160,7 @@ def _residuals(of: _Moments, contrast: np.ndarray) -> _Residuals:
 
     return _Residuals(
         rows(scales[0], means[0], _HUMAN, _WEIGHT),
-        rows(scales[0], means[1], _JUDGED, _WEIGHT),
+        rows(scales[1], means[2], _JUDGED, _WEIGHT),
         rows(scales[1], means[2], _JUDGE, _ITEMS),
         (contrast * means[0]).sum(axis=1),
         (contrast * (means[1] - means[2])).sum(axis=1),
@@ -326,9 +327,7 @@ def worth(of: Sums, confidence: float, *, contrast: tuple[float, ...] = (1.0,)) 
     m, count = moments.sizes
     if m < FEWEST:
         return Worth(Interval(), Interval(), Interval())
-    residuals = _residuals(moments, np.asarray(contrast, dtype=float))
-    flat = of.values[of.labelled].reshape(-1, of.values[0].size)
-    x, y = flat @ residuals.judged[0], flat @ residuals.human[0]
+    y, x = (_added(of.values[of.labelled], np.asarray(contrast, dtype=float), part) for part in (_HUMAN, _JUDGED))
     if (x**2).mean() <= NOTHING * max(of.spread, 1e-300) or (y**2).mean() <= NOTHING:
         nothing = Interval(price(0.0, m), np.nan, np.nan)
         return Worth(Interval(), nothing, nothing)
@@ -341,6 +340,14 @@ def worth(of: Sums, confidence: float, *, contrast: tuple[float, ...] = (1.0,)) 
         for used in (1 - m / count, 1.0)
     )
     return Worth(correlation, of_all, at_best)
+
+
+def _added(values: np.ndarray, contrast: np.ndarray, part: int) -> np.ndarray:
+    """What each labelled group adds to a mean, or a difference of means; sums to 0. Shape (n_groups,)."""
+    size, total = values[:, _WEIGHT], values[:, part]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = total.sum(axis=0) / size.sum(axis=0)
+        return ((total - means * size) / size.sum(axis=0)) @ contrast * len(values)
 
 
 def unbiased(square: float, labelled: int) -> float:
