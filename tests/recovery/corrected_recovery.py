@@ -183,11 +183,13 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[*POPULATIONS])
     parser.add_argument("--labelled", nargs="*", type=int, default=LABELLED)
     arguments = parser.parse_args()
-    print("| setting | labelled groups | what | covers: labels | corrected | judge | width: labels | corrected | told |")
+    heads = ["setting", "labelled groups", "what", "covers: labels", "corrected", "judge", "width: labels", "corrected"]
+    print(f"| {' | '.join([*heads, 'told'])} |")
     print("|:--|--:|:--|--:|--:|--:|--:|--:|--:|")
     for name in arguments.only:
         for labelled in arguments.labelled:
-            rows = {(row["target"], row["estimator"]): row for row in run(POPULATIONS[name], labelled, arguments.studies)}
+            made = run(POPULATIONS[name], labelled, arguments.studies)
+            rows = {(row["target"], row["estimator"]): row for row in made}
             for target in dict.fromkeys(key[0] for key in rows):
                 own = {kind: rows.get((target, kind)) for kind in ("labels", "corrected", "judge")}
                 covers = ["" if row is None else f"{100 * row['coverage']:.1f}%" for row in own.values()]

@@ -127,6 +127,12 @@ STATISTICS = {
     "calibration": Statistic(
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "calibration")
     ),
+    "corrected_means": Statistic(
+        "agreement",
+        SCORE_ORDER,
+        settings=("bootstrap/confidence", "bootstrap/seed", "corrected_means"),
+        derived=("human_scales",),
+    ),
     "rank_reversal": Statistic(
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")
     ),
@@ -256,6 +262,7 @@ TABLES = {
     "parse_failures": Shown(("parse_failures",), "Answers without a score", "Parse failures"),
     "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, table"),
     "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, table"),
+    "corrected_means": Shown(("corrected_means",), "Human agreement", "Means corrected by people, table"),
     "rank_reversal": Shown(("rank_reversal",), "Ranking", "Rank reversal"),
     "within_item_deviation": Shown(("within_item_deviation",), "Position bias", "Variation within items"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, table"),
@@ -314,6 +321,7 @@ FIGURES = {
     "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, figure"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, figure"),
     "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, figure"),
+    "corrected_means": Shown(("corrected_means",), "Human agreement", "Means corrected by people, figure"),
     "position_selection_by_dataset": Shown(
         ("position_selection",), "Position bias", "Position selection by dataset, figure"
     ),

@@ -1,4 +1,4 @@
-"""Means of people's scores from a judge's scores of all items and people's scores of some: prediction-powered inference.
+"""Means of people's scores from a judge's scores of all items and people's of some: prediction-powered inference.
 
 The sample are groups. Some are labelled: people scored all of their items, or some. A mean of people's scores over the
 labelled items is moved by what the judge says about the others:
@@ -85,7 +85,7 @@ def sums(
     y = np.where(given, human - middles[0], 0)
     f = np.where(scored, judge - middles[1], 0)
     shape = (int(group.max(initial=-1)) + 1, kinds)
-    cell = group * kinds + (0 if kind is None else kind)
+    cell: np.ndarray = group * kinds + (0 if kind is None else kind)
 
     def total(values: np.ndarray) -> np.ndarray:
         return np.bincount(cell, weights=values, minlength=shape[0] * kinds)
@@ -295,7 +295,7 @@ def judge_alone(
     """
     values = of.values.copy()
     values[:, _WEIGHT], values[:, _HUMAN] = values[:, _ITEMS], values[:, _JUDGE]
-    labels = of.values[:, _ITEMS].astype(int)
+    labels: np.ndarray = of.values[:, _ITEMS].astype(int)
     own = Sums(values, labels, (of.middles[1], of.middles[1]), of.spread)
     return corrected(own, confidence, contrast=contrast, weight=0.0, bounds=bounds, share=share)
 
@@ -355,14 +355,19 @@ def unbiased(square: float, labelled: int) -> float:
     return float(np.clip(1 - (1 - square) * (labelled - 1) / (labelled - 2), 0, 1))
 
 
-def price(explained: float, labelled: np.ndarray | float) -> float:
+def price(explained: float, labelled: int) -> float:
     """Share of the variance of labels alone that stays, that of the chosen weight included.
 
     Args:
-        explained: share that the judge explains. labelled: groups; at least 4.
+        explained: share that the judge explains. labelled: groups; at least `FEWEST`.
     """
-    labelled = np.asarray(labelled, dtype=float)
-    return (1 - explained) * (labelled - 2) / (labelled - 3)  # type: ignore[return-value]
+    return float((1 - explained) * (labelled - 2) / (labelled - 3))
+
+
+def alike(of: Sums) -> float:
+    """Effective groups for each labelled group, at most 1: 1 where groups are equally large."""
+    sizes = of.values[of.labelled, _WEIGHT].sum(axis=1)
+    return float(min(resampling.effective(sizes) / len(sizes), 1)) if len(sizes) > 1 else 1.0
 
 
 def groups_needed(
@@ -384,9 +389,9 @@ def groups_needed(
         return np.nan
 
     def reached(m: int) -> bool:
-        rest = 1.0 if square is None else float(price(square * (1 - m / groups), m))
+        rest = 1.0 if square is None else price(square * (1 - m / groups), m)
         df = max(m * alike - (1 if square is None else 2), 1.0)
-        error = np.sqrt(variance / m * min(rest, np.inf))
+        error = np.sqrt(variance / m * rest)
         return bool(distributions.t_quantile((1 + confidence) / 2, df) * error <= margin)
 
     low, high = FEWEST, MOST_GROUPS if square is None else groups

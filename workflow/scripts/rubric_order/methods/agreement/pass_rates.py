@@ -71,7 +71,7 @@ def rogan_gladen(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confid
     if min(len(of_passed), len(of_failed)) < 2:
         return PassRate(Interval(), Interval(), Interval(), NO_LABELS, *counts)
     rates, covariance, degrees = _covariance(sums, labels > 0, counts)
-    right = [_share(rates[k], covariance[k, k], degrees[k], confidence) for k in (1, 2)]
+    right = [_share(float(rates[k]), float(covariance[k, k]), float(degrees[k]), confidence) for k in (1, 2)]
     rate, problem = _fieller(rates, covariance, degrees, confidence)
     return PassRate(rate, right[0], right[1], problem, *counts)
 
@@ -120,9 +120,7 @@ def _share(value: float, variance: float, degrees: float, confidence: float) -> 
     return Interval(float(value), float(max(center - reach, 0)), float(min(center + reach, 1)))
 
 
-def _fieller(
-    rates: np.ndarray, covariance: np.ndarray, degrees: np.ndarray, confidence: float
-) -> tuple[Interval, str]:
+def _fieller(rates: np.ndarray, covariance: np.ndarray, degrees: np.ndarray, confidence: float) -> tuple[Interval, str]:
     """Interval of the ratio of rate + specificity - 1 to sensitivity + specificity - 1, and why there is none."""
     to_top, to_bottom = np.array([1, 0, 1]), np.array([0, 1, 1])
     top, bottom = rates @ to_top - 1, rates @ to_bottom - 1
