@@ -80,8 +80,8 @@ class Study:
     system: np.ndarray
 
 
-def draw(of: Population, groups: int, rng: np.random.Generator) -> tuple[Study, np.ndarray]:
-    """Items of new groups with all of people's scores, and what each group is worth."""
+def draw(of: Population, groups: int, rng: np.random.Generator, *, judged: bool = True) -> tuple[Study, np.ndarray]:
+    """Items of new groups with all of people's scores, and what each group is worth; the judge's only where wanted."""
     size = rng.choice(of.sizes, size=groups)
     group: np.ndarray = np.repeat(np.arange(groups), 2 * size)
     first = 2 * np.cumsum(size) - 2 * size
@@ -91,6 +91,8 @@ def draw(of: Population, groups: int, rng: np.random.Generator) -> tuple[Study, 
     worth = worth + np.where(system == 0, 0.5, -0.5) * preferred[group] + rng.normal(0, 0.6, len(group))
     raters = worth[:, None] + rng.normal(0, 0.6, (len(group), 3)) + rng.normal(0, 0.2, groups)[group, None]
     human = np.clip(np.round(raters), *SCALE).mean(axis=1)
+    if not judged:
+        return Study(human, human, group, system), of.level + common
     spread = worth - worth.mean()
     own = rng.normal(0, 0.7, groups)[group] + rng.normal(0, 0.7, len(group))
     opinion = 3.6 + of.skill * spread + np.sqrt(1 - of.skill**2) * own
@@ -121,7 +123,7 @@ def truth(of: Population) -> dict[str, float]:
     """Means of people over 400,000 groups, in parts."""
     sums = np.zeros((2, 3))
     for seed in range(20):
-        items, _ = draw(of, 20_000, np.random.default_rng([SEED, seed]))
+        items, _ = draw(of, 20_000, np.random.default_rng([SEED, seed]), judged=False)
         for system in (0, 1):
             own = items.human[items.system == system]
             sums[system] += own.sum(), (own >= PASS).sum(), len(own)

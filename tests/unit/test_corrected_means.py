@@ -217,7 +217,10 @@ def test_the_library_takes_a_file(tmp_path):
             lambda table: table.assign(human_score=np.nan),
             "field 'human_score': expected numbers, found none in any row",
         ),
-        (lambda table: table.assign(item=table["group"], candidate="a"), "row 2: field 'human_score': item '0' has two human scores"),
+        (
+            lambda table: table.assign(item=table["group"], candidate="a"),
+            "row 2: field 'human_score': item '0' has two human scores",
+        ),
         (lambda table: table.assign(item=table["item"] // 4, human_score=3), "field 'group': '0' has two groups"),
         (lambda table: table.iloc[:0], "no rows"),
     ],

@@ -1,8 +1,9 @@
 """Share of items that people would pass, from a judge's verdicts and how often they are right: Rogan and Gladen.
 
 Sensitivity is the share of the items that people pass which the judge passes too, specificity the share of those that
-people fail which the judge fails. Both are estimated from labelled groups, and are errors of the result. The labelled
-groups need not have the pass rate of all groups, as long as they have the sensitivity and specificity of all.
+people fail which the judge fails. Both are estimated from labelled groups, and their errors are in the interval. The
+labelled groups need not have the pass rate of all groups, as long as they have the sensitivity and specificity of all.
+That is more than it seems: a judge errs less on what passes or fails clearly.
 """
 
 from typing import NamedTuple
