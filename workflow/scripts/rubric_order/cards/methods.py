@@ -45,8 +45,8 @@ STATISTICS = {
     ),
     "corrected_means": (
         "Means of human scores over all items were estimated from the labelled items and the judge's scores of all by "
-        "prediction-powered inference, with groups as the sample and the weight of the judge with the least error; pass "
-        "rates also from the judge's sensitivity and specificity.",
+        "prediction-powered inference, with groups as the sample and the weight of the judge with the least error; "
+        "pass rates also from the judge's sensitivity and specificity.",
         ("angelopoulos2023", "rogan1978"),
     ),
     "equivalence": (
