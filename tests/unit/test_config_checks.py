@@ -300,6 +300,12 @@ def test_a_config_of_the_wrong_shape_is_one_line_with_the_path_of_the_key(config
             f"{JUDGE}/answer_prefix: it is for answer_format 'score', found answer_format 'feedback'",
         ),
         (
+            "tables/corrected_means",
+            {"margin": 0.07},
+            "tables/corrected_means/margin: expected one of statistics/corrected_means/margins, 0.05, 0.1, 0.15, 0.2,"
+            " 0.3, 0.5, found 0.07",
+        ),
+        (
             f"{JUDGE}/engine_args/quantization",
             "fp8",
             f"{JUDGE}/engine_args/quantization: set {JUDGE}/quantization instead",

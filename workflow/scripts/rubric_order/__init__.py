@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         agreement,
         bias_card,
         budget_curve,
+        corrected_mean,
         position_bias,
         score_effects,
     )
@@ -35,6 +36,7 @@ __all__ = [
     "bias_card",
     "budget_curve",
     "calibrate",
+    "corrected_mean",
     "load_calibration",
     "orderings",
     "parse",
@@ -50,7 +52,8 @@ _MODULES = {
     "library.calibration": ("Calibrations", "calibrate", "load_calibration"),
     "library.prompts": ("orderings", "parse", "render"),
     "library.results": (
-        *("BiasCards", "Result", "agreement", "bias_card", "budget_curve", "position_bias", "score_effects"),
+        *("BiasCards", "Result", "agreement", "bias_card", "budget_curve", "corrected_mean", "position_bias"),
+        "score_effects",
     ),
     "library.study": ("study",),
 }

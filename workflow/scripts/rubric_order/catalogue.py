@@ -139,6 +139,12 @@ STATISTICS = {
         settings=("bootstrap", "ordering_subsets"),
         derived=("temperatures",),
     ),
+    "corrected_means": Statistic(
+        "agreement",
+        SCORE_ORDER,
+        settings=("bootstrap/confidence", "bootstrap/seed", "corrected_means"),
+        derived=("human_scales",),
+    ),
     "rank_reversal": Statistic(
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")
     ),
@@ -270,6 +276,7 @@ TABLES = {
     "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, table"),
     "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, table"),
     "ordering_subsets": Shown(("ordering_subsets",), "Calibration", "Orderings to read, table"),
+    "corrected_means": Shown(("corrected_means",), "Human agreement", "Means corrected by people, table"),
     "rank_reversal": Shown(("rank_reversal",), "Ranking", "Rank reversal"),
     "within_item_deviation": Shown(("within_item_deviation",), "Position bias", "Variation within items"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, table"),
@@ -330,6 +337,7 @@ FIGURES = {
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, figure"),
     "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, figure"),
     "ordering_subsets": Shown(("ordering_subsets",), "Calibration", "Orderings to read, figure"),
+    "corrected_means": Shown(("corrected_means",), "Human agreement", "Means corrected by people, figure"),
     "position_selection_by_dataset": Shown(
         ("position_selection",), "Position bias", "Position selection by dataset, figure"
     ),

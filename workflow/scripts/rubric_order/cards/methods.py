@@ -53,6 +53,12 @@ STATISTICS = {
         "within items; what is reached was measured in reads that had no part in the choice of the orderings.",
         (),
     ),
+    "corrected_means": (
+        "Means of human scores over all items were estimated from the labelled items and the judge's scores of all by "
+        "prediction-powered inference, with groups as the sample and the weight of the judge with the least error; "
+        "pass rates also from the judge's sensitivity and specificity.",
+        ("angelopoulos2023", "rogan1978"),
+    ),
     "equivalence": (
         "Effects were called smaller than a margin where two one-sided tests reject that they are as large.",
         ("schuirmann1987",),

@@ -138,7 +138,7 @@ def as_scores(
     level, reason = _scores(reads["score"], shown, where)
     of_judge = Words(judge.codes * len(item.values) + item.codes, item.values)
     human = _human(reads, of_judge, shown, where)
-    _check_alike(of_judge, group.codes, group.values, "group", "groups", where)
+    check_alike(of_judge, group.codes, group.values, "group", "groups", where)
     names = item.series()
     table = pd.DataFrame(
         {name: constant(value, len(reads)) for name, value in ABOUT.items()}
@@ -374,8 +374,8 @@ def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str 
         }
         levels = [rows.get((word, k), levels[word]) for word in range(len(words.values)) for k in range(len(used))]
     shown = Shown(code, levels, used, of_row)
-    _check_alike(judge, shown.n, np.arange(scales.MOST + 1), "ordering", "levels", where)
-    _check_alike(judge, of_row, np.array([own.words for own in used], dtype=object), "ordering", "scales", where)
+    check_alike(judge, shown.n, np.arange(scales.MOST + 1), "ordering", "levels", where)
+    check_alike(judge, of_row, np.array([own.words for own in used], dtype=object), "ordering", "scales", where)
     return shown
 
 
@@ -396,7 +396,7 @@ def permutation(text: str) -> list[int] | None:
     return None if ordering is None or not ordering.scale.usual else [*ordering.levels]
 
 
-def _check_alike(key: Words, value: np.ndarray, names: np.ndarray, field: str, what: str, where: str | Path) -> None:
+def check_alike(key: Words, value: np.ndarray, names: np.ndarray, field: str, what: str, where: str | Path) -> None:
     """Every key, such as a judge, must have one value, such as a number of levels, in all its rows."""
     first = pd.Series(value).groupby(key.codes).transform("first").to_numpy()
     rows = np.flatnonzero(value != first)
@@ -461,7 +461,7 @@ def _choice(text: str, scale: Scale) -> tuple[int | None, str | None]:
     return place, None
 
 
-def _numbers(column: pd.Series, field: str, where: str | Path) -> np.ndarray:
+def numbers_of(column: pd.Series, field: str, where: str | Path) -> np.ndarray:
     """A column as numbers, NaN where there is nothing."""
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         values = column.to_numpy(dtype=float, na_value=np.nan)
@@ -486,7 +486,7 @@ def _human(reads: pd.DataFrame, item: Words, shown: Shown, where: str | Path) ->
     column = reads["human_score"]
     if any(not scale.numeric for scale in shown.scales):
         column = _levels_of_labels(words_of(column), shown)
-    values = _numbers(column, "human_score", where)
+    values = numbers_of(column, "human_score", where)
     first = pd.Series(values).groupby(item.codes).transform("first").to_numpy()
     rows = np.flatnonzero(~np.isnan(values) & (values != first))
     if len(rows):
@@ -570,7 +570,7 @@ def _probabilities(
         match = PROBABILITY.fullmatch(str(name))
         if match and (NUMBER.fullmatch(match["label"]) or name.lower() in by_label):
             columns[by_label.get(name.lower(), name)] = name
-    values = {of: _numbers(reads[name], name, where)[rows] for of, name in columns.items()}
+    values = {of: numbers_of(reads[name], name, where)[rows] for of, name in columns.items()}
     values = {name: column for name, column in values.items() if not np.isnan(column).all()}
     if not values:
         return np.full(order.shape, np.nan)

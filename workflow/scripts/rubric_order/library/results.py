@@ -16,6 +16,7 @@ stands first.
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,9 +26,11 @@ import numpy as np
 import pandas as pd
 
 from rubric_order import catalogue
-from rubric_order.base.keys import EVERY
+from rubric_order.base.errors import InputError, nearest
+from rubric_order.base.keys import DEFAULT_PROFILE, EVERY, KEYS
 from rubric_order.base.labels import Labels
 from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.cards.card import Card
 from rubric_order.cards.card import cards as make_cards
 from rubric_order.figures import view
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 Reads: TypeAlias = pd.DataFrame | str | Path
 SIZE: Mapping[str, Any] = {"width_in": 6.4, "columns": 3}
+MARGINS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)  # of `statistics.corrected_means` in config
 
 
 @dataclass(frozen=True)
@@ -160,6 +164,63 @@ def budget_curve(reads: Reads) -> Result:
     return Result(_shown(estimated["budget_curve"]), estimated, lambda: _drawn_budget(estimated))
 
 
+def corrected_mean(
+    scores: Reads,
+    *,
+    scale: tuple[float, float] | None = None,
+    passes: float | tuple[float, float] | None = None,
+    reference: str | None = None,
+    confidence: float = estimates.CONFIDENCE,
+    margins: Sequence[float] = MARGINS,
+) -> Result:
+    """What people would say on average about all items, from a judge's scores of all and people's scores of some.
+
+    It takes any scores of any judge; orderings are not needed. When it helps, and what breaks it:
+    ``docs/corrected_means.md``.
+
+    Args:
+        scores: a table, or a file of it: columns score (the judge's) and human_score, empty where nobody gave one; and,
+            where they are known, item, group and candidate. Several rows of an item are averaged; without item each row
+            is one, and without group each item is one. Items of one group may depend on each other. The labelled groups
+            must be a random sample of the groups.
+        scale: least and greatest score that people can give; estimates are cut off there.
+        passes: least score that passes; or that of people and that of the judge. Without it there are no pass rates.
+        reference: candidate that others are compared with, by default the first by name.
+        confidence: nominal coverage of the intervals.
+        margins: margins of error to say numbers of labelled groups for.
+
+    Raises:
+        InputError: with row and field, where the table is not as described.
+
+    Examples:
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(1)
+        >>> worth = rng.normal(3, 1, 400)
+        >>> table = pd.DataFrame({"score": worth + 0.5, "human_score": worth + rng.normal(0, 0.5, 400)})
+        >>> table.loc[60:, "human_score"] = np.nan  # people scored 60 of 400
+        >>> value = ro.corrected_mean(table).table.query("quantity == 'value'").set_index("estimator")
+        >>> value[["estimate", "ci_low", "ci_high"]].round(2).T.to_dict("list")
+        {'labels': [3.01, 2.76, 3.27], 'judge': [3.42, 3.33, 3.51], 'corrected': [2.98, 2.83, 3.14]}
+    """
+    from rubric_order.analyses.agreement.corrected_means import estimate as corrected_means
+    from rubric_order.library import labelled
+
+    items = labelled.items(scores)
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence: expected a number between 0 and 1, found {confidence!r:.60}")
+    least = passes if isinstance(passes, tuple) or passes is None else (float(passes), float(passes))
+    if reference is not None and reference not in set(items["candidate"]):
+        raise InputError(f"reference: {reference!r:.60} is no candidate{nearest(reference, set(items['candidate']))}")
+    options = corrected_means.Options(confidence, scale or (-math.inf, math.inf), least, reference, margins)
+    common: Row = dict.fromkeys(KEYS, "reads") | {"judge": "judge", "profile": DEFAULT_PROFILE, "n": 0}
+    common |= {"criterion": EVERY, "readout": Readout.HARD, "cluster": "group"}
+    rows = [common | row for row in corrected_means.of_items(items, options)]
+    estimated = {"corrected_means": corrected_means.as_table(rows)}
+    drawn = {"readout": Readout.HARD, "criterion": EVERY, "target": "mean", "row_height_in": 0.3}
+    shown = _shown(estimated["corrected_means"]).drop(columns=["strategy", "n", "criterion", "readout"])
+    return Result(shown, estimated, lambda: _drawn("corrected_means", estimated, **drawn))
+
+
 def bias_card(
     reads: Reads,
     *,
@@ -231,8 +292,6 @@ def _of_failures(failure: pd.Series) -> Iterator[str]:
 
 
 def _rated(reads: Reads) -> pd.DataFrame:
-    from rubric_order.base.errors import InputError
-
     scores = estimates.scores_of(reads)
     if scores["human_score"].isna().all():
         raise InputError("reads: no item has a human score; expected column 'human_score'")

@@ -294,6 +294,12 @@ def _problems_of_statistics(config: Config) -> Iterator[str]:
         yield from _problems_of_replication(config)
     if "reference_answers" in config.tables and not config.references:
         yield "tables/reference_answers: expected reference answers that are made, under 'references'"
+    if "corrected_means" in config.tables:
+        margin, margins = config.tables["corrected_means"].block()["margin"], statistics.corrected_means.margins
+        if margin not in margins:
+            listed = ", ".join(f"{value:g}" for value in margins)
+            expected = f"expected one of statistics/corrected_means/margins, {listed}"
+            yield f"tables/corrected_means/margin: {expected}, found {margin:g}"
     if "scales" in config.tables:
         shown = statistics.scales.block()
         yield from _problems_of_shown("statistics/scales", shown, studies, registry.probes(("scales",)))

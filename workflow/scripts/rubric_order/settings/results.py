@@ -17,6 +17,7 @@ from rubric_order.settings.base import (
     Count,
     Inches,
     Levels,
+    Positive,
     Probability,
     ReadoutName,
     Readouts,
@@ -95,6 +96,7 @@ else:
     OnCurve = _one_of(*strategies.fitting("budget_curve"))
 OF_ONE_ORDERING = strategies.names(lambda strategy: strategy.one_ordering)
 OF_SCORES = strategies.names(lambda strategy: strategy.orderings and "score_order" in strategy.probes)
+OF_SCORES_OR_RECORDED = IN_EVERY_POSITION.but(type=_one_of(*OF_SCORES, strategies.RECORDED))
 CORRELATION = Key(Literal["pearson", "spearman"], "pearson", "Measure of agreement.")
 DATASET = Key(str, "all", "Dataset to show; `all` is all of them.")
 STUDIES = Key(SomeTexts, ["scoring_bias"], "Studies to show; of a row that several have, the first one's is taken.")
@@ -297,6 +299,20 @@ FIGURES: dict[str, dict[str, Key]] = {
         **SIZES,
         "row_height_in": ROW.but(0.45, "Height of a judge's row in inches."),
     },
+    "corrected_means": {
+        **SHARED,
+        "strategy": OF_SCORES_OR_RECORDED,
+        "n": N,
+        "criterion": Key(str, "all", "Criterion to show; `all` is all of them together."),
+        "target": Key(
+            Literal["mean", "difference", "pass_rate"],
+            "mean",
+            "What to show: mean scores, differences of candidates from the reference, or pass rates.",
+        ),
+        "readout": READOUT.but(description=AVERAGED),
+        **SIZES,
+        "row_height_in": ROW.but(0.3),
+    },
     "position_selection_by_dataset": {
         **SHARED,
         "strategy": IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("by_dataset"))),
@@ -412,6 +428,13 @@ TABLES: dict[str, dict[str, Key]] = {
     "generalisability": {**ROWS, "strategy": REPEATED, "n": N, "cluster": CLUSTER},
     "calibration": {**ROWS, "strategy": OF_ONE_SET_OR_RECORDED, "n": N},
     "ordering_subsets": {**ROWS, "strategy": IN_ONE_SET, "n": N},
+    "corrected_means": {
+        **ROWS,
+        "n": N,
+        "margin": Key(
+            Positive, 0.1, "Margin of error to show numbers of groups for, one of the statistic's `margins`."
+        ),
+    },
     "canonical_rank": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
     "score_position": {**ROWS, "strategy": OF_LEVELS, "n": N, "cluster": CLUSTER},
     "manipulability": {**ROWS, "strategy": IN_ONE_SET, "n": N},

@@ -148,6 +148,29 @@ class OrderingSubsets(Settings):
     )
 
 
+class CorrectedMeans(Settings):
+    """Means of people's scores from labels and a judge."""
+
+    human_pass: Number | None = setting(
+        None, "Least human score that passes, as people gave it; without one there are no pass rates."
+    )
+    judge_pass: Number | None = setting(
+        None, "Least score of the judge that passes, from 1 to the number of levels; by default where `human_pass` is."
+    )
+    reference: str | None = setting(
+        None, "Candidate that the others are compared with; by default the first by name of each dataset."
+    )
+    margins: Annotated[list[Positive], Len(1), Unique] = setting(
+        [0.05, 0.1, 0.15, 0.2, 0.3, 0.5],
+        "Margins of error, in points of people's scale or shares of 1, to say numbers of labelled groups for.",
+    )
+    groups: Annotated[int, Ge(2)] | None = setting(
+        None,
+        "Labelled groups to use, drawn at random; labels of the others are hidden, to see what so few would have said."
+        " By default all are used.",
+    )
+
+
 class RankReversal(Settings):
     """Noise of rankings."""
 
@@ -282,6 +305,7 @@ class Statistics(Settings):
     budget_curve: BudgetCurve = setting(factory=BudgetCurve)
     calibration: Calibration = setting(factory=Calibration)
     ordering_subsets: OrderingSubsets = setting(factory=OrderingSubsets)
+    corrected_means: CorrectedMeans = setting(factory=CorrectedMeans)
     rank_reversal: RankReversal = setting(factory=RankReversal)
     bias_cost: BiasCost = setting(factory=BiasCost)
     power: Power = setting(factory=Power)
