@@ -127,6 +127,9 @@ STATISTICS = {
     "calibration": Statistic(
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "calibration")
     ),
+    "adaptive_budget": Statistic(
+        "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "adaptive_budget")
+    ),
     "rank_reversal": Statistic(
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")
     ),
@@ -256,6 +259,7 @@ TABLES = {
     "parse_failures": Shown(("parse_failures",), "Answers without a score", "Parse failures"),
     "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, table"),
     "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, table"),
+    "adaptive_budget": Shown(("adaptive_budget",), "Calibration", "Reading until it is enough, table"),
     "rank_reversal": Shown(("rank_reversal",), "Ranking", "Rank reversal"),
     "within_item_deviation": Shown(("within_item_deviation",), "Position bias", "Variation within items"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, table"),
@@ -314,6 +318,7 @@ FIGURES = {
     "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, figure"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, figure"),
     "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, figure"),
+    "adaptive_budget": Shown(("adaptive_budget",), "Calibration", "Reading until it is enough, figure"),
     "position_selection_by_dataset": Shown(
         ("position_selection",), "Position bias", "Position selection by dataset, figure"
     ),

@@ -277,6 +277,15 @@ FIGURES: dict[str, dict[str, Key]] = {
         "panel_height_in": PANEL.but(2.2),
         "columns": COLUMNS,
     },
+    "adaptive_budget": {
+        **SHARED,
+        "strategy": OF_ONE_SET_OR_RECORDED,
+        "n": N,
+        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        **SIZES,
+        "panel_height_in": PANEL.but(2.4),
+        "columns": COLUMNS,
+    },
     "position_selection_by_dataset": {
         **SHARED,
         "strategy": IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("by_dataset"))),
@@ -391,6 +400,7 @@ TABLES: dict[str, dict[str, Key]] = {
     },
     "generalisability": {**ROWS, "strategy": REPEATED, "n": N, "cluster": CLUSTER},
     "calibration": {**ROWS, "strategy": OF_ONE_SET_OR_RECORDED, "n": N},
+    "adaptive_budget": {**ROWS, "strategy": OF_ONE_SET_OR_RECORDED, "n": N},
     "canonical_rank": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
     "score_position": {**ROWS, "strategy": OF_LEVELS, "n": N, "cluster": CLUSTER},
     "bias_cost": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
