@@ -3,9 +3,9 @@
     python tests/recovery/adaptive_recovery.py --studies 2000
 
 A study has groups that are read completely, from which a rule is learnt, and new groups that are read until they are
-stopped. The truth is the mean of all reads of an item, computed from the reads alone. Judges prefer the first place, the
-last, both ends, high scores first; groups and items differ in what positions are worth to them; some judges write the
-same score in nearly every read, or almost anything.
+stopped. The truth is the mean of all reads of an item, computed from the reads alone. Judges prefer the first place,
+the last, both ends, high scores first; groups and items differ in what positions are worth to them; some judges write
+the same score in nearly every read, or almost anything.
 """
 
 import argparse
@@ -120,7 +120,8 @@ def main() -> None:
     options = parser.parse_args()
     count = options.studies // (2 * len(JUDGES))
     words = f"target {options.target:g}, {options.learning} groups learnt on, {count} studies a row"
-    for goal, table in zip(("width", "width or place"), tables(count, options.learning, options.groups, options.target)):
+    results = tables(count, options.learning, options.groups, options.target)
+    for goal, table in zip(("width", "width or place"), results, strict=True):
         print(f"goal: {goal}; {words}\n{table.round(2).to_string()}\n", flush=True)
 
 

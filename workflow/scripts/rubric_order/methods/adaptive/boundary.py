@@ -1,8 +1,9 @@
 """Stopping by what complete reads of other groups say: estimates without their position effect, and how far they err.
 
 The interval of an item after t reads is its mean, less what the orderings that were read add in other groups, plus and
-minus a factor times a standard error. The factor is not taken from a table. It is the smallest with which, had the other
-groups been read adaptively, few enough claims would have been wrong: conformal risk control, with groups as the sample.
+minus a factor times a standard error. The factor is not taken from a table. It is the smallest with which, had the
+other groups been read adaptively, few enough claims would have been wrong: conformal risk control, with groups as the
+sample.
 """
 
 from typing import NamedTuple
@@ -63,7 +64,7 @@ class Boundary(NamedTuple):
     Attributes:
         offsets: what each ordering adds to the mean of an item, shape (N,); they sum to 0.
         spread: of an item's reads without that.
-        factor: of standard errors; infinite where there is too little to learn from, so that only what is certain stops.
+        factor: of standard errors; infinite where there is too little to learn from: only what is certain stops then.
         n_groups: groups that it was learnt on.
     """
 
@@ -234,12 +235,12 @@ def learn(
 ) -> Boundary:
     """Learn a rule from groups that were read completely.
 
-    Each item is read in `draws` random orders. What orderings add to a group, and its variance, come from the
-    other groups. A factor is good enough where the wrong claims of a group, at it and at all larger factors, are few:
-    (sum over groups of the largest share + 1) / (groups + 1) is at most alpha. Then a claim about a new item of a new
-    group is wrong with probability alpha at most, whatever the judge, if groups are exchangeable; but for that offsets and
-    variances of a new group come from one group more. So that the wrong ones are not hidden among items that are read to their
-    end, they must also be few beside the items that stop early: (wrong + 1) / (early + 1), in groups.
+    Each item is read in `draws` random orders. What orderings add to a group, and its variance, come from the other
+    groups. A factor is good enough where the wrong claims of a group, at it and at all larger factors, are few: (sum
+    over groups of the largest share + 1) / (groups + 1) is at most alpha. Then a claim about a new item of a new group
+    is wrong with probability alpha at most, whatever the judge, if groups are exchangeable; but for that offsets and
+    variances of a new group come from one group more. So that the wrong ones are not hidden among items that are read
+    to their end, they must also be few beside the items that stop early: (wrong + 1) / (early + 1), in groups.
 
     Args:
         values: scores by ordering, shape (m, N), without gaps.
@@ -252,8 +253,8 @@ def learn(
     Returns:
         A boundary with an infinite factor where groups are too few: with an alpha of 0.05 less than 19.
 
-    Source: Angelopoulos et al. (2024), Conformal risk control, Theorem 1; groups as the sample, the one that is left out
-    and the share of early items are ours.
+    Source: Angelopoulos et al. (2024), Conformal risk control, Theorem 1; groups as the sample, the one that is left
+    out and the share of early items are ours.
     """
     count, size = int(group.max()) + 1, scale.size
     overall, without = offsets_of(values, group)

@@ -8,9 +8,10 @@ assumption is that the order of the reads is drawn at random; nothing is assumed
 
 import numpy as np
 
-BETS = (0.25, 0.5, 0.75, 1.0)  # shares of the capital that are bet, all of them side by side
+BETS = {0.25: 0.1, 0.5: 0.2, 1.0: 0.7}  # shares of the capital that are bet, with the part that each has at first
 STEPS = 400  # candidates for the mean of scores that are no whole numbers
 CELLS_AT_ONCE = 4_000_000
+_ROUNDING = 1e-9
 
 
 def certain(values: np.ndarray, *, size: int, low: float, high: float) -> np.ndarray:
@@ -40,7 +41,7 @@ def intervals(
     For each mean m that is possible, a gambler bets against it. If m is true, the next score has the expectation
     (N m - sum so far) / (N - reads so far), so the bets are fair, and the capital reaches 1 / alpha with probability
     alpha at most (Ville's inequality). Means against which it was reached are excluded. The capital is spread over
-    fixed shares (`BETS`), half of it on higher and half on lower scores.
+    fixed shares (`BETS`), half of it on higher and half on lower scores. Most is bet at once, since reads are few.
 
     Args:
         values, size, low, high: see `certain`.
@@ -57,13 +58,15 @@ def intervals(
     >>> scores = np.full((1, 10), 3.0)
     >>> found = intervals(scores, size=10, low=1, high=5, alpha=0.05, whole=True)
     >>> found[0, [0, 5, 9]].round(2).tolist()
-    [[1.2, 4.8], [2.3, 3.7], [3.0, 3.0]]
+    [[1.2, 4.8], [2.4, 3.6], [3.0, 3.0]]
     """
     candidates = np.linspace(0, 1, size * round(high - low) + 1 if whole else STEPS + 1)
     rows = max(1, CELLS_AT_ONCE // (len(candidates) * 2 * len(BETS)))
     alphas = np.broadcast_to(alpha, len(values))
     parts = [
-        _accepted((values[start : start + rows] - low) / (high - low), size, candidates, alphas[start : start + rows])
+        _accepted(
+            (values[start : start + rows] - low) / (high - low), size, candidates, alphas[start : start + rows], whole
+        )
         for start in range(0, len(values), rows)
     ]
     accepted = low + (high - low) * np.concatenate(parts) if parts else np.empty((0, values.shape[1], 2))
@@ -72,33 +75,36 @@ def intervals(
     bounds = certain(values, size=size, low=low, high=high)
     ends = np.stack([np.maximum(accepted[..., 0], bounds[..., 0]), np.minimum(accepted[..., 1], bounds[..., 1])], -1)
     lower, upper = np.maximum.accumulate(ends[..., 0], axis=1), np.minimum.accumulate(ends[..., 1], axis=1)
-    return np.stack([lower, upper], axis=-1)
+    ends = np.stack([lower, upper], axis=-1)
+    return np.where((lower > upper)[..., None], bounds, ends)  # all means were beaten: one of the rare misses
 
 
-def _accepted(x: np.ndarray, size: int, candidates: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Least and greatest candidate that no gambler has beaten, after each read, on the scale from 0 to 1.
+def _accepted(x: np.ndarray, size: int, candidates: np.ndarray, alpha: np.ndarray, whole: bool) -> np.ndarray:
+    """Least and greatest candidate that is possible and that no gambler has beaten, after each read, from 0 to 1.
 
     Args:
-        x: scores from 0 to 1, shape (m, t). candidates: shape (c,). alpha: shape (m,).
+        x: scores from 0 to 1, shape (m, t). candidates: shape (c,). alpha: shape (m,). whole: see `intervals`.
 
     Returns:
         Shape (m, t, 2). Against a fixed m the capital is a convex function of m, so what lies between is accepted too.
     """
-    bets = np.array(BETS)
+    bets, parts = (np.array([*numbers]) for numbers in (BETS.keys(), BETS.values()))
+    slack = _ROUNDING if whole else size / STEPS  # of the sum of all reads
     capital = np.ones((2, len(x), len(candidates), len(bets)))
     most = np.zeros((len(x), len(candidates)))
     total = np.zeros(len(x))
     ends = np.empty((*x.shape, 2))
     for read in range(x.shape[1]):
         expected = (size * candidates - total[:, None]) / (size - read)
-        possible = (expected > 0) & (expected < 1)  # others are excluded by `certain`, or are certain
+        possible = (expected > _ROUNDING) & (expected < 1 - _ROUNDING)  # others are left out below, or are certain
         up = (x[:, read, None] - expected) / np.where(possible, expected, 1)
         down = (expected - x[:, read, None]) / np.where(possible, 1 - expected, 1)
         for side, gain in enumerate((up, down)):
             capital[side] *= np.where(possible[..., None], 1 + bets * gain[..., None], 1)
-        most = np.maximum(most, capital.mean(axis=(0, 3)))
-        left = most < 1 / alpha[:, None]
+        most = np.maximum(most, (capital @ parts).mean(axis=0))
+        total = total + x[:, read]
+        rest = size * candidates - total[:, None]
+        left = (most < 1 / alpha[:, None]) & (rest >= -slack) & (rest <= size - read - 1 + slack)
         ends[:, read, 0] = np.where(left, candidates, np.inf).min(axis=1)
         ends[:, read, 1] = np.where(left, candidates, -np.inf).max(axis=1)
-        total = total + x[:, read]
     return np.where(np.isnan(np.cumsum(x, axis=1))[..., None], np.nan, ends)

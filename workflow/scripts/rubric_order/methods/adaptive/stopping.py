@@ -99,14 +99,12 @@ def settled(low: np.ndarray, high: np.ndarray, groups: Groups) -> np.ndarray:
     return apart[groups.group, groups.slot] & groups.several & ~nowhere
 
 
-def stop(
-    widths: np.ndarray, size: int, target: float, groups: Groups, *, places: np.ndarray | None = None
-) -> Stops:
+def stop(widths: np.ndarray, size: int, target: float, groups: Groups, *, places: np.ndarray | None = None) -> Stops:
     """Read items in rounds until they are stopped.
 
     Args:
-        widths: of each item's interval after each of its reads, in points, shape (m, t): t rounds, t at most `size`. NaN
-            where it has none, such as after a read without a score: such an item is read to its end.
+        widths: of each item's interval after each of its reads, in points, shape (m, t): t rounds, t at most `size`.
+            NaN where it has none, such as after a read without a score: such an item is read to its end.
         size: N, number of all reads of an item.
         target: an item is stopped when its interval is at most so wide, in points.
         groups: the items by group.

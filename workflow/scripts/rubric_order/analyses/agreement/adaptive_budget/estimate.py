@@ -106,21 +106,21 @@ def estimate(
     Returns:
         One row a group of `KEYS` and `readout` (cluster ``group``), `rule`, `goal`, `target` and `quantity`.
 
-        `rule` is ``sequence``, by a confidence sequence that takes the random order of reads and nothing else for granted
-        (`sequences.intervals`); ``learnt``, by what complete reads of other groups say (`boundary.learn`), with the mean
-        number of groups learnt from `n_learning` and mean `factor`, infinite where they are too few; or ``fixed`` and
-        ``fixed_learnt``, `k` reads of every item, as they are or without what orderings add in other groups. `goal` is
-        ``width``, or ``width_or_place``: stop also where an item's interval overlaps with that of no other candidate of
-        its group and criterion. A sequence settles places at (1 - level) / candidates.
+        `rule` is ``sequence``, by a confidence sequence that takes the random order of reads and nothing else for
+        granted (`sequences.intervals`); ``learnt``, by what complete reads of other groups say (`boundary.learn`), with
+        the mean number of groups learnt from `n_learning` and mean `factor`, infinite where they are too few; or
+        ``fixed`` and ``fixed_learnt``, `k` reads of every item, as they are or without what orderings add in other
+        groups. `goal` is ``width``, or ``width_or_place``: stop also where an item's interval overlaps with that of no
+        other candidate of its group and criterion. A sequence settles places at (1 - level) / candidates.
 
         `quantity` is ``reads``, the mean number of an item; ``spared``, 1 - reads / N; ``coverage``, the share of items
         whose interval holds the mean; ``coverage_early``, of those that were not read to their end; ``stopped_width``,
         ``stopped_place``, ``read_all``, the shares of items by what stopped them; ``place_right``, of the places that
-        were settled, those that are right; ``rmse``, root mean square error of the estimates, in points; ``rmse_fixed``,
-        of as many reads of every item, and ``rmse_ratio``; ``outside``, the share of items that err by more than half of
-        the target, and ``outside_fixed``; ``reads_fixed``, reads of every item that have the same error, and ``saved``,
-        1 - reads / reads_fixed. Intervals are over groups: Korn and Graubard's for shares, else a jackknife with
-        Student's t; what was learnt is taken as it is.
+        were settled, those that are right; ``rmse``, root mean square error of the estimates, in points;
+        ``rmse_fixed``, of as many reads of every item, and ``rmse_ratio``; ``outside``, the share of items that err by
+        more than half of the target, and ``outside_fixed``; ``reads_fixed``, reads of every item that have the same
+        error, and ``saved``, 1 - reads / reads_fixed. Intervals are over groups: Korn and Graubard's for shares, else a
+        jackknife with Student's t; what was learnt is taken as it is.
 
     Source: ours; see `sequences` and `boundary`.
     """

@@ -11,17 +11,18 @@ from rubric_order.tables.spec import Rows, Table, estimate, same, wide
 
 CAPTION = (
     "Reads of an item until it is stopped, in a replay of complete reads ({strategy}) in random order, with "
-    "{bootstrap[confidence]:.0%} intervals over groups. What is estimated is the item's mean over its orderings, as the "
-    "judge answered them, which is certain once all are read; not the mean over repeats. Sequence: a confidence "
+    "{bootstrap[confidence]:.0%} intervals over groups. What is estimated is the item's mean over its orderings, as "
+    "the judge answered them, which is certain once all are read; not the mean over repeats. Sequence: a confidence "
     "sequence for reads in random order without replacement, valid for each item whatever the judge. Learnt: "
     "intervals without what orderings add, of a factor that would have made {adaptive_budget[level]:.0%} of the claims "
-    "right in other groups; valid for an item of a group like them, on average over items. Stopped by width: the interval is at most as wide "
-    "as the target; by place: it overlaps with that of no other candidate. Held: intervals that hold the mean; early: "
-    "of the items that were not read to their end. Rare items that stop early can miss more often than all do. "
-    "Error: root mean square, in points, and times that of as many reads of every item. Beyond: items that err by "
-    "more than half of the target, and with as many reads of every item. Saved: calls less than with a number of reads that is the same for all items and has "
-    "the same error; below 0 where that would take fewer. Calls of the groups that were learnt on are not counted. A judge whose "
-    "reads of an item do not differ saves most: few reads are then enough by any rule, and the order is no matter."
+    "right in other groups; valid on average over items of groups like them. Stopped by width: the interval is at most "
+    "as wide as the target; by place: it overlaps with that of no other candidate. Held: intervals that hold the mean; "
+    "early: of the items that were not read to their end. Error: root mean square, in points, and times that of as "
+    "many reads of every item. Beyond: items that err by more than half of the target, and with as many reads of every "
+    "item. Saved: calls less than with a number of reads that is the same for all items and has the same error; below "
+    "0 where that would take fewer. Calls of the groups that were learnt on are not counted. Few reads are also enough "
+    "where a judge writes the same score in all of them, whatever the order does; the error beside that of as many "
+    "reads of every item tells what of it comes from stopping items one by one."
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "rule", "goal", "target"]
 QUANTITIES = (
