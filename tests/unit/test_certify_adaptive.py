@@ -18,12 +18,13 @@ from typer.testing import CliRunner
 from rubric_order.base.errors import InputError
 from rubric_order.commands.app import app
 from rubric_order.contracts.scores import SCORES
+from rubric_order.judging import starting
 from rubric_order.library.certify import adaptive, inputs, judges, study
 from rubric_order.library.certify.adaptive import Adaptive
 from rubric_order.methods.adaptive import boundary, stopping
 
 RUBRIC = {"question": "Is it polite?", "levels": {1: "Rude.", 2: "Correct.", 3: "Warm."}}
-SETTING = Adaptive(1.0, probe_groups=20, places=True)
+SETTING = Adaptive(0.5, probe_groups=20, places=True)
 GROUPS = 26
 
 
@@ -80,8 +81,9 @@ def test_texts_are_read_until_they_are_known_and_no_call_is_made_twice(asked):
     assert set(probed["stopped_by"]) == {"all"}
     others = table[~table["probe"]]
     assert others["reads"].nunique() > 1
+    assert {"width", "place"} <= set(others["stopped_by"])
     assert others["reads"].sum() < 6 * len(others)
-    assert ((others["high"] - others["low"] <= 1 + 1e-9) | (others["stopped_by"] == "place")).all()
+    assert ((others["high"] - others["low"] <= 0.5 + 1e-9) | (others["stopped_by"] == "place")).all()
     scores = SCORES.read(next(folder.glob("data/scores/certify/*/*.parquet")))
     assert set(scores["group_id"]) == set(probed["group_id"])  # the card is of reads that nobody chose
     assert scores["score"].notna().all()
@@ -108,7 +110,7 @@ def test_complete_answers_stop_the_same_texts_after_the_same_reads(asked, texts)
     rest = full.only(~chosen)
     read = np.take_along_axis(values[~chosen], rest.order, axis=1)
     walk = boundary.paths(read, rule.offsets[rest.order], rule.spread, rest.scale)
-    goal = boundary.Goal(1.0, True, 0.05)
+    goal = boundary.Goal(0.5, True, 0.05)
     claimed = boundary.claims(walk, rule.factor, goal, rest.scale, stopping.grouped(rest.cell))
     table = pd.read_csv(folder / study.ADAPTIVE)
     table = table[~table["probe"]]
@@ -131,7 +133,7 @@ def test_a_run_that_is_killed_several_times_asks_nothing_twice_and_ends_the_same
     program = Path(sys.executable).with_name("rubric-order")
     with running(slow) as endpoint:
         words = ["certify", endpoint.base_url, "--model", "m", "--items", texts[0], "--rubric", texts[1]]
-        words += ["--adaptive", "--target-width", 1, "--probe-groups", 20, "--places", "--set", "concurrency=4"]
+        words += ["--adaptive", "--target-width", 0.5, "--probe-groups", 20, "--places", "--set", "concurrency=4"]
         command = [str(word) for word in (program, *words, "--folder", tmp_path / "study", "--json")]
         total = len(prompts)
         for calls in (total // 3, total - 40, total - 20, total - 5):  # within the probe groups, and within rounds
@@ -148,7 +150,10 @@ def test_a_run_that_is_killed_several_times_asks_nothing_twice_and_ends_the_same
     assert (card["n_groups"], card["n_orderings"]) == (20, 6)
 
 
-def test_a_text_with_an_answer_without_a_score_is_read_to_its_end_and_has_no_interval(texts, tmp_path):
+def test_a_text_with_an_answer_without_a_score_is_read_to_its_end_and_has_no_interval(texts, tmp_path, monkeypatch):
+    starts, start = [], starting.Starter.__call__
+    monkeypatch.setattr(starting.Starter, "__call__", lambda self: starts.append(self) or start(self))
+
     def mute(call: Call) -> Reply:
         if "Text 3-0 " in call.prompt and re.search(r"^Score 2:.*\n(.*\n)*?Score 3:", call.prompt, re.MULTILINE):
             return Reply(completion("I would rather not say.", model="m"))
@@ -158,6 +163,7 @@ def test_a_text_with_an_answer_without_a_score_is_read_to_its_end_and_has_no_int
         made = prepared(endpoint.base_url, texts, tmp_path / "study")
         table = made.ask_in_rounds(Adaptive(1.5, probe_groups=0))
         assert len(endpoint.calls) == table["reads"].sum()
+    assert len(starts) == 1  # one engine for all rounds
     row = table.set_index("item_id").loc["t3_0"]
     assert (row["stopped_by"], row["reads"]) == ("unscored", 6)
     assert np.isnan(row["low"])
@@ -176,13 +182,13 @@ def test_the_command_says_what_it_spared_and_prints_the_card_of_the_probe_groups
     folder, before, _ = asked
     with running(scored) as endpoint:
         words = [endpoint.base_url, "--model", "m", "--items", texts[0], "--rubric", texts[1], "--folder", folder]
-        done = run(*words, "--adaptive", "--probe-groups", 20, "--places")
+        done = run(*words, "--adaptive", "--target-width", 0.5, "--probe-groups", 20, "--places")
         assert done.exit_code == 0, done.exception
         assert not endpoint.calls
     table = pd.read_csv(folder / study.ADAPTIVE)
     others = table[~table["probe"]]
     assert f"{table['probe'].sum()} texts in 20 probe groups were read in all orderings" in done.stderr
-    words = f"{others['spared'].sum()} of {6 * len(others)} spared (target 1 points;"
+    words = f"{others['spared'].sum()} of {6 * len(others)} spared (target 0.5 points;"
     assert words in done.stderr.replace("\n", " ")
     assert study.ADAPTIVE in done.stderr
     assert (folder / study.ADAPTIVE).read_bytes() == before

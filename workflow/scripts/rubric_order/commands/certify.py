@@ -127,7 +127,8 @@ def certify(
         folder or Path("certify", judges.judge_id(str(block.get("label", "")))), block, texts, in_rounds=adaptive
     )
     made.plan()
-    _say(console, *_plan(made), *made.notes)
+    most = [] if rounds is None else ["That is the most: texts are read until they are known well enough."]
+    _say(console, *_plan(made), *most, *made.notes)
     watch = watching.watch(made.judge, console)
     if pilot:
         asked = made.pilot(watch)

@@ -7,11 +7,12 @@ they have in the workflow under ``results``.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import importlib.util
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -213,25 +214,28 @@ class Certification:
         requests, studies = planned.read_studies([self._requests], [self._probe], 1, 1)
         settings = Scores(self.run).answer_settings(self.judge)
 
-        def answer(reads: pd.DataFrame) -> pd.DataFrame:
-            """Scores of some reads, in their order."""
-            wanted = requests["request_id"].isin(reads["request_id"]).to_numpy()
-            return score_reads(reads, self._ask(requests[wanted], watch), probe=self._probe, **settings)
+        def asked(reads: pd.DataFrame) -> pd.DataFrame:
+            return requests[requests["request_id"].isin(reads["request_id"])]
+
+        def scored(reads: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+            return score_reads(reads, responses, probe=self._probe, **settings)
 
         chosen = adaptive.probes(texts, setting.probe_groups)
         parts, rule = [], None
-        if chosen.any():
-            of_probes = texts.only(chosen)
-            reads = plan[plan["unit_id"].isin(of_probes.firsts["unit_id"])]
-            wanted = requests["request_id"].isin(reads["request_id"]).to_numpy()
-            responses = self._ask(requests[wanted], watch)
-            self._keep(responses, [studies[place] for place in np.flatnonzero(wanted)], reads)
-            scored = score_reads(of_probes.reads, responses, probe=self._probe, **settings)
-            scores = scored["score"].to_numpy(dtype=float, na_value=np.nan).reshape(-1, texts.scale.size)
-            rule = adaptive.learnt(of_probes, scores, setting)
-            parts.append(adaptive.complete(of_probes, scores).assign(probe=True))
-        if not chosen.all():
-            parts.append(adaptive.in_rounds(texts.only(~chosen), rule, setting, answer).assign(probe=False))
+        with self._asking(watch) as ask:
+            if chosen.any():
+                of_probes = texts.only(chosen)
+                reads = plan[plan["unit_id"].isin(of_probes.firsts["unit_id"])]
+                responses = ask(asked(reads))
+                self._keep(responses, [studies[place] for place in asked(reads).index], reads)
+                scores = scored(of_probes.reads, responses)["score"].to_numpy(dtype=float, na_value=np.nan)
+                scores = scores.reshape(-1, texts.scale.size)
+                rule = adaptive.learnt(of_probes, scores, setting)
+                parts.append(adaptive.complete(of_probes, scores).assign(probe=True))
+            if not chosen.all():
+                others = texts.only(~chosen)
+                table = adaptive.in_rounds(others, rule, setting, lambda reads: scored(reads, ask(asked(reads))))
+                parts.append(table.assign(probe=False))
         table = pd.concat(parts, ignore_index=True).sort_values("item_id", ignore_index=True)
         with files.atomic(self.folder / ADAPTIVE) as temporary:
             table.to_csv(temporary, index=False)
@@ -256,10 +260,19 @@ class Certification:
 
     def _ask(self, requests: pd.DataFrame, watch: shard.Watch) -> pd.DataFrame:
         """Responses to some requests."""
-        judge, kept = self.judge, self.store
-        files.remove_leftovers(kept.folder)
+        files.remove_leftovers(self.store.folder)
         with locks.only_writer(self.folder / "certify"):
-            return jobs.respond(requests, judge, kept, Resources(), second_requests=True, watch=watch)
+            return jobs.respond(requests, self.judge, self.store, Resources(), second_requests=True, watch=watch)
+
+    @contextlib.contextmanager
+    def _asking(self, watch: shard.Watch) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
+        """Function that responds to requests, several times over one engine."""
+        files.remove_leftovers(self.store.folder)
+        with (
+            locks.only_writer(self.folder / "certify"),
+            jobs.in_rounds(self.judge, self.store, Resources(), second_requests=True, watch=watch) as ask,
+        ):
+            yield ask
 
     def written(self) -> list[str]:
         """Names of the files in the folder that people read."""

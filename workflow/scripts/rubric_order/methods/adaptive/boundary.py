@@ -265,10 +265,10 @@ def learn(
     draws = max(1, min(draws, MOST_ROWS // len(values)))
     order = rng.permuted(np.tile(np.arange(size), (len(values) * draws, 1)), axis=1)
     item = np.tile(np.arange(len(values)), draws)
-    drawn = np.repeat(np.arange(draws), len(values))
+    drawn: np.ndarray = np.repeat(np.arange(draws), len(values))
     read = np.take_along_axis(values[item], order, axis=1)
     shift = np.take_along_axis(without[group[item]], order, axis=1)
-    walk = paths(read, shift, Spread(*(part[group[item]] for part in others)), scale)
+    walk = paths(read, shift, Spread(*(np.asarray(part)[group[item]] for part in others)), scale)
     groups = stopping.grouped(cell[item] + (int(cell.max()) + 1) * drawn)
     truth, sizes = values.mean(axis=1)[item], np.bincount(group) * draws
     worst, best = np.zeros(count), np.inf

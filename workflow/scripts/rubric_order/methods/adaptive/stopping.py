@@ -73,7 +73,7 @@ def grouped(group: np.ndarray) -> Groups:
     """
     sizes = np.bincount(group)
     by_group = np.argsort(group, kind="stable")
-    slot = np.empty(len(group), dtype=int)
+    slot: np.ndarray = np.empty(len(group), dtype=int)
     slot[by_group] = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return Groups(group, slot, (len(sizes), int(sizes.max(initial=0))), sizes[group] > 1)
 
@@ -122,7 +122,8 @@ def stop(widths: np.ndarray, size: int, target: float, groups: Groups, *, places
         reason[reading & narrow] = WIDTH
         if places is not None:
             now = np.where(reading, read, reads) - 1
-            apart = settled(*places[rows, now].T, groups)
+            low, high = places[rows, now].T
+            apart = settled(low, high, groups)
             reason[reading & ~narrow & apart] = PLACE
         reads[reading & (reason != READING)] = read
     return Stops(reads, reason)

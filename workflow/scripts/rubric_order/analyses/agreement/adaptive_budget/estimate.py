@@ -214,7 +214,7 @@ def by_learning(items: Items, goal: Goal, name: str, *, seed: int, folds: int, d
     fold = learning.folds(count, folds, seed=seed, name=name)[items.group]
     m = len(items.values)
     tracks, numbers = np.full(items.values.shape, np.nan), np.full((3, m), np.nan)
-    reads, reason, learnt = np.zeros(m, dtype=int), np.zeros(m, dtype=int), []
+    stops, learnt = stopping.Stops(np.zeros(m, dtype=int), np.zeros(m, dtype=int)), []
     for one in np.unique(fold):
         others, own = items.only(fold != one), items.only(fold == one)
         rng = randomness.generator(seed, "adaptive budget", name, int(one))
@@ -222,12 +222,13 @@ def by_learning(items: Items, goal: Goal, name: str, *, seed: int, folds: int, d
         walk = boundary.paths(own.read, rule.offsets[own.order], rule.spread, items.scale)
         made = boundary.claims(walk, rule.factor, goal, items.scale, stopping.grouped(own.cell))
         rows = fold == one
-        reads[rows], reason[rows] = made.stops
+        for column, part in zip(stops, made.stops, strict=True):
+            column[rows] = part
         numbers[:, rows] = made.estimate, made.low, made.high
         tracks[rows] = walk.estimate
         learnt.append((rule.factor, rule.n_groups))
     factor, groups = np.mean(learnt, axis=0)
-    claimed = boundary.Claims(stopping.Stops(reads, reason), *numbers)
+    claimed = boundary.Claims(stops, *numbers)
     return Outcome(claimed, tracks, float(factor), float(groups))
 
 

@@ -61,12 +61,12 @@ def _draw_panel(axis: Axes, block: pd.DataFrame) -> None:
         rows = {quantity: rows_with(stopped, quantity=quantity).sort_values("target") for quantity in ("reads", "rmse")}
         if rows["reads"].empty:
             continue
-        look: dict[str, Any] = style.look(place) | {"linestyle": "none", "marker": "Ds"[place]}
-        look |= {"markersize": style.scaled(4.5), "markeredgecolor": "black", "markeredgewidth": style.scaled(0.5)}
+        marks: dict[str, Any] = style.look(place) | {"linestyle": "none", "marker": "Ds"[place]}
+        marks |= {"markersize": style.scaled(4.5), "markeredgecolor": "black", "markeredgewidth": style.scaled(0.5)}
         x, y = (rows[quantity]["estimate"].to_numpy() for quantity in ("reads", "rmse"))
-        ends = {f"{side}err": style.half_intervals(rows[key]) for side, key in (("x", "reads"), ("y", "rmse"))}
-        axis.errorbar(x, y, **ends, label=name, **look)
+        across, along = (style.half_intervals(rows[quantity]) for quantity in ("reads", "rmse"))
+        axis.errorbar(x, y, xerr=across, yerr=along, label=name, **marks)
         beside: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small", "ha": ("right", "left")[place]}
-        beside |= {"xytext": ((-4, -9), (4, 4))[place], "color": look["color"]}
+        beside |= {"xytext": ((-4, -9), (4, 4))[place], "color": marks["color"]}
         for target, reads, error in zip(rows["reads"]["target"], x, y, strict=True):
             axis.annotate(f"{target:g}", (reads, error), **beside)
