@@ -61,12 +61,18 @@ def prepared(url, texts, folder, *changes):
 
 
 @pytest.fixture(scope="module")
-def asked(texts, tmp_path_factory):
+def server():
+    """One server: answers from several addresses would be a mix."""
+    with running(scored) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
+def asked(server, texts, tmp_path_factory):
     """A study that was asked in rounds: its folder, the bytes of its table, and its calls."""
     folder = tmp_path_factory.mktemp("asked") / "study"
-    with running(scored) as endpoint:
-        prepared(endpoint.base_url, texts, folder).ask_in_rounds(SETTING)
-        prompts = [call.prompt for call in endpoint.calls]
+    prepared(server.base_url, texts, folder).ask_in_rounds(SETTING)
+    prompts = [call.prompt for call in server.calls]
     return folder, (folder / study.ADAPTIVE).read_bytes(), prompts
 
 
@@ -90,18 +96,18 @@ def test_texts_are_read_until_they_are_known_and_no_call_is_made_twice(asked):
     assert "would ask the reads that were spared" in (folder / study.CONFIG).read_text()
 
 
-def test_complete_answers_stop_the_same_texts_after_the_same_reads(asked, texts):
+def test_complete_answers_stop_the_same_texts_after_the_same_reads(asked, server, texts):
     """The rest is asked as in any study; then the rounds ask nothing, and a replay of all scores agrees with them."""
     folder, before, prompts = asked
-    with running(scored) as endpoint:
-        made = prepared(endpoint.base_url, texts, folder)
-        made.ask()
-        spared = pd.read_csv(folder / study.ADAPTIVE)["spared"].sum()
-        assert len(endpoint.calls) == spared > 0
-        assert not {call.prompt for call in endpoint.calls} & set(prompts)
-        scores = SCORES.read(next(folder.glob("data/scores/certify/*/*.parquet")))
-        made.ask_in_rounds(SETTING)
-        assert len(endpoint.calls) == spared
+    made = prepared(server.base_url, texts, folder)
+    made.ask()
+    spared = pd.read_csv(folder / study.ADAPTIVE)["spared"].sum()
+    others = [call.prompt for call in server.calls[len(prompts) :]]
+    assert len(others) == spared > 0
+    assert not set(others) & set(prompts)
+    scores = SCORES.read(next(folder.glob("data/scores/certify/*/*.parquet")))
+    made.ask_in_rounds(SETTING)
+    assert len(server.calls) == len(prompts) + spared
     assert (folder / study.ADAPTIVE).read_bytes() == before
     full = adaptive.laid_out(scores.assign(unit_id=scores["item_id"]), "balanced")
     values = full.reads["score"].to_numpy(dtype=float).reshape(-1, 6)
@@ -178,13 +184,13 @@ def run(*words):
     return CliRunner().invoke(app, ["certify", *map(str, words)])
 
 
-def test_the_command_says_what_it_spared_and_prints_the_card_of_the_probe_groups(asked, texts):
+def test_the_command_says_what_it_spared_and_prints_the_card_of_the_probe_groups(asked, server, texts):
     folder, before, _ = asked
-    with running(scored) as endpoint:
-        words = [endpoint.base_url, "--model", "m", "--items", texts[0], "--rubric", texts[1], "--folder", folder]
-        done = run(*words, "--adaptive", "--target-width", 0.5, "--probe-groups", 20, "--places")
-        assert done.exit_code == 0, done.exception
-        assert not endpoint.calls
+    calls = len(server.calls)
+    words = [server.base_url, "--model", "m", "--items", texts[0], "--rubric", texts[1], "--folder", folder]
+    done = run(*words, "--adaptive", "--target-width", 0.5, "--probe-groups", 20, "--places")
+    assert done.exit_code == 0, done.exception
+    assert len(server.calls) == calls
     table = pd.read_csv(folder / study.ADAPTIVE)
     others = table[~table["probe"]]
     assert f"{table['probe'].sum()} texts in 20 probe groups were read in all orderings" in done.stderr
