@@ -145,6 +145,9 @@ STATISTICS = {
         settings=("bootstrap/confidence", "bootstrap/seed", "corrected_means"),
         derived=("human_scales",),
     ),
+    "adaptive_budget": Statistic(
+        "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "adaptive_budget")
+    ),
     "rank_reversal": Statistic(
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")
     ),
@@ -277,6 +280,7 @@ TABLES = {
     "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, table"),
     "ordering_subsets": Shown(("ordering_subsets",), "Calibration", "Orderings to read, table"),
     "corrected_means": Shown(("corrected_means",), "Human agreement", "Means corrected by people, table"),
+    "adaptive_budget": Shown(("adaptive_budget",), "Calibration", "Reading until it is enough, table"),
     "rank_reversal": Shown(("rank_reversal",), "Ranking", "Rank reversal"),
     "within_item_deviation": Shown(("within_item_deviation",), "Position bias", "Variation within items"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, table"),
@@ -338,6 +342,7 @@ FIGURES = {
     "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, figure"),
     "ordering_subsets": Shown(("ordering_subsets",), "Calibration", "Orderings to read, figure"),
     "corrected_means": Shown(("corrected_means",), "Human agreement", "Means corrected by people, figure"),
+    "adaptive_budget": Shown(("adaptive_budget",), "Calibration", "Reading until it is enough, figure"),
     "position_selection_by_dataset": Shown(
         ("position_selection",), "Position bias", "Position selection by dataset, figure"
     ),

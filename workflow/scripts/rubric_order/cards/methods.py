@@ -59,6 +59,12 @@ STATISTICS = {
         "pass rates also from the judge's sensitivity and specificity.",
         ("angelopoulos2023", "rogan1978"),
     ),
+    "adaptive_budget": (
+        "Complete reads of items were replayed in random order until the interval of an item's mean over its orderings "
+        "was narrow enough, by confidence sequences for sampling without replacement and by conformal risk control "
+        "over groups.",
+        ("waudbysmith2024", "angelopoulos2024"),
+    ),
     "equivalence": (
         "Effects were called smaller than a margin where two one-sided tests reject that they are as large.",
         ("schuirmann1987",),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rubric_order.cards.card import Card
+    from rubric_order.library.certify.adaptive import Adaptive
     from rubric_order.library.certify.study import Certification
 
 
@@ -76,6 +77,30 @@ def certify(
             "--set", help="Another setting of the judge, such as sampling/temperature=0.7.", show_default=False
         ),
     ] = None,
+    adaptive: Annotated[
+        bool, typer.Option("--adaptive", help="Read each text only until its score is known well enough.")
+    ] = False,
+    target_width: Annotated[
+        float | None,
+        typer.Option(
+            help="With --adaptive: width in points at which the interval of a text's score is narrow enough; 1 by"
+            " default.",
+            show_default=False,
+        ),
+    ] = None,
+    probe_groups: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="With --adaptive: groups that are read in all orderings, for the card and the rule; 40 by default, 0"
+            " for confidence sequences, which need none.",
+            show_default=False,
+        ),
+    ] = None,
+    places: Annotated[
+        bool,
+        typer.Option("--places", help="With --adaptive: stop also where a text's place in its group is settled."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with the card, as audit does.")] = False,
 ) -> None:
     """Judge texts with the score levels in all balanced orderings, and say whether the order moves the scores.
@@ -95,23 +120,81 @@ def certify(
     options = judges.Options(
         model, api_key_env, key_over_http, answer_format, template, prices, budget, tuple(change or ())
     )
+    rounds = _adaptive(adaptive, target_width, probe_groups, places, pilot=pilot)
     block = judges.block(judge, options)
     texts = inputs.read(items, rubric, groups=groups)
-    made = study.prepare(folder or Path("certify", judges.judge_id(str(block.get("label", "")))), block, texts)
+    made = study.prepare(
+        folder or Path("certify", judges.judge_id(str(block.get("label", "")))), block, texts, in_rounds=adaptive
+    )
     made.plan()
-    _say(console, *_plan(made), *made.notes)
+    most = [] if rounds is None else ["That is the most: texts are read until they are known well enough."]
+    _say(console, *_plan(made), *most, *made.notes)
     watch = watching.watch(made.judge, console)
     if pilot:
         asked = made.pilot(watch)
         _say(console, f"The pilot's {asked:,} requests are answered, and the answers stay.", *_plan(made))
         return
-    made.ask(watch)
-    cards = made.cards()
+    if rounds is None:
+        made.ask(watch)
+    else:
+        _say(console, *_in_rounds(made.ask_in_rounds(rounds, watch), rounds))
+    cards = made.cards() if rounds is None or rounds.probe_groups else []
     if as_json:
         typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in cards) + "\n]")
-    else:
+    elif cards:
         _print(cards, made.judge.label or made.name)
     _say(console, f"In {made.folder}: {', '.join(made.written())}")
+
+
+def _adaptive(
+    chosen: bool, target: float | None, probe_groups: int | None, places: bool, *, pilot: bool
+) -> "Adaptive | None":
+    """Settings of asking in rounds, where they were chosen.
+
+    Raises:
+        InputError: they cannot be followed, or are given without ``--adaptive``.
+    """
+    from rubric_order.base.errors import InputError
+    from rubric_order.library.certify.adaptive import Adaptive
+
+    given = {"--target-width": target is not None, "--probe-groups": probe_groups is not None, "--places": places}
+    if not chosen:
+        for name, is_given in given.items():
+            if is_given:
+                raise InputError(f"{name}: it is for asking in rounds; expected --adaptive with it")
+        return None
+    if pilot:
+        raise InputError("--pilot: it asks reads that --adaptive may spare; expected one of them")
+    setting = Adaptive(1.0 if target is None else target, 40 if probe_groups is None else probe_groups, places)
+    setting.check()
+    return setting
+
+
+def _in_rounds(table: "pd.DataFrame", setting: "Adaptive") -> list[str]:
+    """Sentences on what was read, and what was spared."""
+    others = table[~table["probe"]]
+    sentences = []
+    if count := int(table["probe"].sum()):
+        groups = table.loc[table["probe"], "group_id"].nunique()
+        sentences.append(
+            f"{count:,} texts in {groups:,} probe groups were read in all orderings; the card is of these."
+        )
+    if others.empty:
+        return [*sentences, "There are no further groups, so that nothing was spared: expected fewer --probe-groups."]
+    asked, spared = int(others["reads"].sum()), int(others["spared"].sum())
+    reasons = others["stopped_by"].value_counts()
+    words = {
+        "width": "narrow enough",
+        "place": "place settled",
+        "all": "read to the end",
+        "unscored": "without a score",
+    }
+    counts = ", ".join(f"{reasons[name]:,} {word}" for name, word in words.items() if name in reasons)
+    sentences.append(
+        f"{len(others):,} other texts: {asked / len(others):.1f} reads each, {spared:,} of {asked + spared:,} spared"
+        f" (target {setting.target:g} points; {counts})."
+    )
+    return sentences
 
 
 def _say(console: "Console", *sentences: str) -> None:

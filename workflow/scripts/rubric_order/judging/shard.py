@@ -44,6 +44,7 @@ def judge(
     refuse_mixed: Callable[[pd.DataFrame], None] | None = None,
     second_requests: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame] | None = None,
     watch: Watch = progress,
+    keep_open: bool = False,
 ) -> pd.DataFrame:
     """Responses to all requests, in their order.
 
@@ -58,6 +59,7 @@ def judge(
         second_requests: takes requests and their responses, and makes second requests, see
             `second_requests.second_requests`. None if the judge gets no second requests.
         watch: passes responses on, of which it is given the number, and shows how far the job is.
+        keep_open: whether the engine goes on when this ends, since more will be asked; who starts it closes it.
 
     Returns:
         `contracts.responses.RESPONSES`, without what says how an answer was obtained. With second requests also
@@ -67,7 +69,7 @@ def judge(
         InputError: some requests failed for a reason that may pass. All answers are in the store.
     """
     with contextlib.ExitStack() as started:
-        engine = functools.cache(lambda: _start(start_engine, started))
+        engine = functools.cache(lambda: _start(start_engine, None if keep_open else started))
         ask = functools.partial(
             _ask, store=store, engine=engine, retry_failed=retry_failed, refuse_mixed=refuse_mixed, watch=watch
         )
@@ -76,7 +78,7 @@ def judge(
         if second_requests is not None:
             second = second_requests(requests, store.read(requests["request_id"], ["text", "finish_reason"]))
             ask(second)
-    # The engine has ended: what it held is free while results are read.
+    # Unless it is kept open, the engine has ended: what it held is free while results are read.
     done = _answers(requests, store)
     errors = done["error"]
     if refuse_mixed is not None:
@@ -97,10 +99,11 @@ def judge(
     return done.drop(columns=RUN_COLUMNS)
 
 
-def _start(start_engine: Callable[[], Engine[Any]], started: contextlib.ExitStack) -> Engine[Any]:
+def _start(start_engine: Callable[[], Engine[Any]], started: contextlib.ExitStack | None) -> Engine[Any]:
     begun = time.monotonic()
     engine = start_engine()
-    started.callback(engine.close)
+    if started is not None:
+        started.callback(engine.close)
     log.info("engine ready after %.0f s", time.monotonic() - begun)
     return engine
 

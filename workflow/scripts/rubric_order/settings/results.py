@@ -313,6 +313,15 @@ FIGURES: dict[str, dict[str, Key]] = {
         **SIZES,
         "row_height_in": ROW.but(0.3),
     },
+    "adaptive_budget": {
+        **SHARED,
+        "strategy": OF_ONE_SET_OR_RECORDED,
+        "n": N,
+        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        **SIZES,
+        "panel_height_in": PANEL.but(2.4),
+        "columns": COLUMNS,
+    },
     "position_selection_by_dataset": {
         **SHARED,
         "strategy": IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("by_dataset"))),
@@ -435,6 +444,7 @@ TABLES: dict[str, dict[str, Key]] = {
             Positive, 0.1, "Margin of error to show numbers of groups for, one of the statistic's `margins`."
         ),
     },
+    "adaptive_budget": {**ROWS, "strategy": OF_ONE_SET_OR_RECORDED, "n": N},
     "canonical_rank": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
     "score_position": {**ROWS, "strategy": OF_LEVELS, "n": N, "cluster": CLUSTER},
     "manipulability": {**ROWS, "strategy": IN_ONE_SET, "n": N},

@@ -171,6 +171,21 @@ class CorrectedMeans(Settings):
     )
 
 
+class AdaptiveBudget(Settings):
+    """Reading of items until they are known well enough."""
+
+    targets: Annotated[list[Positive], Len(1), Unique] = setting(
+        [0.5, 1.0, 1.5], "Widths of an item's interval at which its reading stops, in points."
+    )
+    level: Annotated[float, Numeric(ge=0.5, lt=1)] = setting(
+        0.95, "Share of the items' intervals that are to hold their mean over all orderings."
+    )
+    folds: Annotated[int, Ge(2)] = setting(
+        5, "Parts of the groups, each of which is stopped by what the other parts say."
+    )
+    draws: Count = setting(8, "Random orders of each item that is learnt from; fewer where there are many items.")
+
+
 class RankReversal(Settings):
     """Noise of rankings."""
 
@@ -306,6 +321,7 @@ class Statistics(Settings):
     calibration: Calibration = setting(factory=Calibration)
     ordering_subsets: OrderingSubsets = setting(factory=OrderingSubsets)
     corrected_means: CorrectedMeans = setting(factory=CorrectedMeans)
+    adaptive_budget: AdaptiveBudget = setting(factory=AdaptiveBudget)
     rank_reversal: RankReversal = setting(factory=RankReversal)
     bias_cost: BiasCost = setting(factory=BiasCost)
     power: Power = setting(factory=Power)

@@ -7,16 +7,18 @@ they have in the workflow under ``results``.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import importlib.util
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -37,6 +39,8 @@ from rubric_order.judging.engines import Resources
 from rubric_order.judging.progress import progress
 from rubric_order.judging.store import Store
 from rubric_order.library import prompts
+from rubric_order.library.certify import adaptive
+from rubric_order.library.certify.adaptive import Adaptive
 from rubric_order.library.certify.inputs import SAMPLE, SAMPLE_NOTE, Inputs
 from rubric_order.library.certify.judges import judge_id
 from rubric_order.library.study import as_reads
@@ -55,6 +59,7 @@ from rubric_order.tables import rendering
 
 STUDY = "certify"
 CONFIG, PAGE, SUMMARY, READS = "certify.yaml", "card.html", "summary.json", "reads.csv"
+ADAPTIVE = "adaptive.csv"
 STRATEGIES = ["balanced", "single"]  # all positions equally often, and the usual ordering, which is one of these
 STATISTICS = "results/statistics/"
 KINDS: tuple[registry.Kind, ...] = ("tables", "figures")
@@ -64,6 +69,7 @@ HEADER = """\
 # The study of `rubric-order certify`. In a clone of rubric-order, Snakemake runs it too, and asks nothing again:
 #   snakemake all results/summary.html --cores all --directory {folder} --configfile {folder}/certify.yaml
 """
+NOT_ALL_ASKED = "# Texts were read until they were known well enough: Snakemake would ask the reads that were spared.\n"
 
 
 @dataclass(frozen=True)
@@ -186,10 +192,63 @@ class Certification:
             InputError: see `shard.judge`; or the answers come from several versions of the judge.
         """
         asked, studies = planned.read_studies([self._requests], [self._probe], 1, 1)
-        responses = self._ask(asked, watch)
+        self._keep(self._ask(asked, watch), studies, PLAN.read(self._plan))
+
+    def ask_in_rounds(self, setting: Adaptive, watch: shard.Watch = progress) -> pd.DataFrame:
+        """Ask until each text is known well enough, and write what is known of it.
+
+        The probe groups are asked first, completely. Responses, scores and reads that are written are theirs alone:
+        when the others stopped depends on their answers, so that their reads are no sample to estimate a bias from.
+
+        Args:
+            setting: when to stop.
+
+        Returns:
+            All texts, see `adaptive.described`, with column ``probe``; also in the file `ADAPTIVE`.
+
+        Raises:
+            InputError: see `ask`; or reads of a text share a request.
+        """
+        plan = PLAN.read(self._plan)
+        texts = adaptive.laid_out(plan, STRATEGIES[0])
+        requests, studies = planned.read_studies([self._requests], [self._probe], 1, 1)
+        settings = Scores(self.run).answer_settings(self.judge)
+
+        def asked(reads: pd.DataFrame) -> pd.DataFrame:
+            return requests[requests["request_id"].isin(reads["request_id"])]
+
+        def scored(reads: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+            return score_reads(reads, responses, probe=self._probe, **settings)
+
+        chosen = adaptive.probes(texts, setting.probe_groups)
+        parts, rule = [], None
+        with self._asking(watch) as ask:
+            if chosen.any():
+                of_probes = texts.only(chosen)
+                reads = plan[plan["unit_id"].isin(of_probes.firsts["unit_id"])]
+                responses = ask(asked(reads))
+                self._keep(responses, [studies[place] for place in asked(reads).index], reads)
+                scores = scored(of_probes.reads, responses)["score"].to_numpy(dtype=float, na_value=np.nan)
+                scores = scores.reshape(-1, texts.scale.size)
+                rule = adaptive.learnt(of_probes, scores, setting)
+                parts.append(adaptive.complete(of_probes, scores).assign(probe=True))
+            if not chosen.all():
+                others = texts.only(~chosen)
+                table = adaptive.in_rounds(others, rule, setting, lambda reads: scored(reads, ask(asked(reads))))
+                parts.append(table.assign(probe=False))
+        table = pd.concat(parts, ignore_index=True).sort_values("item_id", ignore_index=True)
+        with files.atomic(self.folder / ADAPTIVE) as temporary:
+            table.to_csv(temporary, index=False)
+        return table
+
+    def _keep(self, responses: pd.DataFrame, studies: list[str], reads: pd.DataFrame) -> None:
+        """Write responses, and the scores of the reads that they answer.
+
+        Args:
+            studies: the study of each response.
+        """
         judge = self.judge
         answers.write(responses, self._responses, studies=studies, judge=judge, names=judge.accepted_names)
-        reads = PLAN.read(self._plan)
         answered = read_responses([self._responses], reads["request_id"])
         settings = Scores(self.run).answer_settings(judge)
         scores = score_reads(reads, answered, probe=self._probe, **settings)
@@ -201,14 +260,23 @@ class Certification:
 
     def _ask(self, requests: pd.DataFrame, watch: shard.Watch) -> pd.DataFrame:
         """Responses to some requests."""
-        judge, kept = self.judge, self.store
-        files.remove_leftovers(kept.folder)
+        files.remove_leftovers(self.store.folder)
         with locks.only_writer(self.folder / "certify"):
-            return jobs.respond(requests, judge, kept, Resources(), second_requests=True, watch=watch)
+            return jobs.respond(requests, self.judge, self.store, Resources(), second_requests=True, watch=watch)
+
+    @contextlib.contextmanager
+    def _asking(self, watch: shard.Watch) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
+        """Function that responds to requests, several times over one engine."""
+        files.remove_leftovers(self.store.folder)
+        with (
+            locks.only_writer(self.folder / "certify"),
+            jobs.in_rounds(self.judge, self.store, Resources(), second_requests=True, watch=watch) as ask,
+        ):
+            yield ask
 
     def written(self) -> list[str]:
         """Names of the files in the folder that people read."""
-        return [name for name in (PAGE, SUMMARY, READS, CONFIG) if (self.folder / name).exists()]
+        return [name for name in (PAGE, SUMMARY, READS, ADAPTIVE, CONFIG) if (self.folder / name).exists()]
 
     def statistics(self, names: Iterable[str] = CARDS) -> dict[str, pd.DataFrame]:
         """Estimates by statistic, of which each is made once; by default those that cards are made from."""
@@ -292,13 +360,14 @@ class Certification:
         return summary.Shown(registry.shown("figures", name).title, shown.caption_of(name), path)
 
 
-def prepare(folder: Path, judge: Mapping[str, Any], inputs: Inputs) -> Certification:
+def prepare(folder: Path, judge: Mapping[str, Any], inputs: Inputs, *, in_rounds: bool = False) -> Certification:
     """Write a study into a folder: its config and its files. A study that is there already goes on.
 
     Args:
         folder: made where it is missing.
         judge: the block of config of the judge, see `judges.block`.
         inputs: the items.
+        in_rounds: the study will not ask all of its reads, which its config then says.
 
     Raises:
         InputError: a setting cannot be used, or the folder has the study of another judge.
@@ -333,7 +402,9 @@ def prepare(folder: Path, judge: Mapping[str, Any], inputs: Inputs) -> Certifica
     _check_engine(run.config.judges[name])
     folder.mkdir(parents=True, exist_ok=True)
     text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=120)
-    files.write_text(HEADER.format(folder=folder) + text, folder / CONFIG)  # first: by it the folder is known
+    files.write_text(
+        HEADER.format(folder=folder) + NOT_ALL_ASKED * in_rounds + text, folder / CONFIG
+    )  # first: by it the folder is known
     inputs.copy_to(folder)
     return Certification(folder, run, inputs)
 
