@@ -29,6 +29,14 @@ def config_of(base_url: str) -> dict:
     return {"datasets": {"sim": simulated}, "judges": {"mine": judge}, "studies": {"position_bias": study}}
 
 
+def said_by_the_program(project: Project) -> dict:
+    """Row of all studies that ``rubric-order status --json`` prints."""
+    arguments = ["status", str(project.file("extra.yaml")), "--project", str(project.folder), "--json"]
+    said = CliRunner().invoke(app, arguments)
+    assert said.exit_code == 0, said.exception
+    return json.loads(said.output)[-1]
+
+
 @pytest.mark.slow
 def test_one_run_sends_batches_and_a_later_one_makes_scores_of_them(fresh: Project):
     with serving() as (server, endpoint):
@@ -48,10 +56,7 @@ def test_one_run_sends_batches_and_a_later_one_makes_scores_of_them(fresh: Proje
         ]
         status = pd.read_csv(fresh.file(STATUS)).set_index("study")
         assert status.loc["all", ["missing", "open_batches", "in_batches"]].tolist() == [20, 2, 20]
-        arguments = ["status", str(fresh.file("extra.yaml")), "--project", str(fresh.folder), "--json"]
-        said = CliRunner().invoke(app, arguments)
-        assert said.exit_code == 0, said.exception
-        of_all = json.loads(said.output)[-1]
+        of_all = said_by_the_program(fresh)
         assert of_all["open_batches"] == 2
         assert [entry["batch"] for entry in of_all["batches"]] == ["batch_0", "batch_1"]
         assert [entry["requests"] for entry in of_all["batches"]] == [15, 5]
@@ -59,7 +64,7 @@ def test_one_run_sends_batches_and_a_later_one_makes_scores_of_them(fresh: Proje
         assert len(endpoint.calls) == calls  # the status asks no endpoint
 
         server.at_each_look = server.complete
-        second = fresh.snakemake(SCORES, "judge_status", config=config, alone=True)
+        second = fresh.snakemake(SCORES, config=config, alone=True)
         assert second.returncode == 0, second.stdout + second.stderr
         names = pd.read_parquet(fresh.file("results/requests/position_bias/mine.parquet"))["request_id"]
         assert server.billed == dict.fromkeys(names, 1)
@@ -67,5 +72,6 @@ def test_one_run_sends_batches_and_a_later_one_makes_scores_of_them(fresh: Proje
     scores = pd.read_parquet(fresh.file(SCORES))
     assert len(scores) == 20
     assert (scores["score"] == 4).all()
-    assert pd.read_csv(fresh.file(STATUS)).set_index("study").loc["all", ["done", "open_batches"]].tolist() == [20, 0]
+    of_all = said_by_the_program(fresh)
+    assert [of_all[name] for name in ("done", "open_batches", "in_batches", "batches")] == [20, 0, 0, []]
     assert pd.read_csv(fresh.file(BATCHES)).empty

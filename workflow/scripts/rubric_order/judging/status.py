@@ -53,7 +53,7 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
     records = _records(store)
     held = pa.array([sent.request_id for record in records for sent in record.requests], pa.string())
     for study, named in requests.items():
-        row = {"study": study}
+        row: Row = {"study": study}
         paths = [path for path in ([named] if isinstance(named, Path) else named) if path.exists()]
         if paths:
             ids = _names(paths[0])
