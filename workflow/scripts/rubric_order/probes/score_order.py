@@ -150,9 +150,12 @@ class ScoreOrder(Probe):
         from rubric_order.parsing import one_score, several_scores
 
         (question,) = questions
-        if field := several_scores.parse_field(text, question.name, question.labels):
-            return (field,)
         choice = one_score.parse_score(text, question.labels, truncated=truncated)
+        field = several_scores.parse_field(text, question.name, question.labels)
+        # A score that is written beside the JSON, as a prompt without JSON asks for it, is the score.
+        beside = field and choice.label and one_score.parse_score(several_scores.without_json(text), question.labels)
+        if field and not (beside and beside.label):
+            return (field,)
         if choice.label is None:
             choice = several_scores.parse_object(text, question.labels) or choice
         return (choice,)
