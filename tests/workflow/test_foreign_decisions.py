@@ -15,9 +15,8 @@ import pandas as pd
 import pytest
 from installed import installed
 
-from .conftest import ONE_TASK, ROOT, Project, made_once
+from .conftest import ROOT, Project
 
-MODEL = "results/models/smollm2_135m_instruct_float32"
 LABELS = {"true": " yes", "false": " no"} | {str(k): str(k) for k in range(10)}
 TEMPLATE = (
     "<|im_start|>user\n{state}\n\n{instructions}\n{criteria}\nAnswer with the number alone.<|im_end|>\n"
@@ -30,12 +29,6 @@ ARMS = ("score", "choice")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with the packages of requirements/decisions.lock, made by the first worker that needs it."""
     return installed(tmp_path_factory, "decisions")
-
-
-@pytest.fixture(scope="session")
-def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo's model, as transformers load it."""
-    return made_once(tmp_path_factory, "converted", MODEL, config=ONE_TASK).file(MODEL)
 
 
 @pytest.fixture

@@ -16,9 +16,6 @@ SCORES = Contract(
         Column("failure", "string", nullable=True, meaning="Reason why there is no score."),
         Column("expected_score", "double", nullable=True, unit="1 to n", meaning="Mean score by option probabilities."),
         Column("option_mass", "double", nullable=True, unit="0 to 1", meaning="Probability that any label is written."),
-        Column(
-            "lowest", "int8", optional=True, meaning="Lowest score of the scale; there where a scale begins with 0."
-        ),
     ),
     meaning="One row a read and question: the columns of the plan, then those of the probe (`COLUMNS` of its class)."
     " A column that both have, such as `criterion`, stands with the latter.",
