@@ -1,6 +1,7 @@
 """Judges that are asked in batches, by a server of the Batch API whose batches go on when a test says so."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from batch_server import serving
@@ -8,7 +9,7 @@ from endpoint import Reply
 from factories import complete_judge, request_table
 
 from rubric_order.base.errors import InputError
-from rubric_order.judging import shard, starting
+from rubric_order.judging import shard, starting, status
 from rubric_order.judging.engines import Resources
 from rubric_order.judging.store import Store
 from rubric_order.settings.config import Config
@@ -106,6 +107,34 @@ def test_a_job_that_does_not_wait_says_what_is_under_way_and_a_later_one_fetches
     assert study.run(batch=LEAVE) == [None] * 6
     assert study.sent() == 6
     assert study.records == []
+
+
+def test_the_last_look_at_a_batch_is_kept_until_its_answers_are_stored(study):
+    study.server.at_each_look = hold
+    before = datetime.now(UTC)
+    with pytest.raises(InputError):
+        study.run(batch=LEAVE)
+    (open_batch,) = status.open_batches(study.store, datetime.now(UTC)).to_dict("records")
+    assert open_batch["batch"] == "batch_0"
+    assert (open_batch["state"], open_batch["done"], open_batch["requests"]) == ("in_progress", 0, 6)
+    assert before.replace(microsecond=0) <= datetime.fromisoformat(open_batch["sent"]) <= datetime.now(UTC)
+    first = datetime.fromisoformat(open_batch["looked"])
+    with pytest.raises(InputError):
+        study.run(batch=LEAVE)
+    (open_batch,) = status.open_batches(study.store, datetime.now(UTC)).to_dict("records")
+    assert datetime.fromisoformat(open_batch["looked"]) >= first
+    study.server.at_each_look = study.server.complete
+    study.run(batch=LEAVE)
+    assert status.open_batches(study.store, datetime.now(UTC)).empty
+    assert list((study.store.folder / "batches").iterdir()) == []
+
+
+def test_counts_in_a_form_of_their_own_are_not_read(study):
+    batch = later(study)
+    as_json = batch.as_json
+    batch.as_json = lambda: as_json() | {"request_counts": ["many"]}
+    with pytest.raises(InputError, match="in_progress, 0 of 6 done"):
+        study.run(batch=LEAVE)
 
 
 def test_only_what_no_open_batch_holds_is_sent(study):

@@ -1,10 +1,13 @@
 """The commands probe, plan and status, and what each command's help shows."""
 
+import collections
 import json
 import re
 import subprocess
+import typing
 
 import pytest
+import typer
 from endpoint import Reply, completion, running
 from factories import ROOT, complete_judge
 from typer.testing import CliRunner
@@ -141,3 +144,60 @@ def test_the_help_of_each_command_has_an_example(name):
     done = CliRunner().invoke(app, [name, "--help"])
     assert done.exit_code == 0
     assert f"rubric-order {name}" in re.sub(r"\s+", " ", done.output)
+
+
+# --- options that several commands have
+
+# What an option is about differs from command to command, and so do its words.
+OF_THEIR_OWN = {
+    "--json": "what each command prints",
+    "--page": "what each command writes",
+    "--output": "what each command writes",
+    "--folder": "what lies in it",
+    "--project": "what is used of the project",
+    "--budget": "money of certify, orderings of orderings",
+    "--model": "relog takes the log's by default",
+    "--base-url": "relog takes the log's by default",
+    "--rubric": "a file, or the number of one that relog shows",
+    "--question": "probe takes it with --level alone",
+    "--template": "certify takes a file alone",
+    "--strategy": "which orderings each command takes",
+    "--judge": "cards of a summary, judges of a log, judges of a config",
+}
+
+
+def commands_of(app: typer.Typer) -> typing.Iterator[typing.Callable]:
+    """The functions of all commands, also of those that stand under a group."""
+    yield from (command.callback for command in app.registered_commands)
+    for group in app.registered_groups:
+        yield from commands_of(group.typer_instance)
+
+
+def definitions() -> dict[str, list]:
+    """By option its definitions, each once however many commands take it."""
+    found = collections.defaultdict(dict)
+    for command in commands_of(app):
+        for name, hint in typing.get_type_hints(command, include_extras=True).items():
+            for about in getattr(hint, "__metadata__", ()):
+                if isinstance(about, typer.models.OptionInfo):
+                    declared = (about.default, *(about.param_decls or ()))  # the first one takes the default's place
+                    flags = [flag for flag in declared if isinstance(flag, str) and flag.startswith("--")]
+                    flags = flags or [f"--{name.replace('_', '-')}"]
+                    found[max(flags, key=len)][id(about)] = about
+    return {flag: list(by_id.values()) for flag, by_id in found.items()}
+
+
+def test_an_option_of_several_commands_is_defined_once_or_is_about_something_else_in_each():
+    several = {flag: [about.help for about in made] for flag, made in definitions().items() if len(made) > 1}
+    assert {*several} == {*OF_THEIR_OWN}, "share a definition in commands/options.py, or say why words differ"
+    assert {flag: words for flag, words in several.items() if len({*words}) < len(words) and flag != "--json"} == {}
+
+
+def test_key_and_address_are_options_of_the_same_words_wherever_a_judge_is_asked():
+    made = definitions()
+    for flag in ("--api-key-env", "--key-over-http"):
+        assert len(made[flag]) == 1
+    for command in ("probe", "certify"):
+        shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).output
+        assert "Name of the environment variable with the key." in shown
+        assert "Send the key over plain http to another machine." in shown

@@ -238,3 +238,30 @@ def test_loading_imports_nothing_that_is_slow_to_import(root):
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, 'workflow/scripts')\n{code}"]
     run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     assert run.stdout == "\n"
+
+
+def scale_of(root, studies, kind, name, **block):
+    """Scale of a figure or table in the completed demo, with these studies of its dataset."""
+    config = read(root / "config/demo.yaml")
+    common = {"datasets": ["demo"], "judges": ["smollm2_135m"]}
+    config |= {"studies": {key: common | study for key, study in studies.items()}, "figures": {}, "tables": {}}
+    config[kind] = {name: block}
+    return loading.complete(config, folder=root).block()[kind][name]["n"]
+
+
+def test_a_table_shows_the_scale_of_its_study_where_the_usual_one_is_none_of_its(root):
+    assert scale_of(root, {"position_bias": {}}, "tables", "bias_cost") == 5
+    assert scale_of(root, {"position_bias": {"scales": [3, 5]}}, "tables", "bias_cost") == 5
+    assert scale_of(root, {"position_bias": {"scales": [3]}}, "tables", "bias_cost") == 3
+    assert scale_of(root, {"position_bias": {"scales": [3, 4]}}, "figures", "score_position") == 3
+    assert scale_of(root, {"position_bias": {"scales": [3, 4]}}, "figures", "score_position", n=4) == 4
+    criteria = {"criteria": {"probe": "criterion_order", "scales": [4]}}
+    for name in ("criterion_order", "criteria_agreement", "carry_over", "halo"):
+        assert scale_of(root, criteria, "tables", name, study="criteria") == 4
+    two = {"position_bias": {"scales": [3]}, "other": {}}
+    assert scale_of(root, two, "tables", "bias_cost", also=["other"]) == 5
+
+
+def test_a_scale_that_no_study_has_is_one_error_also_where_it_is_written(root):
+    with pytest.raises(InputError, match="tables/bias_cost/n: 5 is not among the scales of study 'position_bias'"):
+        scale_of(root, {"position_bias": {"scales": [3]}}, "tables", "bias_cost", n=5)

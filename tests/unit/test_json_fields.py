@@ -44,7 +44,18 @@ ONE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), ONE)
+# What a prompt without JSON asks for stands beside it, or in it: in the second case the field decides.
+BESIDE = [
+    ('It is good.\n{"coherence": 3}\n[RESULT] 4', 4),
+    ('The reply says {"coherence": 9}, which is no answer. [RESULT] 2', 2),
+    ('{"coherence": 4}\n\nScore: 4', 4),
+    ('Feedback: {"coherence": 11} [RESULT] 5', 5),
+    ('{"feedback": "Sound. [RESULT] 4", "coherence": 7}', 7),
+    ('Here it is:\n{"coherence": 7}\nI hope that helps.', 7),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), ONE + BESIDE)
 def test_a_study_of_one_score_reads_the_field_of_its_criterion(text, expected):
     reads = pd.DataFrame(
         {

@@ -1,8 +1,11 @@
+from datetime import UTC, datetime, timedelta
+
 import pandas as pd
 import pytest
 
 from rubric_order.base import files
 from rubric_order.judging import status
+from rubric_order.judging.batches import Look, Record, Records, Sent
 from rubric_order.judging.engines import Response
 from rubric_order.judging.store import Store
 from rubric_order.tables import judge_status
@@ -96,3 +99,75 @@ def test_the_table_has_a_line_a_study_and_one_for_all_where_there_are_several(re
     assert (first["Cost"], first["Hours"]) == ("0.70 USD", "")
     assert lines["Requests"][2] == "not planned"
     assert lines["Done"][2] == ""
+
+
+# --- open batches
+
+NOW = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)
+
+
+def batch_of(names, key="k1", *, state="created", batch="batch_0123456789abcdef0123456789abcdef", sent=NOW):
+    requests = [Sent(name, "default", 0, None, 0, 9, 0.0) for name in names]
+    return Record(
+        key=key,
+        engine="{}",
+        base_url="http://127.0.0.1:9/v1",
+        state=state,
+        batch=batch,
+        questions=[[]],
+        requests=requests,
+        sent=sent,
+    )
+
+
+@pytest.fixture
+def records(store):
+    """Two batches: one that was looked at, and one whose creation got no answer. Together they hold three requests."""
+    records = Records(store.folder / "batches")
+    seen = batch_of("ef", sent=NOW - timedelta(hours=3))
+    records.write(seen)
+    records.note(seen, Look(at=NOW - timedelta(minutes=5), status="in_progress", done=1))
+    records.write(batch_of("g", "k2", state="creating", batch=None, sent=NOW - timedelta(hours=1.5)))
+    return records
+
+
+def test_requests_in_open_batches_are_counted_by_study_and_over_all(requests, store, records):
+    table = status.judge_status(requests, store).set_index("study")
+    assert table.loc[["s", "t", "all"], "in_batches"].tolist() == [1, 2, 3]  # e; f, g
+    assert pd.isna(table.loc["u", "in_batches"])
+    assert table.loc["all", ["missing", "open_batches"]].tolist() == [3, 2]
+
+
+def test_an_open_batch_has_its_state_at_the_last_look_its_age_and_its_requests(store, records):
+    table = status.open_batches(store, NOW)
+    assert table["batch"].tolist() == ["batch_0123456789abcdef0123456789abcdef", "k2"]
+    assert table["state"].tolist() == ["in_progress", "being created"]
+    assert table[["done", "requests"]].to_numpy().tolist() == [[1, 2], [0, 1]]
+    assert table["age_hours"].tolist() == pytest.approx([3.0, 1.5])
+    assert table["looked"].fillna("").tolist() == ["2026-11-25T11:55:00+00:00", ""]
+    lines = judge_status.BATCHES.for_print(judge_status.BATCHES.table({"a": table}))
+    assert lines.to_numpy().tolist() == [
+        ["a", "batch_012345...bcdef", "in_progress", "1", "2", "2026-11-25 11:55 UTC", "3.0 h"],
+        ["a", "k2", "being created", "0", "1", "never", "1.5 h"],
+    ]
+
+
+def test_a_record_of_an_earlier_version_has_no_age_and_a_look_that_cannot_be_read_is_none(store, records):
+    old = batch_of("d", "k3", batch="b").model_dump_json(exclude={"sent"})
+    records.path("k3").write_text(old)
+    records.path("k3").with_suffix(".look").write_text("{")
+    table = status.open_batches(store, NOW)
+    assert table["state"].tolist() == ["in_progress", "being created", "sent"]  # what has no time comes last
+    lines = judge_status.BATCHES.for_print(judge_status.BATCHES.table({"a": table}))
+    assert lines["Age"].tolist() == ["3.0 h", "1.5 h", "unknown"]
+
+
+def test_the_table_speaks_of_batches_only_where_there_are_some(requests, store, records):
+    open_ones = judge_status.TABLE.table({"a": status.judge_status(requests, store)}, {"a": ""})
+    assert judge_status.TABLE.for_print(open_ones)["In batches"].tolist() == ["1", "2", "", "3"]
+    for record in records.all():
+        records.remove(record)
+    assert list(records.folder.iterdir()) == []  # the last look goes with its record
+    assert status.open_batches(store, NOW).empty
+    none = judge_status.TABLE.table({"a": status.judge_status(requests, store)}, {"a": ""})
+    assert "In batches" not in judge_status.TABLE.for_print(none)

@@ -49,6 +49,10 @@ rule judge_status:
         markdown="results/status/judge_status.md",
         latex="results/status/judge_status.tex",
         html="results/status/judge_status.html",
+        batches="results/status/open_batches.csv",
+        batches_markdown="results/status/open_batches.md",
+        batches_latex="results/status/open_batches.tex",
+        batches_html="results/status/open_batches.html",
     log:
         "results/logs/judge_status.log",
     benchmark:
@@ -68,4 +72,5 @@ rule judge_status:
         " --references results/references"
         " --stores results/store"
         " --output {output.csv:q}"
+        " --batches {output.batches:q}"
         " 2> >(tee {log:q} >&2)"

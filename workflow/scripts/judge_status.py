@@ -1,5 +1,6 @@
 """Say how far the judges are."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rubric_order import tables
@@ -8,11 +9,11 @@ from rubric_order.base.errors import printable
 from rubric_order.base.labels import Labels, with_labels
 from rubric_order.judging import status
 from rubric_order.judging.store import Store
-from rubric_order.tables.judge_status import CAPTION, TABLE
+from rubric_order.tables.judge_status import BATCHES, BATCHES_CAPTION, CAPTION, TABLE
 
 
-def main(judges: dict, requests: Path, references: Path, stores: Path, output: Path) -> None:
-    """Print and write the state of each judge.
+def main(judges: dict, requests: Path, references: Path, stores: Path, output: Path, batches: Path) -> None:
+    """Print and write the state of each judge, and its open batches.
 
     Args:
         judges: of each judge its `label`, the names of its `studies`, by dataset the steps of making `references` that
@@ -21,8 +22,10 @@ def main(judges: dict, requests: Path, references: Path, stores: Path, output: P
         references: folder of reference answers, with the requests of each step.
         stores: folder of response stores, one a judge.
         output: the CSV file; Markdown, LaTeX and HTML go beside it.
+        batches: the CSV file of open batches; others go beside it, too.
     """
-    parts = {}
+    parts, open_batches = {}, {}
+    now = datetime.now(UTC)
     for judge, block in judges.items():
         files: dict[str, Path | list[Path]] = {
             study: requests / study / f"{judge}.parquet" for study in block["studies"]
@@ -31,12 +34,19 @@ def main(judges: dict, requests: Path, references: Path, stores: Path, output: P
             files[f"references of {dataset}"] = [
                 references / dataset / step / "requests" / f"{judge}.parquet" for step in steps
             ]
-        parts[judge] = status.judge_status(files, Store(stores / judge))
-    rows = TABLE.table(parts, {judge: block["currency"] for judge, block in judges.items()})
+        store = Store(stores / judge)
+        parts[judge] = status.judge_status(files, store)
+        open_batches[judge] = status.open_batches(store, now)
     labels = Labels({judge: block["label"] for judge, block in judges.items()}, {})
+    rows = TABLE.table(parts, {judge: block["currency"] for judge, block in judges.items()})
     printed = with_labels(TABLE.for_print(rows), labels)
     tables.write(rows, printed, output.with_suffix(""), CAPTION)
     print(printable(printed.to_markdown(index=False, disable_numparse=True)))
+    rows = BATCHES.table(open_batches)
+    printed = with_labels(BATCHES.for_print(rows), labels)
+    tables.write(rows, printed, batches.with_suffix(""), BATCHES_CAPTION)
+    if len(rows):
+        print(printable(f"\n{printed.to_markdown(index=False, disable_numparse=True)}"))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rubric_order import commands
+from rubric_order.commands import options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +26,7 @@ def certify(
             show_default=False,
         ),
     ],
-    model: Annotated[str | None, typer.Option(help="What the endpoint calls the model.", show_default=False)] = None,
+    model: options.ModelOrNone = None,
     items: Annotated[
         Path | None,
         typer.Option(
@@ -59,12 +60,8 @@ def certify(
         str | None,
         typer.Option(help="Of a million tokens of prompts and of answers, such as 0.4,1.6.", show_default=False),
     ] = None,
-    api_key_env: Annotated[
-        str | None, typer.Option(help="Name of the environment variable with the key.", show_default=False)
-    ] = None,
-    key_over_http: Annotated[
-        bool, typer.Option("--key-over-http", help="Send the key over plain http to another machine.")
-    ] = False,
+    api_key_env: options.ApiKeyEnv = None,
+    key_over_http: options.KeyOverHttp = False,
     answer_format: Annotated[
         str | None, typer.Option(help="feedback and then the score, or score alone.", show_default=False)
     ] = None,
@@ -117,11 +114,11 @@ def certify(
     from rubric_order.library.certify import inputs, judges, study
 
     console = Console(stderr=True)
-    options = judges.Options(
+    settings = judges.Options(
         model, api_key_env, key_over_http, answer_format, template, prices, budget, tuple(change or ())
     )
     rounds = _adaptive(adaptive, target_width, probe_groups, places, pilot=pilot)
-    block = judges.block(judge, options)
+    block = judges.block(judge, settings)
     texts = inputs.read(items, rubric, groups=groups)
     made = study.prepare(
         folder or Path("certify", judges.judge_id(str(block.get("label", "")))), block, texts, in_rounds=adaptive

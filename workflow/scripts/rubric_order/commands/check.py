@@ -7,6 +7,7 @@ import typer
 
 from rubric_order import commands
 from rubric_order.base.errors import InputError
+from rubric_order.commands import options
 
 if TYPE_CHECKING:
     from rubric_order.cards.limits import Finding
@@ -73,9 +74,7 @@ def check(
             show_default=False,
         ),
     ] = None,
-    judge: Annotated[
-        str | None, typer.Option(help="Look at the cards of this judge alone.", show_default=False)
-    ] = None,
+    judge: options.JudgeOfCards = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what each limit says as a JSON list.")] = False,
     markdown: Annotated[
         Path | None,
@@ -100,8 +99,8 @@ def check(
 
     limits = rules.Limits(max_v, max_points, max_log_odds, max_failed, min_agreement, min_groups)
     if limits == rules.Limits() and baseline is None:
-        options = "--max-v, --max-points, --max-log-odds, --max-failed, --min-agreement or --min-groups"
-        raise typer.BadParameter(f"name a limit: {options}; or --baseline")
+        listed = "--max-v, --max-points, --max-log-odds, --max-failed, --min-agreement or --min-groups"
+        raise typer.BadParameter(f"name a limit: {listed}; or --baseline")
     _refuse_without(baseline, {"--max-drift": max_drift, "--history": history, "--run": run, "--once": once or None})
     if once and (history is not None or run is not None):
         raise typer.BadParameter("--once has no history: expected no --history and no --run")
@@ -126,9 +125,9 @@ def check(
     raise typer.Exit(status)
 
 
-def _refuse_without(baseline: Path | None, options: dict[str, object]) -> None:
+def _refuse_without(baseline: Path | None, values: dict[str, object]) -> None:
     """Refuse options that need a baseline."""
-    given = [name for name, value in options.items() if value is not None]
+    given = [name for name, value in values.items() if value is not None]
     if given and baseline is None:
         raise typer.BadParameter(f"{given[0]} needs --baseline")
 

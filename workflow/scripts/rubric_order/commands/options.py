@@ -1,6 +1,7 @@
-"""Options that commands which read files of reads share."""
+"""Options that several commands have: one definition each, so that they are the same everywhere."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -40,6 +41,30 @@ LabelMap = Annotated[
         show_default=False,
     ),
 ]
+ApiKeyEnv = Annotated[
+    str | None,
+    typer.Option("--api-key-env", help="Name of the environment variable with the key.", show_default=False),
+]
+KeyOverHttp = Annotated[bool, typer.Option("--key-over-http", help="Send the key over plain http to another machine.")]
+Instruction = Annotated[Path | None, typer.Option("--instruction", help="File with what the response answers.")]
+Template = Annotated[
+    str,
+    typer.Option("--template", help="feedback, score, or the path of a Jinja file or of a YAML file of messages."),
+]
+NumberOfLevels = Annotated[int, typer.Option("--n", help="Number of score levels.")]
+JudgeOfCards = Annotated[
+    str | None, typer.Option("--judge", help="Look at the cards of this judge alone.", show_default=False)
+]
+
+_LEVEL = typer.Option(
+    "--level", help="Description of a score, from score 1 on; give it once a score.", show_default=False
+)
+Levels = Annotated[list[str], _LEVEL]
+LevelsOrNone = Annotated[list[str] | None, _LEVEL]
+
+_MODEL = typer.Option("--model", help="What the endpoint calls the model.", show_default=False)
+Model = Annotated[str, _MODEL]
+ModelOrNone = Annotated[str | None, _MODEL]
 
 
 def columns(texts: list[str] | None) -> Mapping[str, str] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rubric_order import commands
+from rubric_order.commands import options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,26 +18,17 @@ if TYPE_CHECKING:
 def probe(
     response: Annotated[Path, typer.Argument(help="File with the text to be judged.", show_default=False)],
     base_url: Annotated[str, typer.Option(help="Address of an OpenAI-compatible endpoint, ending in /v1.")],
-    model: Annotated[str, typer.Option(help="What the endpoint calls the model.")],
+    model: options.Model,
     rubric: Annotated[
         Path | None, typer.Option(help="YAML file with question and levels; or give --level.", show_default=False)
     ] = None,
-    level: Annotated[
-        list[str] | None,
-        typer.Option(help="Description of a score, from score 1 on; give it once a score.", show_default=False),
-    ] = None,
+    level: options.LevelsOrNone = None,
     question: Annotated[str, typer.Option(help="The criterion, with --level.")] = "",
-    instruction: Annotated[Path | None, typer.Option(help="File with what the response answers.")] = None,
-    template: Annotated[
-        str, typer.Option(help="feedback, score, or the path of a Jinja file or of a YAML file of messages.")
-    ] = "feedback",
+    instruction: options.Instruction = None,
+    template: options.Template = "feedback",
     strategy: Annotated[str, typer.Option(help="balanced (2n orderings) or all (n! orderings).")] = "balanced",
-    api_key_env: Annotated[
-        str | None, typer.Option(help="Name of the environment variable with the key.", show_default=False)
-    ] = None,
-    key_over_http: Annotated[
-        bool, typer.Option("--key-over-http", help="Send the key over plain http to another machine.")
-    ] = False,
+    api_key_env: options.ApiKeyEnv = None,
+    key_over_http: options.KeyOverHttp = False,
     temperature: Annotated[float, typer.Option(min=0)] = 0,
     max_tokens: Annotated[int, typer.Option(min=1)] = 1024,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object an order.")] = False,

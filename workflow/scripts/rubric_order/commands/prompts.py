@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from rubric_order import commands
+from rubric_order.commands import options
 
 
 def orderings(
     strategy: Annotated[str, typer.Argument(help="balanced, random, all, ...")] = "balanced",
-    n: Annotated[int, typer.Option("--n", help="Number of score levels.")] = 5,
+    n: options.NumberOfLevels = 5,
     budget: Annotated[
         int | None, typer.Option(help="Orderings of random, fixed and repeated_rotations; by default 2n.")
     ] = None,
@@ -30,16 +31,11 @@ def orderings(
 
 def render(
     response: Annotated[Path, typer.Argument(help="File with the text to be judged.", show_default=False)],
-    level: Annotated[
-        list[str],
-        typer.Option(help="Description of a score, from score 1 on; give it once a score.", show_default=False),
-    ],
+    level: options.Levels,
     ordering: Annotated[str, typer.Option(help="The score at each position; by default 1 2 3 ...")] = "",
-    instruction: Annotated[Path | None, typer.Option(help="File with what the response answers.")] = None,
+    instruction: options.Instruction = None,
     question: Annotated[str, typer.Option(help="The criterion.")] = "",
-    template: Annotated[
-        str, typer.Option(help="feedback, score, or the path of a Jinja file or of a YAML file of messages.")
-    ] = "feedback",
+    template: options.Template = "feedback",
 ) -> None:
     """Print the prompt of one read; one of several messages as JSON.
 
@@ -66,7 +62,7 @@ def render(
 
 def parse(
     answer: Annotated[Path, typer.Argument(help="File with a judge's answer; - is standard input.", allow_dash=True)],
-    n: Annotated[int, typer.Option("--n", help="Number of score levels.")] = 5,
+    n: options.NumberOfLevels = 5,
     lowest: Annotated[int, typer.Option(help="The lowest score, 0 or 1.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the score, or the reason, as a JSON object.")] = False,
 ) -> None:

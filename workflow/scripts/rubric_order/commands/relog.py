@@ -8,6 +8,7 @@ import typer
 
 from rubric_order import commands
 from rubric_order.base.errors import InputError
+from rubric_order.commands import options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,9 +55,7 @@ def relog(
     base_url: Annotated[
         str | None, typer.Option(help="Address of the judge's endpoint; by default as the log.", show_default=False)
     ] = None,
-    api_key_env: Annotated[
-        str | None, typer.Option(help="Name of the environment variable with the key.", show_default=False)
-    ] = None,
+    api_key_env: options.ApiKeyEnv = None,
     strategy: Annotated[str, typer.Option(help="Orderings of each prompt.")] = "balanced",
     limit: Annotated[int | None, typer.Option(min=1, help="Samples, from the first.", show_default=False)] = None,
     promptfoo: Annotated[

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from rubric_order import commands
+from rubric_order.commands import options
 
 
 def runs(
@@ -16,9 +17,7 @@ def runs(
             show_default=False,
         ),
     ],
-    judge: Annotated[
-        str | None, typer.Option(help="Look at the cards of this judge alone.", show_default=False)
-    ] = None,
+    judge: options.JudgeOfCards = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object a card.")] = False,
     page: Annotated[
         Path | None,

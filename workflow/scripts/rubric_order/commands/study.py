@@ -4,12 +4,13 @@ import csv
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from rubric_order import commands
 from rubric_order.base.errors import InputError, printable
+from rubric_order.base.keys import EVERY
 
 Config = Annotated[list[Path], typer.Argument(help="Config of the study; later files go over earlier ones.")]
 Project = Annotated[Path, typer.Option(help="Folder of the project, with its Snakefile; results are there too.")]
@@ -28,7 +29,7 @@ def plan(config: Config, project: Project = Path(), as_json: AsJson = False) -> 
 
 
 def status(config: Config, project: Project = Path(), as_json: AsJson = False) -> None:
-    """Say how far the judges are, also while they run. Nothing is started.
+    """Say how far the judges are, also while they run, and which batches are open. Nothing is started.
 
     Example: [green]rubric-order status config/demo.yaml --json[/]
     """
@@ -56,9 +57,19 @@ def _report(rule: str, config: list[Path], project: Path, as_json: bool) -> None
     if not as_json:
         typer.echo(printable(done.stdout.rstrip("\n")))
         return
-    with (project / f"results/status/{rule}.csv").open(encoding="utf-8", newline="") as file:
-        rows = [{name: _value(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    rows = _rows(project / f"results/status/{rule}.csv")
+    if rule == "judge_status":
+        batches = _rows(project / "results/status/open_batches.csv")
+        for row in rows:
+            if row["study"] == EVERY:
+                row["batches"] = [batch for batch in batches if batch["judge"] == row["judge"]]
     typer.echo(commands.as_json(rows, indent=1))
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    """Rows of a table in CSV."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [{name: _value(value) for name, value in row.items()} for row in csv.DictReader(file)]
 
 
 def _value(text: str) -> object:

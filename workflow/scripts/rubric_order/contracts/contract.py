@@ -127,24 +127,32 @@ class Contract:
         tables = [rows] if isinstance(rows, pa.Table) else rows
         files.write_parquet(map(self._checked, tables), path, schema_version=self.version, **metadata)
 
-    def read(self, *paths: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    def read(self, *paths: Path, columns: Sequence[str] | None = None, where_there: Sequence[str] = ()) -> pd.DataFrame:
         """All rows of one or several files, in the order of the files.
 
         Args:
             paths: the files.
             columns: names of some columns, in this order, also of such as the contract leaves open; None for all.
+            where_there: names of further columns, which are read where all of the files have them.
 
         Raises:
             InputError: see `check`.
         """
+        import pyarrow.parquet as pq
+
         from rubric_order.base import files
 
         self.check(*paths, columns=columns)
+        if columns is not None and where_there:
+            present = set.intersection(*(set(pq.read_schema(path).names) for path in paths))
+            columns = [*columns, *(name for name in where_there if name in present and name not in columns)]
         return files.read_tables(list(paths), None if columns is None else list(columns))
 
-    def read_each(self, paths: Iterable[Path], columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
+    def read_each(
+        self, paths: Iterable[Path], columns: Sequence[str] | None = None, *, where_there: Sequence[str] = ()
+    ) -> Iterator[pd.DataFrame]:
         """The rows of each file, see `read`, file by file, so that only one is in memory."""
-        return (self.read(path, columns=columns) for path in paths)
+        return (self.read(path, columns=columns, where_there=where_there) for path in paths)
 
     def check(self, *paths: Path, columns: Sequence[str] | None = None) -> None:
         """Check that files have columns of the contract.

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rubric_order.base.levels import LOWEST
 from rubric_order.contracts.contract import Contract
 from rubric_order.contracts.estimates import ESTIMATES
 from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES
@@ -34,7 +35,7 @@ def read(columns: Mapping[str, Sequence[str]], inputs: Mapping[str, Sequence[Pat
     for name, paths in inputs.items():
         wanted, contract = columns.get(name), CONTRACTS.get(name, ESTIMATES)
         if contract is SCORES:
-            tables[name] = contract.read_each(paths, wanted)
+            tables[name] = contract.read_each(paths, wanted, where_there=[LOWEST])
         elif name == "published":
             tables[name] = {path.stem: pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths}
         elif name == "answers":

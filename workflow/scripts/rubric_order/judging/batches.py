@@ -7,11 +7,12 @@ study. It is written through to the disk before each step that the endpoint may 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
@@ -53,6 +54,7 @@ class Record(BaseModel):
         input_file, batch: ids that the endpoint gave.
         questions: all different questions of the requests.
         requests: the requests.
+        sent: when it was made, to be sent at once; none in a record of an earlier version.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -65,6 +67,7 @@ class Record(BaseModel):
     batch: str | None = None
     questions: list[list[Question]] = []
     requests: list[Sent] = []
+    sent: AwareDatetime | None = None
 
     def asked(self) -> dict[str, Request]:
         """The requests by their name, without prompts."""
@@ -86,6 +89,22 @@ class Record(BaseModel):
         """The most that all requests together can use."""
         tokens, cost = sum(sent.tokens for sent in self.requests), sum(sent.cost for sent in self.requests)
         return Amount(len(self.requests), tokens, cost)
+
+
+class Look(BaseModel):
+    """State of a batch when a job last looked at it.
+
+    Attributes:
+        at: when that was.
+        status: in the endpoint's word, such as ``in_progress``.
+        done: number of its requests that were answered.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    at: AwareDatetime
+    status: str
+    done: int
 
 
 @dataclass(frozen=True)
@@ -117,12 +136,17 @@ def record_of(key: str, engine: str, base_url: str, requests: Sequence[Request],
         for request in requests
     ]
     return Record(
-        key=key, engine=engine, base_url=base_url, questions=[list(entry) for entry in questions], requests=sent
+        key=key,
+        engine=engine,
+        base_url=base_url,
+        questions=[list(entry) for entry in questions],
+        requests=sent,
+        sent=datetime.now(UTC),
     )
 
 
 class Records:
-    """The records of one judge's batches, in a folder. One job at a time uses them."""
+    """The records of one judge's batches, in a folder. One job at a time writes them; anyone may read them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -136,20 +160,38 @@ class Records:
         files.write_text(record.model_dump_json() + "\n", self.path(record.key))
 
     def remove(self, record: Record) -> None:
-        """Remove a record, if it is there."""
+        """Remove a record, if it is there, with the last look at its batch."""
+        self._look_path(record.key).unlink(missing_ok=True)
         self.path(record.key).unlink(missing_ok=True)
 
+    def note(self, record: Record, look: Look) -> None:
+        """Keep the last look at a batch beside its record."""
+        files.write_text(look.model_dump_json() + "\n", self._look_path(record.key))
+
+    def last_look(self, record: Record) -> Look | None:
+        """Return the last look at a batch; None where there was none, or where its file cannot be read."""
+        try:
+            return Look.model_validate_json(self._look_path(record.key).read_bytes())
+        except (OSError, ValidationError):
+            return None
+
     def all(self) -> list[Record]:
-        """All records, in the order of their files' names.
+        """All records, in the order of their files' names. One that is removed meanwhile is left out.
 
         Raises:
             InputError: one cannot be read.
         """
-        return [self._read(path) for path in sorted(self.folder.glob("[!.]*.json"))]
+        records = (self._read(path) for path in sorted(self.folder.glob("[!.]*.json")))
+        return [record for record in records if record is not None]
 
-    def _read(self, path: Path) -> Record:
+    def _look_path(self, key: str) -> Path:
+        return self.folder / f"{key}.look"
+
+    def _read(self, path: Path) -> Record | None:
         try:
             return Record.model_validate_json(path.read_bytes())
+        except FileNotFoundError:
+            return None
         except (OSError, ValidationError):
             raise InputError(
                 f"{path}: expected the record of a batch, as this version writes it; its requests may be under way at"

@@ -1,7 +1,8 @@
-"""Progress of the judges, read from the files of requests and the response stores."""
+"""Progress of the judges, read from the files of requests, the response stores and the records of batches."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from rubric_order.base.keys import EVERY
 from rubric_order.base.rows import Row
 from rubric_order.contracts.reads import REQUESTS
 from rubric_order.judging import versions
+from rubric_order.judging.batches import Record, Records
 from rubric_order.judging.store import PART_ROWS, Store, may_pass
 
 TOKEN_COLUMNS = ["prompt_tokens", "completion_tokens", "cached_tokens"]
 COUNTS = ["done", "failed_passing", "failed_for_good", *TOKEN_COLUMNS, "cost"]
+UNSENT = {"made": "not sent yet", "creating": "being created", "created": "sent"}  # before the first look at a batch
 
 
 def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) -> pd.DataFrame:
@@ -39,12 +42,18 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
           any more. `other` counts the latter.
         - `mixed`: versions that its answers come from, where there are several, see `versions.listed`.
         - `hours` of judging, in the row for all studies. Jobs that were killed are not counted.
+        - `in_batches`: requests that open batches hold. `open_batches`, in the row for all studies: their number.
+
+    Raises:
+        InputError: the record of a batch cannot be read.
     """
     columns = ["cost", "engine", "model", *TOKEN_COLUMNS]
     rows, ours = [], [np.array([], np.uint64)]
     all_versions: dict[str, Any] = {}
+    records = _records(store)
+    held = pa.array([sent.request_id for record in records for sent in record.requests], pa.string())
     for study, named in requests.items():
-        row = {"study": study}
+        row: Row = {"study": study}
         paths = [path for path in ([named] if isinstance(named, Path) else named) if path.exists()]
         if paths:
             ids = _names(paths[0])
@@ -62,6 +71,7 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
             row |= sums.sum(min_count=1).to_dict() | sums[COUNTS[:3]].sum().to_dict() | {"requests": len(ids)}
             row["missing"] = len(ids) - sum(numbers["known"] for numbers in counted)
             row["mixed"] = versions.listed_counts(version_counts)
+            row["in_batches"] = pc.sum(pc.is_in(ids, held)).as_py() or 0
             for what, versions_ in version_counts.items():
                 all_versions.setdefault(what, Counter()).update(versions_)
         rows.append(row)
@@ -74,6 +84,7 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
     priced = pc.any(pc.is_valid(store.column("cost"))).as_py()
     whole["cost"] = store.spent()["cost"] if priced else None
     whole["hours"] = sum(run["seconds"] for run in store.runs()) / 3600
+    whole |= {"open_batches": len(records), "in_batches": len(held)}
     columns = [
         "requests",
         "done",
@@ -85,10 +96,57 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
         "cost",
         "hours",
         "mixed",
+        "open_batches",
+        "in_batches",
     ]
     table = pd.concat([table, pd.DataFrame([whole])], ignore_index=True).reindex(columns=["study", *columns])
     whole_numbers = [name for name in columns if name not in ("cost", "hours", "mixed")]
     return table.astype(dict.fromkeys(whole_numbers, "Int64") | {"cost": float, "hours": float})
+
+
+def open_batches(store: Store, now: datetime) -> pd.DataFrame:
+    """Batches of one judge whose answers are not stored yet.
+
+    Args:
+        store: the judge's response store.
+        now: time to which ages are counted, with a time zone.
+
+    Returns:
+        One row a batch, the first one sent first: `batch`, the endpoint's id, or the record's key where it has none
+        yet; `state` when a job last `looked`, in the endpoint's word; `done`, requests that were answered by then;
+        `requests`; `sent`; `age_hours` since then. Times are in ISO 8601; missing where they are not known.
+
+    Raises:
+        InputError: the record of a batch cannot be read.
+    """
+    records = Records(store.folder / "batches")
+    rows = []
+    for record in _records(store):
+        look = records.last_look(record)
+        rows.append(
+            {
+                "batch": record.batch or record.key,
+                "state": look.status if look else UNSENT[record.state],
+                "done": look.done if look else 0,
+                "requests": len(record.requests),
+                "sent": _written(record.sent),
+                "looked": _written(look.at) if look else None,
+                "age_hours": (now - record.sent).total_seconds() / 3600 if record.sent else None,
+            }
+        )
+    columns = ["batch", "state", "done", "requests", "sent", "looked", "age_hours"]
+    table = pd.DataFrame(rows, columns=columns).astype({"age_hours": float})
+    return table.sort_values(["sent", "batch"], kind="stable", ignore_index=True)
+
+
+def _written(time: datetime | None) -> str | None:
+    """A time in ISO 8601, to the second."""
+    return time.isoformat(timespec="seconds") if time else None
+
+
+def _records(store: Store) -> list[Record]:
+    """Records of the judge's open batches."""
+    return Records(store.folder / "batches").all()
 
 
 def _names(path: Path) -> pa.ChunkedArray:

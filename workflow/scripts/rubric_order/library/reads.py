@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from rubric_order.base import files, permutations
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
+from rubric_order.base.levels import LOWEST
 from rubric_order.library import columns as column_names
 from rubric_order.library import scales, sources
 from rubric_order.library.columns import NUMBER, PROBABILITY, Columns
@@ -118,8 +119,9 @@ def as_scores(
 
     Returns:
         The columns that statistics read, with study and dataset ``reads``. Levels are numbered from 1, and human scores
-        are on the same scale; `scale` has the levels as they were written. `strategy` is ``balanced`` or ``all`` where
-        every item of a judge is read in all orderings of that name, however often, and in no others, else ``recorded``.
+        are on the same scale; `scale` has the levels as they were written, and `lowest` the number of the lowest one,
+        where it is another than 1 and levels go by ones. `strategy` is ``balanced`` or ``all`` where every item of a
+        judge is read in all orderings of that name, however often, and in no others, else ``recorded``.
         Reads of an item are numbered as they stand. `named_groups` says whether groups were named.
 
     Raises:
@@ -149,6 +151,8 @@ def as_scores(
     table["scale"] = pd.Categorical.from_codes(
         shown.scale_of_row, categories=[",".join(own.labels) for own in shown.scales]
     )
+    if any(own.first != 1 for own in shown.scales):
+        table[LOWEST] = np.array([own.first for own in shown.scales], dtype="int8")[shown.scale_of_row]
     table["read_index"] = pd.Series(of_judge.codes).groupby(of_judge.codes).cumcount().to_numpy()
     table["named_groups"] = named
     places = [np.flatnonzero(judge.codes == code) for code in pd.unique(judge.codes)]

@@ -53,6 +53,11 @@ class Scale(NamedTuple):
         return number(self.labels[1]) - self.low if self.numeric else 1.0
 
     @property
+    def first(self) -> int:
+        """Number of the lowest level of a scale that goes by ones, such as 0; 1 for any other scale."""
+        return int(self.low) if self.step == 1 and self.low.is_integer() and abs(self.low) < 100 else 1
+
+    @property
     def usual(self) -> bool:
         """True if the levels are the numbers 1 to n."""
         return self.labels == numbers(self.n)

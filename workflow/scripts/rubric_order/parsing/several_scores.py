@@ -141,6 +141,20 @@ def parse_object(text: str | None, labels: Sequence[str]) -> Choice | None:
     return None if result.reason == choices.NO_SCORE else result
 
 
+def without_json(text: str) -> str:
+    """Return an answer without the JSON values in it.
+
+    Example:
+        >>> without_json('It is {"style": 3}. [RESULT] 4')
+        'It is . [RESULT] 4'
+    """
+    parts, end = [], 0
+    for start, stop, _ in _json_spans(text):
+        parts.append(text[end:start])
+        end = stop
+    return "".join([*parts, text[end:]])
+
+
 def _pairs(value: object) -> list[tuple[str, object]]:
     """Keys and values of a JSON object; nothing of other values."""
     return list(value) if isinstance(value, _Pairs) else []
@@ -231,6 +245,11 @@ def _in_json(answer: str, keys: Sequence[Words], scale: Scale) -> dict[Words, li
 
 def _json_values(answer: str) -> Iterator[object]:
     """Objects and lists that stand in an answer; keys that are given twice are kept."""
+    return (value for _, _, value in _json_spans(answer))
+
+
+def _json_spans(answer: str) -> Iterator[tuple[int, int, object]]:
+    """Start and end of each object or list in an answer, and its value."""
     decoder = json.JSONDecoder(object_pairs_hook=_Pairs)
     start = 0
     for _ in range(MAX_JSON):
@@ -242,7 +261,7 @@ def _json_values(answer: str) -> Iterator[object]:
             value, start = decoder.raw_decode(answer, opening.start())
         except (ValueError, RecursionError):
             continue
-        yield value
+        yield opening.start(), start, value
 
 
 class _Pairs(list[Any]):

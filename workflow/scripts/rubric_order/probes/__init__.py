@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rubric_order.base.keys import BASELINE
+from rubric_order.base.levels import LOWEST
 from rubric_order.base.plugins import Plugins
 from rubric_order.parsing.choices import Choice
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from rubric_order.settings.judges import Judge
     from rubric_order.settings.studies import Study
 
-
-LOWEST = "lowest"  # column of plans whose rubrics have scores from 0: the lowest score of each read
 
 Kind = Literal["option", "position", "position_or_tie", "ranking", "level", "verdict", "text"]  # see `Question`
 

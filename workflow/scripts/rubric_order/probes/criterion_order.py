@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from rubric_order import strategies
 from rubric_order.base.errors import InputError
+from rubric_order.base.levels import LOWEST
 from rubric_order.parsing.choices import Choice, numbers
-from rubric_order.probes import LOWEST, Probe, Question, Shown, Unit, lowest_scores
+from rubric_order.probes import Probe, Question, Shown, Unit, lowest_scores
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from rubric_order import strategies
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE
+from rubric_order.base.levels import LOWEST
 from rubric_order.parsing.choices import Choice, numbers
-from rubric_order.probes import LOWEST, Probe, Question, Shown, Unit, lowest_scores
+from rubric_order.probes import Probe, Question, Shown, Unit, lowest_scores
 from rubric_order.prompts import conditions
 
 if TYPE_CHECKING:
@@ -149,9 +150,12 @@ class ScoreOrder(Probe):
         from rubric_order.parsing import one_score, several_scores
 
         (question,) = questions
-        if field := several_scores.parse_field(text, question.name, question.labels):
-            return (field,)
         choice = one_score.parse_score(text, question.labels, truncated=truncated)
+        field = several_scores.parse_field(text, question.name, question.labels)
+        # A score that is written beside the JSON, as a prompt without JSON asks for it, is the score.
+        beside = field and choice.label and one_score.parse_score(several_scores.without_json(text), question.labels)
+        if field and not (beside and beside.label):
+            return (field,)
         if choice.label is None:
             choice = several_scores.parse_object(text, question.labels) or choice
         return (choice,)

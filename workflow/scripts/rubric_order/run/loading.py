@@ -17,8 +17,11 @@ from rubric_order.settings import results, values
 from rubric_order.settings.base import parse
 from rubric_order.settings.config import Config
 from rubric_order.settings.judges import PythonCallable
+from rubric_order.settings.studies import Study
 
 READY = "config"  # folder of the project with the folders `datasets` and `judges`
+KINDS: tuple[registry.Kind, ...] = ("figures", "tables")
+SCALES = Study.model_fields["scales"].get_default(call_default_factory=True)
 OPTIONAL = ("studies", "figures", "tables")  # blocks in which null takes out what another file names
 
 
@@ -28,7 +31,8 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
     1. A study, figure or table that is null is taken out: so a file takes out what a file before it names.
     2. The datasets that we know, and the ready-made judges that are named, come under what the config says of them.
     3. The judges of `recorded_dir` join the studies of strategy `recorded`.
-    4. Figures get the sizes of their presets. The shape is checked, defaults are filled in, and the meaning is checked.
+    4. Figures get the sizes of their presets, figures and tables the scale of their study (`follow_scales`). The shape
+       is checked, defaults are filled in, and the meaning is checked.
     5. A dataset or judge without a label gets its id as one. Paths are found (`locate`). A chat template becomes its
        text, and prompt templates of the user are checked. Functions that judge are imported.
     6. Studies keep the judges of `only_judges` (`restriction.apply`).
@@ -53,6 +57,7 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
         rehearsal.add_recorded_judges(config)
     _check_recorded(config)
     size_figures(config)
+    follow_scales(config)
     values.check(config)
     checked = Config.read(config)
     checks.check_meaning(checked, ready_judges(folder / READY))
@@ -155,7 +160,32 @@ def size_figures(config: Mapping[str, Any]) -> None:
         sized = isinstance(block, dict) and name in registry.names("figures")
         if sized and isinstance(preset := block.get("preset", usual), str) and preset in presets.PRESETS:
             with contextlib.suppress(InputError):  # a package is at fault; the shape of the config tells
-                presets.fill(block, results.sizes(name), usual)
+                presets.fill(block, results.defaults("figures", name), usual)
+
+
+def follow_scales(config: Mapping[str, Any]) -> None:
+    """Give each figure and table that says no scale that of its study, in place, where the usual one is none of its.
+
+    What has another shape is left as it is.
+    """
+    studies = _block(config, "studies")
+    for kind in KINDS:
+        for name, block in _block(config, kind).items():
+            if not isinstance(block, dict) or "n" in block or name not in registry.names(kind):
+                continue
+            with contextlib.suppress(InputError):  # a package is at fault; the shape of the config tells
+                usual = results.defaults(kind, name)
+                scales = _scales(studies, usual | block) if "n" in usual else []
+                if scales and usual["n"] not in scales:
+                    block["n"] = scales[0]
+
+
+def _scales(studies: Mapping[str, Any], block: Mapping[str, Any]) -> list[Any]:
+    """Scales of the studies that a figure or table shows, those of the first study first."""
+    shown, also = block.get("studies", [block.get("study")]), block.get("also", [])
+    named = [name for names in (shown, also) if isinstance(names, list) for name in names if isinstance(name, str)]
+    listed = (studies[name].get("scales", SCALES) for name in named if isinstance(studies.get(name), Mapping))
+    return [n for scales in listed if isinstance(scales, list) for n in scales]
 
 
 def with_labels(config: Config) -> Config:

@@ -51,7 +51,7 @@ PROFILE = Key(
     str, DEFAULT_PROFILE, "Profile of the judges to show; `all` shows every profile, each as a judge of its own."
 )
 CONDITION = Key(str, BASELINE, "Condition of the prompts to show, of those that the study has.")
-N = Key(Levels, 5, "Scale to show.")
+N = Key(Levels, 5, "Scale to show; where no study that is shown has the default, the first scale of the first one.")
 CLUSTER = Key(
     Literal["group", "item"],
     "group",
@@ -554,11 +554,19 @@ def model(kind: registry.Kind, name: str) -> type[Settings]:
     return made
 
 
-def sizes(name: str) -> dict[str, Any]:
-    """Keys of a figure's block with their defaults, as `figures.presets.fill` takes them."""
+def defaults(kind: registry.Kind, name: str) -> dict[str, Any]:
+    """Keys of a result's block with their defaults.
+
+    Args:
+        kind: ``figures`` or ``tables``.
+        name: the result.
+
+    Raises:
+        InputError: it is of another package, which is at fault, see `registry.load`.
+    """
     if not registry.is_other(name):
-        return {key: entry.default for key, entry in FIGURES[name].items()}
-    fields = model("figures", name).model_fields
+        return {key: entry.default for key, entry in BLOCKS[kind][name].items()}
+    fields = model(kind, name).model_fields
     return {key: field.default for key, field in fields.items() if not field.is_required()}
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import levels
 from rubric_order.base.conditions import parts
 from rubric_order.base.keys import EVERY, KEYS, VALUES
 from rubric_order.base.rows import Row
@@ -37,6 +38,7 @@ class Variants(NamedTuple):
             their differences, shape (items, 3).
         constrained: whether the first read has its score from a second request that allows a score alone, shape
             (items, variants).
+        lowest: lowest score of the scale; scores are counted from 1 here. 1 where those of datasets differ.
     """
 
     keys: Row
@@ -48,6 +50,7 @@ class Variants(NamedTuple):
     first: np.ndarray
     repeats: np.ndarray
     constrained: np.ndarray
+    lowest: int = 1
 
     @property
     def means(self) -> np.ndarray:
@@ -131,7 +134,8 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: Row) -> Var
     if "pattern" in block:
         forced[item[begins], variant[begins]] = (block["pattern"] == CONSTRAINED).fillna(False).to_numpy(bool)[begins]
     tables = (by_cell(np.where(scored, value, 0)), by_cell(scored.astype(float)), reads, first, repeats, forced)
-    return Variants(keys, names, items[kept].reset_index(drop=True), *(table[kept] for table in tables))
+    laid = Variants(keys, names, items[kept].reset_index(drop=True), *(table[kept] for table in tables))
+    return laid._replace(lowest=levels.lowest_of(block))
 
 
 def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items: int, n: int) -> np.ndarray:
@@ -155,9 +159,10 @@ def _together(each: list[Variants]) -> Iterator[Variants]:
     """All datasets as one, where they have the same variants; nothing for a single dataset."""
     first = each[0]
     if len(each) > 1 and all(part.names == first.names for part in each):
-        tables = (np.concatenate(parts) for parts in zip(*(part[3:] for part in each), strict=True))
+        tables = (np.concatenate(parts) for parts in zip(*(part[3:-1] for part in each), strict=True))
         items = pd.concat([part.items for part in each], ignore_index=True)
-        yield Variants(first.keys | {"dataset": EVERY}, first.names, items, *tables)
+        together = Variants(first.keys | {"dataset": EVERY}, first.names, items, *tables)
+        yield together._replace(lowest=levels.common([part.lowest for part in each]))
 
 
 def ratio(top: np.ndarray, bottom: np.ndarray, unit: np.ndarray, confidence: float) -> Row:

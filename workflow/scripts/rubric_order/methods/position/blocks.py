@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import levels
 from rubric_order.base.keys import KEYS, VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
@@ -45,6 +46,11 @@ class Block:
     def n(self) -> int:
         """Number of score levels."""
         return int(self.key[-1])
+
+    @property
+    def lowest(self) -> int:
+        """Lowest score of the scale, as people write it; reads count levels from 1."""
+        return levels.lowest_of(self.table)
 
     def matrix(self, column: str) -> np.ndarray:
         """A column of numbers, items by reads; NaN where there is none. Shape (n_items, K)."""

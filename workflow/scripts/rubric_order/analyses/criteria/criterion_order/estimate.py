@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from rubric_order.base import randomness
+from rubric_order.base import levels, randomness
 from rubric_order.base.keys import KEYS, VALUES, stream
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
@@ -155,6 +155,11 @@ def commonest(panel: Panel, place: int) -> Row:
     return {"quantity": "commonest_share", "criterion": panel.criteria[place], "estimate": share} | counts
 
 
+def _moved(row: Row, by: int) -> Row:
+    """A row whose estimate and interval are so much greater."""
+    return row | {name: row[name] + by for name in ("estimate", "ci_low", "ci_high")}
+
+
 def _gap(quantity: str, observed: float, drawn: np.ndarray, chance: np.ndarray, confidence: float) -> Row:
     """A gap beside those that there are without any effect of the order on average over groups."""
     low, high = resampling.percentile_interval(drawn, confidence)
@@ -186,7 +191,7 @@ def estimate(
     Returns:
         One row an estimate of a `readout`:
 
-        - ``mean``, the score of a `criterion` in a `position`, fitted with a level for each text
+        - ``mean``, the score of a `criterion` in a `position` as its scale has it, fitted with a level for each text
           (`panels.position_effects`); ``shift``, the same less the mean over positions;
         - ``gap``, the best less the worst position of a criterion, and ``mean_gap``, ``max_gap`` over criteria, with
           `null`, what the gap is on average when whole groups count with random signs (`panels.flipped_shifts`),
@@ -222,7 +227,8 @@ def estimate(
         }
         named = (*stream(name.values()), readout)
         panel_rows = estimates(panel, resamples=resamples, confidence=confidence, seed=seed, key=named)
-        rows += [common | row for row in panel_rows]
+        by = levels.lowest_of(reads) - 1  # scores are counted from 1 here
+        rows += [common | (_moved(row, by) if row["quantity"] == "mean" else row) for row in panel_rows]
     words = ["readout", "quantity", "criterion", "test", "method"]
     table = tidy.from_rows_with_gaps(rows, ESTIMATES, words)
     by_text = multiplicity.adjust(table)

@@ -25,9 +25,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     Returns:
         One row a group of `KEYS`, `option`, its `position` in the prompt, and `reason` (``all`` for any, which is there
         also when nothing failed), with `n_scores` that were asked for and `n_failed`. Where a read asks one question,
-        the options are the scores, and each has every read in one of its positions. Where it asks several, each
-        criterion is an option and fails by itself; ``all`` stands for any position of it too. The row with both
-        ``all`` is the pooled one.
+        the options are the scores, as their scale has them, and each has every read in one of its positions. Where it
+        asks several, each criterion is an option and fails by itself; ``all`` stands for any position of it too. The
+        row with both ``all`` is the pooled one.
     """
     columns = [*KEYS, *CELL, "n_scores", "n_failed"]
     rows: list[Row] = []
@@ -50,7 +50,7 @@ def _of_scores(table: pd.DataFrame) -> Iterator[Row]:
             place = permutations.positions_of(shown)
             for score, position in np.ndindex(n, n):
                 counts = marks[place[:, score] == position + 1].sum(axis=0).astype(int)
-                cells += [(str(score + 1), str(position + 1), counts)] if counts[0] else []
+                cells += [(str(score + block.lowest), str(position + 1), counts)] if counts[0] else []
         for option, position, (n_scores, *n_failed) in cells:
             for label, count in zip([EVERY, *reasons], n_failed, strict=True):
                 if count or label == EVERY:

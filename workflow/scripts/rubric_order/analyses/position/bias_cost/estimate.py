@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from rubric_order.base import randomness
+from rubric_order.base import levels, randomness
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
@@ -72,7 +72,8 @@ def estimate(
     Returns:
         One row a group of `KEYS` (dataset ``all``: the selections in all of a study's datasets together, and the mean
         of their correlations) whose strategy is in `shared_orderings.SHARED`, `readout`, `cluster`, `quantity` and,
-        where it is about one, `ordering`:
+        where it is about one, `ordering`, its scores as their scale has them (counted from 1 where the scales of
+        several datasets begin with different numbers):
 
         - of each ordering: its ``cost``; ``chosen_share``, the share of the resamples in which it is the cheapest;
           ``pearson``, r of one read an item with human scores, and its ``pearson_rank`` (1: highest). A cost is a sum
@@ -87,6 +88,7 @@ def estimate(
     """
     sources_by_key: dict[tuple[Any, ...], dict[str, Source]] = {}
     shown: dict[tuple[Any, ...], np.ndarray] = {}
+    lowest: dict[tuple[Any, ...], dict[str, int]] = {}
     for block in blocks.blocks(scores):
         if block.keys["strategy"] not in shared_orderings.SHARED:
             continue
@@ -95,11 +97,12 @@ def estimate(
                 key = (*(block.keys | {"dataset": EVERY}).values(), readout, cluster)
                 sources_by_key.setdefault(key, {})[block.keys["dataset"]] = _source(block, readout, cluster)
                 shown[key] = block.orderings[0]
+                lowest.setdefault(key, {})[block.keys["dataset"]] = block.lowest
     options: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed, "splits": splits}
     parts = [
         part
         for key, sources in sorted(sources_by_key.items())
-        for part in _of_sources(key, sources, shown[key], **options)
+        for part in _of_sources(key, sources, shown[key], lowest[key], **options)
     ]
     key_columns = [*KEYS, "readout", "cluster"]
     columns = [*key_columns, "quantity", "ordering", "estimate", "ci_low", "ci_high", "noise"]
@@ -112,6 +115,7 @@ def _of_sources(
     key: tuple[Any, ...],
     sources: dict[str, Source],
     orderings: np.ndarray,
+    lowest: dict[str, int],
     *,
     resamples: int,
     confidence: float,
@@ -130,7 +134,9 @@ def _of_sources(
         used = [dataset] if dataset != EVERY else list(sources)
         common = everything | {"dataset": dataset, "n_items": sum(sources[name].n_items for name in used)}
         common["n_clusters"] = sum(len(sources[name].table) for name in used)
-        rows = [*_of_each_ordering([whole[name] for name in used], orderings, confidence)]
+        by = levels.common([lowest[name] for name in used]) - 1  # levels are counted from 1 here
+        written = np.array([" ".join(map(str, ordering + by)) for ordering in orderings], dtype=object)
+        rows = [*_of_each_ordering([whole[name] for name in used], orderings, written, confidence)]
         rows += _with_interval(held_out[dataset], confidence)
         yield from ((common | {"quantity": quantity}, row) for quantity, row in rows)
         table = np.concatenate([sources[name].table[:, : everything["n"] ** 2] for name in used])
@@ -321,12 +327,14 @@ def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int
     return {f"{name}_chosen": of_chosen, f"{name}_canonical": values[:, canonical], f"{name}_mean": values.mean(axis=1)}
 
 
-def _of_each_ordering(sums: list[Sums], orderings: np.ndarray, confidence: float) -> Iterator[tuple[str, Row]]:
-    """Quantities of each ordering, with their columns."""
+def _of_each_ordering(
+    sums: list[Sums], orderings: np.ndarray, written: np.ndarray, confidence: float
+) -> Iterator[tuple[str, Row]]:
+    """Quantities of each ordering, with their columns; `written` are the orderings as texts."""
     whole = _pooled(sums)
     shares = selections.position_shares(whole.selected)
     costs = bias_cost(shares, orderings)
-    ordering_column = {"ordering": np.array([" ".join(map(str, ordering)) for ordering in orderings], dtype=object)}
+    ordering_column = {"ordering": written}
     # The mean of the absolute value of an error that is normal about 0; a rare score is missing from some resamples.
     present = np.ma.masked_invalid(shares[1:])  # type: ignore[no-untyped-call]  # of numpy
     error = np.sqrt(2 / np.pi) * present.std(axis=0).filled(0)

@@ -4,7 +4,7 @@ import pandas as pd
 
 from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Estimated, Flags, Number, Text, numbers, texts
-from rubric_order.tables.spec import Rows, Table, select, taken, wide
+from rubric_order.tables.spec import Rows, Table, taken, wide
 
 CAPTION = (
     "The ordering of least Bias Cost among those that were read, and the canonical one, as in Table 6 of the earlier "
@@ -22,14 +22,20 @@ HELD_OUT = [f"heldout_{of}_{which}" for of in ("cost", "pearson") for which in (
 HELD_OUT += ["heldout_cost_saved", "heldout_pearson_gained", "heldout_pearson_over_mean"]
 
 
-def _rows(bias_cost: pd.DataFrame, *, n: int) -> pd.DataFrame:
+def _rows(bias_cost: pd.DataFrame) -> pd.DataFrame:
     """One row a judge, dataset (``all``: all of them) and readout: cheapest and canonical ordering, and the choice."""
     of_each = bias_cost[bias_cost["ordering"].notna()]
     alone = [taken("cost", "noise", "n_items", "n_clusters"), taken("chosen_share", estimate="chosen_share")]
     cheapest = wide(of_each, [*KEYS, "ordering"], [*alone, *OF_ORDERING]).sort_values("cost", kind="stable")
-    canonical = wide(select(of_each, ordering=" ".join(map(str, range(1, n + 1)))), KEYS, OF_ORDERING)
+    canonical = wide(of_each[of_each["ordering"].map(_is_canonical).astype(bool)], KEYS, OF_ORDERING)
     rows = cheapest.drop_duplicates(KEYS).sort_index().merge(canonical, on=KEYS, suffixes=("", "_canonical"))
     return rows.merge(wide(bias_cost, KEYS, HELD_OUT), on=KEYS)
+
+
+def _is_canonical(ordering: str) -> bool:
+    """True of the ordering from the lowest score to the highest."""
+    scores = [int(score) for score in ordering.split()]
+    return scores == sorted(scores)
 
 
 TABLE = Table(

@@ -76,7 +76,7 @@ def _of_block(block: blocks.Block) -> Row:
     row |= {"n_copies": alike.count, "copies": "; ".join(alike.names)}
     if len(scores):
         times = np.bincount(scores, minlength=block.n + 1)
-        row |= {"commonest_score": int(times.argmax()), "commonest_share": times.max() / len(scores)}
+        row |= {"commonest_score": int(times.argmax()) + block.lowest - 1, "commonest_share": times.max() / len(scores)}
         row["discordant_share"] = selections.variety(block, Readout.HARD).discordant_share
     column = selections.READOUTS[Readout.SOFT]
     if Readout.SOFT in selections.readouts(block):

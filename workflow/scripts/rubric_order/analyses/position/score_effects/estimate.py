@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import permutations
+from rubric_order.base import levels, permutations
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
@@ -32,6 +32,7 @@ class Laid(NamedTuple):
         units: number of each item's cluster by kind of cluster.
         times: how often each score was given, by score; of expected scores none.
         n_reads, n_failed: reads with and without a score.
+        lowest: lowest score of the scale.
     """
 
     by_ordering: additive.Cells | None
@@ -41,6 +42,7 @@ class Laid(NamedTuple):
     times: pd.Series
     n_reads: int
     n_failed: int
+    lowest: int
 
 
 def estimate(
@@ -61,7 +63,9 @@ def estimate(
 
     Returns:
         One row a group of `KEYS` (dataset ``all``: the items of all), `readout`, `cluster`, `quantity`, and `ordering`,
-        or `score` and `position`. Points are score levels. `mean_score` is that of what the row is about. `quantity` is
+        or `score` and `position`. Points are score levels. Scores are as their scale has them; those of datasets whose
+        scales begin with different numbers are counted from 1. `mean_score` is that of what the row is about.
+        `quantity` is
 
         - ``ordering``: mean score under an ordering less the mean over all orderings;
         - ``usual_minus_balanced``: the same of the ordering 1 to n, with `p_order` of its being 0 by signs of clusters;
@@ -134,6 +138,7 @@ def _laid(block: blocks.Block, values: np.ndarray) -> Laid:
         times=pd.Series(score[scored]).value_counts(),
         n_reads=int(scored.sum()),
         n_failed=int((~scored).sum()),
+        lowest=block.lowest,
     )
 
 
@@ -156,6 +161,7 @@ def _joined(each: list[Laid]) -> Laid:
         times=times.groupby(times.index).sum(),
         n_reads=sum(part.n_reads for part in each),
         n_failed=sum(part.n_failed for part in each),
+        lowest=levels.common([part.lowest for part in each]),
     )
 
 
@@ -183,15 +189,16 @@ def _of_reads(
     shared |= {"n_reads": laid.n_reads, "n_failed": laid.n_failed}
     shared["flag"] = ", ".join(name for name, raised in flags.items() if raised)
     fits = [additive.shifts(cells, unit) for cells in laid.by_position]
-    quantities = [_of_level(level, fit) for level, fit in enumerate(fits, start=1) if fit]
+    by = laid.lowest - 1  # levels are counted from 1 here
+    quantities = [_of_level(level, fit, by) for level, fit in enumerate(fits, start=1) if fit]
     if laid.by_ordering and (fit := additive.shifts(laid.by_ordering, unit)):
         chance = {"draws": draws, "seed": seed}
-        quantities = [_of_orderings(laid.orderings, fit), *_contrasts(laid.orderings, fit, chance), *quantities]
+        quantities = [_of_orderings(laid.orderings, fit, by), *_contrasts(laid.orderings, fit, chance), *quantities]
         yield shared, _gap(fit, shared["cluster"], draws, confidence, seed)
         tested, what = [fit], "orderings"
     else:
         tested, what = [fit for fit in fits if fit], "positions of levels"
-    test = _test(tested, additive.no_shift(away, draws=draws, seed=seed))
+    test = _test(tested, by, additive.no_shift(away, draws=draws, seed=seed))
     yield shared, test | {"method": f"signs of {shared['cluster']}s changed {draws} times, on {what}"}
     for rows, estimates, influence in quantities:
         values = resampling.left_out_of_mean(estimates, influence, sizes)
@@ -215,15 +222,16 @@ Found = tuple[
 ]  # columns of some rows; their estimates; influence of clusters on these
 
 
-def _of_level(level: int, fit: additive.Shifts) -> Found:
-    places = np.arange(1, len(fit.shift) + 1)
-    rows = {"quantity": "level_position", "score": level, "position": places, "mean_score": fit.level + fit.shift}
+def _of_level(level: int, fit: additive.Shifts, by: int) -> Found:
+    rows = {"quantity": "level_position", "score": level + by, "position": np.arange(1, len(fit.shift) + 1)}
+    return rows | {"mean_score": fit.level + fit.shift + by}, fit.shift, fit.influence
+
+
+def _of_orderings(orderings: np.ndarray, fit: additive.Shifts, by: int) -> Found:
+    apart = " " if orderings.max() + by > 9 else ""  # between scores of two digits
+    labels = np.array([apart.join(map(str, row + by)) for row in orderings], dtype=object)
+    rows = {"quantity": "ordering", "ordering": labels, "mean_score": fit.level + fit.shift + by}
     return rows, fit.shift, fit.influence
-
-
-def _of_orderings(orderings: np.ndarray, fit: additive.Shifts) -> Found:
-    labels = np.array(["".join(map(str, row)) for row in orderings], dtype=object)
-    return {"quantity": "ordering", "ordering": labels, "mean_score": fit.level + fit.shift}, fit.shift, fit.influence
 
 
 def _contrasts(orderings: np.ndarray, fit: additive.Shifts, chance: dict[str, Any]) -> Iterator[Found]:
@@ -247,8 +255,8 @@ def _gap(fit: additive.Shifts, cluster: str, draws: int, confidence: float, seed
     return rows | {"method": f"chance: signs of {cluster}s changed {draws} times"}
 
 
-def _test(fits: list[additive.Shifts], p: float) -> Row:
+def _test(fits: list[additive.Shifts], by: int, p: float) -> Row:
     """The test of no mean effect of the order, and the size of the shifts that it is about."""
     shift = np.concatenate([fit.shift for fit in fits]) if fits else np.array([np.nan])
-    level = fits[0].level if fits else np.nan
+    level = fits[0].level + by if fits else np.nan
     return {"quantity": "order_test", "estimate": np.sqrt((shift**2).mean()), "p_order": p, "mean_score": level}

@@ -48,7 +48,7 @@ def draw(score_effects: pd.DataFrame, *, view: View, layout: Layout, labels: Lab
     first = axes[0, 0]
     first.set_ylim(len(orderings) - 0.4, -0.6)
     named = orderings if len(orderings) <= MOST_NAMES else []
-    first.set_yticks(range(len(named)), [" ".join(name) for name in named])
+    first.set_yticks(range(len(named)), [" ".join(_scores(name)) for name in named])
     for axis in axes[:, 0]:
         axis.set_ylabel("Ordering, first level first")
     figure.supxlabel("Mean score under the ordering less\nthe mean over orderings (points)")
@@ -64,9 +64,14 @@ def _draw_panel(axis: Axes, shifts: pd.DataFrame, orderings: list[str], readouts
         x, spread = line["estimate"].to_numpy(), style.half_intervals(line)
         look = style.look(place) | {"linestyle": "none", "markersize": style.scaled(3.5), "markerfacecolor": "white"}
         axis.errorbar(x, y, xerr=spread, label=LOOKS[readout], **look)
-        usual = np.array([list(name) == sorted(name) for name in line["ordering"]])
+        usual = np.array([_scores(name) == sorted(_scores(name), key=int) for name in line["ordering"]])
         axis.plot(x[usual], y[usual], linestyle="none", marker=style.marker(place), color=style.colour(place), zorder=4)
     axis.axvline(0, zorder=0, **style.no_effect())
     axis.grid(visible=True, axis="x")
     axis.grid(visible=False, axis="y")
     axis.tick_params(axis="y", length=0)
+
+
+def _scores(ordering: str) -> list[str]:
+    """The scores of an ordering; there are blanks between them where one has two digits."""
+    return ordering.split() if " " in ordering else list(ordering)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import levels
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
@@ -30,11 +31,13 @@ def estimate(
         selections, as in the paper; ``rate`` how often the score was selected when it stood there. Without position
         bias the first is 1/n in every cell, and the second the same in each row. `n_selected` is how often the score
         was selected in all positions (a sum of probabilities in readout `soft`), `n_reads` the reads that have the
-        readout. A share is NaN where the score was never selected.
+        readout. A share is NaN where the score was never selected. Scores are as their scale has them; those of
+        datasets whose scales begin with different numbers are counted from 1.
 
     Source: the earlier version of Xu et al., Section 5.3, Table 5.
     """
     totals: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    lowest: dict[tuple[Any, ...], set[int]] = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if block.crossed else ():
             table = selections.by_score(block, readout).transpose(1, 0, 2, 3).reshape(len(block.items), -1)
@@ -47,21 +50,23 @@ def estimate(
                     key = (*(block.keys | {"dataset": dataset}).values(), readout, cluster)
                     before = totals.get(key, (0, 0))
                     totals[key] = before[0] + sums, before[1] + counts
+                    lowest.setdefault(key, set()).add(block.lowest)
     key_columns = [*KEYS, "readout", "cluster"]
     parts: list[tuple[Row, Row]] = []
     for key, (sums, counts) in sorted(totals.items()):
         common = dict(zip(key_columns, key, strict=True)) | {"n_items": counts[0], "n_clusters": counts[1]}
         common["method"] = f"percentile bootstrap over {common['cluster']}s, {resamples} resamples"
-        parts += _cells(common, sums.reshape(-1, 2, common["n"], common["n"]), confidence)
+        cells = sums.reshape(-1, 2, common["n"], common["n"])
+        parts += _cells(common, cells, levels.common(lowest[key]), confidence)
     columns = [*key_columns, "quantity", "score", "position", "estimate", "ci_low", "ci_high", "n_selected", "n_reads"]
     table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
     return table.assign(confidence=confidence, seed=seed)
 
 
-def _cells(shared: Row, sums: np.ndarray, confidence: float) -> Iterator[tuple[Row, Row]]:
+def _cells(shared: Row, sums: np.ndarray, lowest: int, confidence: float) -> Iterator[tuple[Row, Row]]:
     """The cells of the table of shares, and of that of rates; see `tidy.from_parts`."""
     n = shared["n"]
-    score, position = (axis.ravel() + 1 for axis in np.indices((n, n)))
+    score, position = (axis.ravel() + first for axis, first in zip(np.indices((n, n)), (lowest, 1), strict=True))
     shared = shared | {"n_reads": int(sums[0, 1].sum() / n)}
     with np.errstate(invalid="ignore"):
         tables = {"share": selections.position_shares(sums[:, 0]), "rate": sums[:, 0] / sums[:, 1]}

@@ -73,6 +73,6 @@ def _draw_panel(axis: Axes, shares: pd.DataFrame, n: int, furthest: float) -> Ax
         )
     axis.grid(False)
     style.positions(axis, n, first=0)
-    axis.set_yticks(range(n), [str(score) for score in range(1, n + 1)])
+    axis.set_yticks(range(n), [str(score) for score in sorted(shares["score"].unique())])
     axis.spines[:].set_visible(False)
     return image

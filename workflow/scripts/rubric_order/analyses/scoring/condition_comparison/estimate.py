@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import levels
 from rubric_order.base.keys import BASELINE, CLUSTERS, KEYS
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
@@ -33,7 +34,8 @@ def estimate(
         One row a group of `KEYS`, `other` (the condition that `condition` is compared with: the baseline wherever it is
         one of the two), `readout`, `cluster` and `quantity`: ``points``, mean score under `condition` less that under
         `other`, over the items with a score under both; ``r``, Pearson's r of items' mean scores with human ones,
-        likewise, over those that also have a human score. With the values `of_one` and `of_other`, and an interval and
+        likewise, over those that also have a human score. With the values `of_one` and `of_other` (mean scores as their
+        scale has them), and an interval and
         `p` by a jackknife over clusters with Student's t of `df` degrees of freedom, see `resampling.degrees`; `p_holm`
         and `p_bh` are adjusted for the `n_tests` of its family. Where nothing differs in any cluster there is neither
         interval nor p. `p_bounded` is the p-value of a difference of `margin` points or more where few clusters may
@@ -49,10 +51,11 @@ def estimate(
         if len(table) == 0 or table["condition"].nunique() < 2:
             continue
         settings: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
+        by_level = levels.lowest_of(table) - 1  # scores are counted from 1 here
         for block in blocks.blocks(table):
             for readout, values in block.readouts():
                 key = (*(block.keys[name] for name in by), readout)
-                settings.setdefault(key, {})[block.keys["condition"]] = _means(block, values)
+                settings.setdefault(key, {})[block.keys["condition"]] = _means(block, values + by_level)
         for key, conditions in settings.items():
             setting = dict(zip([*by, "readout"], key, strict=True))
             for one, other in itertools.combinations(sorted(conditions, key=_last_baseline), 2):

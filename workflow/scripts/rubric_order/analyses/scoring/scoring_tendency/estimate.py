@@ -30,10 +30,11 @@ def estimate(
         items, human_scales, golden_scores: see `golden.by_item`.
 
     Returns:
-        One row a dataset (or ``all``), variant (`varied`, `order`) and `score`: `n_scores` first reads that gave it,
-        and their `share`; `n_constrained` of all first reads have their score from a second request that allows a score
-        alone. Score -1 counts the reads that gave none. Sources of golden scores have rows too, with `kind`
-        ``golden`` and their name as `varied`; means of raters are rounded, halves up.
+        One row a dataset (or ``all``), variant (`varied`, `order`) and `score`, as its scale has it (counted from 1
+        where the scales of datasets begin with different numbers): `n_scores` first reads that gave it, and their
+        `share`; `n_constrained` of all first reads have their score from a second request that allows a score alone.
+        Score -1 counts the reads that gave none. Sources of golden scores have rows too, with `kind` ``golden`` and
+        their name as `varied`; means of raters are rounded, halves up.
 
     Source: Li et al. (2025), Equations 3 and 4, Figure 6.
     """
@@ -53,17 +54,17 @@ def _rows(found: Variants, known: pd.DataFrame) -> Iterator[Row]:
     n, keys = found.keys["n"], {name: found.keys[name] for name in SHARED}
     for source, given in golden.sources(found.items, known, n).items():
         common = keys | {"varied": source, "order": "", "kind": "golden", "n_constrained": 0}
-        yield from _counts(common, np.floor(given + 0.5 + 1e-9), n, failures=False)
+        yield from _counts(common, np.floor(given + 0.5 + 1e-9), n, found.lowest, failures=False)
     for place in range(len(found.names)):
         common = found.about(place) | {"n_constrained": int(found.constrained[:, place].sum())}
-        yield from _counts(common, found.first[:, place], n, failures=True)
+        yield from _counts(common, found.first[:, place], n, found.lowest, failures=True)
 
 
-def _counts(about: Row, scores: np.ndarray, n: int, *, failures: bool) -> Iterator[Row]:
+def _counts(about: Row, scores: np.ndarray, n: int, lowest: int, *, failures: bool) -> Iterator[Row]:
     """The rows of one variant; golden scores that are not there are no failures."""
     missing = np.isnan(scores)
     total = len(scores) if failures else int((~missing).sum())
-    counts = {score: int((scores == score).sum()) for score in range(1, n + 1)}
+    counts = {score + lowest - 1: int((scores == score).sum()) for score in range(1, n + 1)}
     for score, count in (({FAILED: int(missing.sum())} if failures else {}) | counts).items():
         share = count / total if total else np.nan
         yield about | {"score": score, "n_scores": count, "share": share, "n_items": total}

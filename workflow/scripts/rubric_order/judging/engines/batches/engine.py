@@ -1,6 +1,7 @@
 """Endpoints that are asked in batches: requests go out in files, and a later run can fetch the answers."""
 
 import asyncio
+import contextlib
 import dataclasses
 import json
 import logging
@@ -8,10 +9,11 @@ import threading
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.judging.batches import Ended, Record, Records, record_of
+from rubric_order.judging.batches import Ended, Look, Record, Records, record_of
 from rubric_order.judging.engines import Request, Resources, Response
 from rubric_order.judging.engines.batches import api
 from rubric_order.judging.engines.batches.answers import Reader
@@ -296,8 +298,10 @@ class BatchEngine(EndpointEngine):
                 f"{self._records.path(batch.record.key)}: its batch {batch.record.batch} cannot be looked at:"
                 f" {str(error).removeprefix('judge: ')}; remove the file to ask its requests again"
             ) from None
-        counts = content.get("request_counts") or {}
-        state = f"{content['status']}, {counts.get('completed', 0)} of {len(batch.record.requests)} done"
+        done = _done(content)
+        with contextlib.suppress(OSError):  # it is for people alone: a full disk does not end the job here
+            self._records.note(batch.record, Look(at=datetime.now(UTC), status=content["status"], done=done))
+        state = f"{content['status']}, {done} of {len(batch.record.requests)} done"
         if state != batch.state:
             batch.state = state
             log.info("batch %s: %s", batch.record.batch, state)
@@ -345,6 +349,13 @@ class BatchEngine(EndpointEngine):
         if mistakes:
             self._mistake = mistakes[0]
         return responses
+
+
+def _done(batch: Mapping[str, Any]) -> int:
+    """Number of requests of a batch that the endpoint has answered, as far as it says."""
+    counts = batch.get("request_counts")
+    done = counts.get("completed") if isinstance(counts, dict) else None
+    return done if isinstance(done, int) else 0
 
 
 def _reason(response: Response) -> str | None:
