@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from rubric_order.base.gold import HUMAN, OTHERS
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
 from rubric_order.base.readouts import Readout
@@ -216,16 +217,21 @@ def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
     agreement, ranks = evidence.agreement, evidence.rankings
     if agreement:
         if agreement.usual.known:
-            yield "Agreement with people (r), usual ordering, one read", written(agreement.usual, ".2f")
+            yield (
+                f"Agreement with {OTHERS[agreement.gold]} (r), usual ordering, one read",
+                written(agreement.usual, ".2f"),
+            )
             yield "The same of one read, mean over the orderings", f"{agreement.single:.2f}"
-        yield "Agreement of the mean of all reads", written(agreement.mean, ".2f")
+        of_mean = "" if agreement.gold == HUMAN else f"with {OTHERS[agreement.gold]} (r), "
+        yield f"Agreement {of_mean or 'of the '}mean of all reads", written(agreement.mean, ".2f")
         if agreement.order.known:
             yield "Of the change, due to the order", written(agreement.order, "+z.2f")
             yield "Of the change, due to averaging", written(agreement.averaging, "+z.2f")
         ceiling = "not known: one human score an item"
         if agreement.reliability.known:
             ceiling = f"{agreement.ceiling:.2f}; their mean has reliability {written(agreement.reliability, '.2f')}"
-        yield "Highest r that the raters allow", ceiling
+        if agreement.gold == HUMAN:
+            yield "Highest r that the raters allow", ceiling
     if ranks:
         usual = "one read" if ranks.usual_reads == 1 else f"{ranks.usual_reads} reads"
         share = written(ranks.flip, ".0%")
@@ -244,7 +250,8 @@ def _agreement(found: Agreement | None) -> dict[str, Any] | None:
     values = {
         name: value for quantity in intervals for name, value in _with_ends(quantity, getattr(found, quantity)).items()
     }
-    return values | {"single": number(found.single), "ceiling": number(found.ceiling), "n_items": found.n_items}
+    others = {"single": number(found.single), "ceiling": number(found.ceiling), "n_items": found.n_items}
+    return values | others | {"gold": found.gold}
 
 
 def _rankings(found: Rankings | None) -> dict[str, Any] | None:

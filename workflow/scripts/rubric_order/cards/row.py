@@ -4,12 +4,14 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from rubric_order.base import gold
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.cards import headline
 from rubric_order.cards.card import written
 from rubric_order.cards.verdict import VERDICTS
 
-LABELS = ("verdict", "points", "scores that change", "r with people", "reads")
+AGREEMENT = "r with people"
+LABELS = ("verdict", "points", "scores that change", AGREEMENT, "reads")
 
 
 class Cell(NamedTuple):
@@ -37,17 +39,21 @@ def cells(card: Mapping[str, Any]) -> list[Cell]:
     Args:
         card: see ``summary.schema.json``.
     """
+    agreement = card.get("agreement") or {}
     intervals = {
         "points": (_interval(card, "usual_minus_balanced"), "+z.2f"),
         "scores that change": (_interval(card.get("single_items") or {}, "scores_changed"), ".0%"),
-        "r with people": (_interval(card.get("agreement") or {}, "mean"), ".2f"),
+        AGREEMENT: (_interval(agreement, "mean"), ".2f"),
     }
+    of_whom = dict.fromkeys(intervals, "")
+    if agreement.get("gold") == gold.INTENDED:
+        of_whom[AGREEMENT] = ", of intended levels"
     reads = card.get("n_reads", 0) + card.get("n_failed", 0)
     verdict = card["verdict"]
     return [
         Cell("verdict", headline.WORDS[verdict], VERDICTS.index(verdict)),
         *(
-            Cell(label, written(value, form) if value.known else "", value.estimate)
+            Cell(label, written(value, form) + of_whom[label] if value.known else "", value.estimate)
             for label, (value, form) in intervals.items()
         ),
         Cell("reads", f"{reads:,}", reads),

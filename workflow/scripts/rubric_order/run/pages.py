@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order import catalogue, probes, registry
+from rubric_order.base import gold
 from rubric_order.run import rehearsal
 from rubric_order.run.core import Stage, Wildcards
 from rubric_order.run.references import References
@@ -55,8 +56,10 @@ class Pages(Stage):
         return [f"results/items/{wildcards.dataset}.parquet"]
 
     def reads_about(self, wildcards: Wildcards) -> str:
-        """Study, dataset and judge whose reads are chosen from."""
-        return self.run.in_file({"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge})
+        """Study, dataset and judge whose reads are chosen from; the name of labels, if they are not people's."""
+        names = {"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge}
+        kind = self.config.datasets[wildcards.dataset].gold
+        return self.run.in_file(names | ({} if kind == gold.HUMAN else {"gold": gold.NAMES[kind]}))
 
     def reads_settings(self, wildcards: Wildcards) -> str:
         """Numbers of reads that are shown."""

@@ -278,7 +278,7 @@ class Certification:
         stem, caption = self._path(f"results/tables/{name}"), shown.caption_of(name)
         stem.parent.mkdir(parents=True, exist_ok=True)
         tables.write(rows, printed, stem, caption)
-        return summary.Shown(registry.shown("tables", name).title, caption, stem.with_suffix(".html"))
+        return summary.Shown(shown.title_of(name), caption, stem.with_suffix(".html"))
 
     def _figure(self, shown: Shown, name: str, statistics: Mapping[str, pd.DataFrame], labels: Labels) -> summary.Shown:
         """A figure, drawn as the workflow draws it."""
@@ -289,7 +289,7 @@ class Certification:
             figure = drawing.drawn(module, wanted, shown.arguments(name), labels, style=STYLE)
             output.save(figure, [path])
         plt.close(figure)
-        return summary.Shown(registry.shown("figures", name).title, shown.caption_of(name), path)
+        return summary.Shown(shown.title_of(name), shown.caption_of(name), path)
 
 
 def prepare(folder: Path, judge: Mapping[str, Any], inputs: Inputs) -> Certification:
