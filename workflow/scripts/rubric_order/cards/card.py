@@ -29,12 +29,14 @@ class Card:
         verdict: what they say.
         notes: sentences about the reads that do not decide the verdict.
         anchors: values that a later run over the same items is compared with; None where they were not computed.
+        cost: of 1,000 items that are read as these were, and its currency; None where it is not known.
     """
 
     evidence: Evidence
     verdict: rules.Verdict
     notes: tuple[str, ...] = field(default=())
     anchors: of_suite.Anchors | None = None
+    cost: tuple[float, str] | None = None
 
     @property
     def judge(self) -> str:
@@ -48,7 +50,8 @@ class Card:
             ``preference`` (by position, log-odds), ``usual_minus_balanced`` (points, with ``_low`` and ``_high``),
             counts, of a card that cannot tell how many groups would (``groups_for_biased``, ``groups_for_equivalent``),
             what the order does to ``single_items``, ``agreement`` and ``rankings``, what else was found of each readout
-            under ``readouts``, and the values of each group that a later run is compared with (``anchors``). V is that
+            under ``readouts``, the ``cost`` of 1,000 items where it is known, and the values of each group that a later
+            run is compared with (``anchors``). V is that
             of the options that were written, where any were; preference and points are those of the readout that
             decides (``decided_by``).
         """
@@ -89,6 +92,7 @@ class Card:
             "agreement": _agreement(evidence.agreement),
             "rankings": _rankings(evidence.rankings),
             "readouts": {str(readout.name): self._readout(readout) for readout in evidence.readouts},
+            **({"cost": {"per_1000_items": self.cost[0], "currency": self.cost[1]}} if self.cost else {}),
             **({"anchors": self.anchors.to_dict()} if self.anchors else {}),
             **{name: evidence.keys[name] for name in KEYS if name not in ("judge", "n")},
         }
@@ -251,7 +255,7 @@ def _agreement(found: Agreement | None) -> dict[str, Any] | None:
         name: value for quantity in intervals for name, value in _with_ends(quantity, getattr(found, quantity)).items()
     }
     others = {"single": number(found.single), "ceiling": number(found.ceiling), "n_items": found.n_items}
-    return values | others | {"gold": found.gold}
+    return values | others | ({} if found.gold == HUMAN else {"gold": found.gold})
 
 
 def _rankings(found: Rankings | None) -> dict[str, Any] | None:

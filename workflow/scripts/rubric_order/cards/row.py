@@ -10,8 +10,9 @@ from rubric_order.cards import headline
 from rubric_order.cards.card import written
 from rubric_order.cards.verdict import VERDICTS
 
-AGREEMENT = "r with people"
-LABELS = ("verdict", "points", "scores that change", AGREEMENT, "reads")
+AGREEMENT, COST = "r with people", "cost of 1,000"
+UNKNOWN_COST = "unknown"
+LABELS = ("verdict", "points", "scores that change", AGREEMENT, COST, "reads")
 
 
 class Cell(NamedTuple):
@@ -34,7 +35,7 @@ class Cell(NamedTuple):
 
 
 def cells(card: Mapping[str, Any]) -> list[Cell]:
-    """Cells of a card: verdict, shift by the usual order, scores that change, agreement with people, reads.
+    """Cells of a card: verdict, shift by the usual order, scores that change, agreement with people, cost, reads.
 
     Args:
         card: see ``summary.schema.json``.
@@ -56,8 +57,18 @@ def cells(card: Mapping[str, Any]) -> list[Cell]:
             Cell(label, written(value, form) + of_whom[label] if value.known else "", value.estimate)
             for label, (value, form) in intervals.items()
         ),
+        _cost(card.get("cost")),
         Cell("reads", f"{reads:,}", reads),
     ]
+
+
+def _cost(cost: Mapping[str, Any] | None) -> Cell:
+    """Cell of the cost of 1,000 items."""
+    if cost is None:
+        return Cell(COST, UNKNOWN_COST, math.nan)
+    amount = cost["per_1000_items"]
+    digits = 2 if amount >= 1 or amount == 0 else 1 - math.floor(math.log10(amount))
+    return Cell(COST, f"{amount:,.{digits}f} {cost['currency']}", amount)
 
 
 def points(card: Mapping[str, Any]) -> Interval:

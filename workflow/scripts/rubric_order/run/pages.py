@@ -94,6 +94,18 @@ class Pages(Stage):
         names = [name for made in by_cards if self._any_study(registry.probes(made)) for name in made]
         return [f"results/statistics/{name}.parquet" for name in names]
 
+    def card_scores(self, wildcards: Wildcards) -> list[str]:
+        """The scores behind bias cards, whose metadata say how many tokens answers took."""
+        of_cards = registry.probes(CARDS)
+        return self.run.score_files(
+            [name for name, study in self.config.studies.items() if catalogue.fits(study.probe, of_cards)]
+        )
+
+    def prices(self, wildcards: Wildcards) -> str:
+        """Prices of the judges that have some."""
+        known = {name: self.config.judges[name].capabilities.prices for name in self.run.used_judges}
+        return self.run.in_file({name: prices.block() for name, prices in known.items() if prices is not None})
+
     def criterion_card_files(self, wildcards: Wildcards) -> list[str]:
         """The statistics of bias cards of single criteria, where config asks for them."""
         asked = self.config.cards_by_criterion and self._any_study(registry.probes(CARDS))

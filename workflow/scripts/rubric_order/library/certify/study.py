@@ -47,7 +47,8 @@ from rubric_order.run.core import Run
 from rubric_order.run.pages import CARDS, Pages
 from rubric_order.run.results import Shown, Statistics, labels_of
 from rubric_order.run.stages import Planning, Scores
-from rubric_order.scoring.scores import read_responses, score_reads
+from rubric_order.scoring import usage
+from rubric_order.scoring.scores import RESPONSES, read_requested, score_reads
 from rubric_order.settings import reading
 from rubric_order.settings.base import plain
 from rubric_order.settings.judges import Addressed, Judge
@@ -190,10 +191,12 @@ class Certification:
         judge = self.judge
         answers.write(responses, self._responses, studies=studies, judge=judge, names=judge.accepted_names)
         reads = PLAN.read(self._plan)
-        answered = read_responses([self._responses], reads["request_id"])
+        answered = read_requested([self._responses], reads["request_id"], [*RESPONSES, *usage.TOKENS])
+        tokens = {usage.METADATA: usage.tokens(reads, answered)}
+        answered = answered.drop(columns=[*usage.TOKENS], errors="ignore")
         settings = Scores(self.run).answer_settings(judge)
         scores = score_reads(reads, answered, probe=self._probe, **settings)
-        SCORES.write(scores, self._scores)
+        SCORES.write(scores, self._scores, **tokens)
         plain = as_reads(scores[scores["strategy"] == STRATEGIES[0]], answered, self.inputs.n)
         plain["ordering"] = [" ".join(map(str, ordering)) for ordering in plain["ordering"]]
         with files.atomic(self.folder / READS) as temporary:
@@ -243,7 +246,11 @@ class Certification:
         shown = {kind: Shown(self.run, kind) for kind in KINDS}
         behind = {name for kind in KINDS for name in shown[kind].statistics}
         statistics = self.statistics(dict.fromkeys([*CARDS, *sorted(behind)]))
-        cards = summary.made({name: statistics[name] for name in CARDS})
+        prices = self.judge.capabilities.prices
+        about = {"study": STUDY, "judge": self.name, "dataset": self.inputs.dataset}
+        parts = files.read_metadata(self._scores).get(usage.METADATA, [])
+        costs = usage.costs(parts, None if prices is None else prices.block(), about)
+        cards = summary.made({name: statistics[name] for name in CARDS}, costs=costs)
         facts = Pages(self.run).run_facts()
         # No path of this machine is sent with the page.
         facts["datasets"][self.inputs.dataset]["files"] = self.inputs.block()["files"]
