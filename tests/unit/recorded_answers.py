@@ -31,7 +31,15 @@ def compared_summaries(**changes):
     return record | {"response": "B"} | changes
 
 
+def any_benchmark(**changes):
+    """A comparison of a benchmark of anybody's; a change to None takes a field away."""
+    record = {"benchmark": "Arena", "judge": "gpt-4", "question_id": "7", "answer_a": "x", "answer_b": "y"}
+    record |= {"response": "[[A]]"} | changes
+    return {name: value for name, value in record.items() if value is not None}
+
+
 RECORDS = {"general": general, "summeval": summary, "pairwise": comparison, "summeval_pairwise": compared_summaries}
+RECORDS["comparisons"] = any_benchmark
 
 
 def write(path, *records):

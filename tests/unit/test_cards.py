@@ -448,6 +448,41 @@ def test_a_spread_that_reads_do_not_tell_from_none_moves_the_number_little():
     assert found[0].equivalent == found[1].equivalent
 
 
+TINY = Interval(0.00123, 0.00101, 0.00148)
+
+
+def test_an_effect_of_probabilities_without_noise_is_written_with_its_digits_and_its_margin():
+    """Both found, and both far below what matters: with two decimals they were +0.00 [+0.00, +0.00]."""
+    _, reasons = said(
+        {"interaction": TINY, "p_interaction": 1e-6, "small_points": Small("undecided", 0.1, Interval(0))}
+    )
+    gains = (
+        "the lowest score gains at the first position and the highest at the last, +0.0012 [+0.0010, +0.0015] log-odds"
+    )
+    assert (
+        f"{gains} beside other scores; so little is found where reads have next to no noise, and 0.2 would" in reasons
+    )
+    values = (TINY, Interval(0.0, -0.0001, 0.0001), -TINY)
+    _, reasons = said({"preference": values, "p_preference": 1e-6})
+    assert "position 1 adds +0.0012 [+0.0010, +0.0015] to the log-odds of the score" in reasons
+    assert "position 3 -0.0012 [-0.0015, -0.0010]" in reasons
+    assert "0.00 [" not in reasons
+    assert "and 0.2 would matter (p < 0.001)." in reasons
+
+
+def test_an_effect_that_matters_and_one_that_is_none_have_two_decimals():
+    _, reasons = said({"interaction": Interval(0.41, -0.001, 0.9), "p_interaction": 1e-6})
+    assert "+0.41 [+0.00, +0.90] log-odds beside other scores (p < 0.001)" in reasons
+    assert verdict._interval(Interval(0.0, 0.0, 0.0), "+z.2f") == "+0.00 [+0.00, +0.00]"
+
+
+def test_few_groups_and_not_the_shifts_leave_open_whether_a_bias_is_small():
+    shift = Small("undecided", 0.1, Interval(0.0001, 0.00005, 0.0002))
+    _, reasons = said({"interaction": TINY, "p_interaction": 1e-6, "small_points": shift})
+    assert "cannot be told: with so few groups one ordering could move the mean score by 0.1 points or more." in reasons
+    assert "up to 0.00" not in reasons
+
+
 def test_a_shape_beyond_two_positions_is_named():
     ends = [Interval(0.4, 0.3, 0.5), Interval(-0.5, -0.6, -0.4), Interval(-0.3, -0.4, -0.2), Interval(0.4, 0.2, 0.6)]
     _, reasons = said({"preference": tuple(ends), "p_preference": 0.0001})

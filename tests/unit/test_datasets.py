@@ -173,6 +173,16 @@ TASK = {
 }
 
 
+def test_the_demo_can_be_cut_to_the_first_responses_of_each_task(tmp_path, pytestconfig):
+    tasks = pytestconfig.rootpath / "resources/demo/tasks.yaml"
+    items, _ = prepare("demo", "demo", tasks=tasks, responses=1)
+    assert items.groupby("group_id").size().tolist() == [1] * 20
+    assert items["human_score"].value_counts().to_dict() == dict.fromkeys([1.0, 2.0, 3.0, 4.0, 5.0], 4)
+    for wrong in (0, True, "2"):
+        with pytest.raises(InputError, match=f"option 'responses': expected a whole number from 1, found {wrong!r}"):
+            prepare("demo", "demo", tasks=write_tasks(tmp_path, TASK), responses=wrong)
+
+
 def write_tasks(tmp_path, *tasks):
     path = tmp_path / "tasks.yaml"
     path.write_text(yaml.safe_dump(list(tasks), sort_keys=False))

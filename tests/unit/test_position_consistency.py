@@ -1,3 +1,4 @@
+import math
 import os
 from pathlib import Path
 
@@ -380,3 +381,17 @@ def test_all_22_cells_of_the_papers_table_come_out_to_the_printed_digits():
         for (judge, benchmark), name in cells
     }
     assert {cell: f"{found.loc[cell[0], cell[1]]:.2f}" for cell in cells} == printed
+
+
+@pytest.mark.slow
+def test_the_finding_that_the_readme_begins_with_is_what_the_published_answers_give(tmp_path):
+    folder = os.environ.get("RUBRIC_ORDER_JUDGMENTS")
+    if not folder:
+        pytest.skip("RUBRIC_ORDER_JUDGMENTS is not set")
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for judge, digits in (("gpt-4-0613", 1), ("gpt-3.5-turbo-0125", 2)):
+        for path in (Path(folder) / "pairwise").glob(f"devbench_{judge}_*.jsonl.gz"):
+            (tmp_path / path.name).symlink_to(path)
+        row = of_folder(tmp_path).loc[(judge, "DevBench")]
+        odds, low, high = (math.exp(row[f"first_last{end}"]) for end in ("", "_low", "_high"))
+        assert f"by {odds:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]" in readme

@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+import yaml
 
 from rubric_order.prompts.orderings import balanced
 
@@ -56,3 +57,31 @@ def test_recorded_answers_go_through_the_same_parsing_and_statistics(fresh: Proj
     assert positions["judge"].tolist() == ["first"]  # where no ordering is known there is no position
     assert positions["cramers_v"].item() == pytest.approx(1)
     assert not fresh.file("results/store").exists()  # no model was asked
+
+
+@pytest.mark.slow
+def test_comparisons_of_any_benchmark_go_from_a_file_to_a_table(fresh: Project, root):
+    """The example's config, with labels of the user's own: a judge that takes the first answer, and ties on others."""
+    records = []
+    for k in range(40):
+        for first, second in (("model-x", "model-y"), ("model-y", "model-x")):
+            record = {"benchmark": "MyBench", "question_id": f"q{k}", "answer_a": first, "answer_b": second}
+            answer = {"response": "Both are sound. I cannot say."} if k == 39 else {"response": "0" if k < 9 else "1"}
+            records.append(record | ({"winner": "1"} if k == 20 else answer))
+    fresh.file("comparisons.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    config = yaml.safe_load((root / "config/examples/recorded_comparisons.yaml").read_text(encoding="utf-8"))
+    run = fresh.snakemake(
+        "results/tables/pairwise_position_bias.csv", "results/tables/parse_failures.csv", config=config
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    table = pd.read_csv(fresh.file("results/tables/pairwise_position_bias.csv"))
+    assert set(table["judge"]) == {"my_judge"}
+    assert set(table["dataset"]) == {"my_bench"}
+    scores = pd.read_parquet(fresh.file("results/scores/my_comparisons/my_bench/my_judge.parquet"))
+    chosen = scores["position"].astype("Int8")
+    assert (chosen == 0).sum() == 18
+    assert (chosen == 1).sum() == 60
+    assert chosen.isna().sum() == 2  # nothing is guessed
+    failures = pd.read_csv(fresh.file("results/tables/parse_failures.csv"))
+    assert failures.query("reason == 'all'")["n_failed"].tolist() == [2]
+    assert not fresh.file("results/store").exists()

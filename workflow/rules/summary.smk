@@ -60,6 +60,7 @@ rule render_summary:
     input:
         statistics=pages.card_files,
         by_criterion=pages.criterion_card_files,
+        scores=pages.card_scores,
         tables=collect("results/tables/{table}.html", table=run.config.tables),
         figures=collect("results/figures/{figure}.svg", figure=run.config.figures),
         reads=collect("results/reads/{study}/index.html", study=run.config.studies),
@@ -88,11 +89,14 @@ rule render_summary:
         run=pages.facts,
         reads=pages.reads,
         margin=pages.margin,
+        prices=pages.prices,
     shell:
         "python {params.entry:q}"
         " --statistics {params.statistics:q}"
         " --by-criterion {params.by_criterion:q}"
         " --margin {params.margin}"
+        " --scores {input.scores:q}"
+        " --prices {params.prices:q}"
         " --shown {params.shown:q}"
         " --labels {params.labels:q}"
         " --run {params.run:q}"

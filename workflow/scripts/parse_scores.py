@@ -6,7 +6,9 @@ from rubric_order.base import command_line, files
 from rubric_order.contracts.reads import PLAN
 from rubric_order.contracts.responses import RESPONSES
 from rubric_order.contracts.scores import SCORES
-from rubric_order.scoring.scores import read_responses, score_reads
+from rubric_order.scoring import usage
+from rubric_order.scoring.scores import RESPONSES as READ
+from rubric_order.scoring.scores import read_requested, score_reads
 
 
 def main(
@@ -36,9 +38,11 @@ def main(
     reads = PLAN.read(plan)
     paths = [responses / f"{shard}.parquet" for shard in range(1, shards + 1)]
     RESPONSES.check(*paths)
-    scores = score_reads(reads, read_responses(paths, reads["request_id"]), probe=probe, **answer)
+    answered = read_requested(paths, reads["request_id"], [*READ, *usage.TOKENS])
+    scores = score_reads(reads, answered.drop(columns=[*usage.TOKENS], errors="ignore"), probe=probe, **answer)
     told = files.read_json(answers)["studies"]
-    SCORES.write(scores, output, answers={name: told.get(name) for name in studies}, made_by=made_by)
+    tokens = {usage.METADATA: usage.tokens(reads, answered)}
+    SCORES.write(scores, output, answers={name: told.get(name) for name in studies}, made_by=made_by, **tokens)
     failures = scores["failure"].value_counts()
     command_line.log.info("%d scores, %d missing %s", len(scores), failures.sum(), failures.to_dict() or "")
 

@@ -6,6 +6,7 @@ from rubric_order.base import command_line
 from rubric_order.contracts.items import ITEMS
 from rubric_order.contracts.reads import PLAN
 from rubric_order.recorded import reads
+from rubric_order.recorded.discovery import COMPARES
 from rubric_order.settings.judges import Recorded
 
 
@@ -17,15 +18,17 @@ def main(
     Args:
         items: file of the dataset's items, where texts are scored; none where they are compared.
         records: files with the answers of the judge, and maybe of others.
-        dataset: its `name` and `adapter`.
+        dataset: its `name` and `adapter`, the `benchmark` that it is of, where config names one, and the study's
+            `probe`, where it is about lists.
     """
-    answers = reads.read(records, judge=judge.model, prompt_style=judge.prompt_style, duplicates=judge.duplicates)
-    answers = reads.about(answers, dataset["adapter"])
+    answers = reads.read(records, judge=judge.model, **judge.reading)
+    answers = reads.about(answers, dataset["adapter"], dataset.get("benchmark"))
     if items:
         known = ITEMS.read(*items)
         plan = reads.plan(known, answers, study=study, judge_id=judge_id, n=judge.n, unknown=judge.unknown)
     else:
-        plan = reads.plan_comparisons(answers, study=study, judge_id=judge_id, dataset=dataset["name"])
+        keys = {"study": study, "judge_id": judge_id, "dataset": dataset["name"]}
+        plan = reads.plan_comparisons(answers, **keys, probe=dataset.get("probe", COMPARES))
     PLAN.write(plan, output, study=study, judge=judge_id)
     command_line.log.info("%s by %s: %d recorded answers", study, judge_id, len(plan))
 

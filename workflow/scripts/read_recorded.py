@@ -10,7 +10,7 @@ from rubric_order.settings.judges import Recorded
 
 def main(records: list[Path], judge: Recorded, output: Path) -> None:
     """Write one row an answer."""
-    answers = reads.read(records, judge=judge.model, prompt_style=judge.prompt_style, duplicates=judge.duplicates)
+    answers = reads.read(records, judge=judge.model, **judge.reading)
     RESPONSES.write(reads.responses(answers), output)
 
 

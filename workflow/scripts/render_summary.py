@@ -7,8 +7,10 @@ from rubric_order.base import command_line, files
 from rubric_order.base.labels import Labels, in_order
 from rubric_order.cards import criteria, summary
 from rubric_order.contracts.estimates import ESTIMATES
+from rubric_order.scoring import usage
 
 NONE: dict[str, Path] = {}
+NO_FILES: list[Path] = []
 
 
 def main(
@@ -21,6 +23,8 @@ def main(
     page: Path,
     margin: float = 0.1,
     by_criterion: dict[str, Path] = NONE,
+    scores: list[Path] = NO_FILES,
+    prices: dict | None = None,
 ) -> None:
     """Write `summary.json` and `summary.html`.
 
@@ -34,10 +38,13 @@ def main(
         data, page: the files to write.
         margin: of equivalence in points, for cards of criteria.
         by_criterion: the statistics of cards of single criteria, by name; none where config asks for no such cards.
+        scores: files whose metadata say how many tokens answers took.
+        prices: of those judges that have some.
     """
     known = Labels(**labels)
     read = {name: in_order(ESTIMATES.read(path), known) for name, path in statistics.items()}
-    cards = summary.made(read, note=run.get("rehearsal", "")) if read else []
+    costs = {key: cost for path in scores for key, cost in _costs(path, prices or {}).items()}
+    cards = summary.made(read, note=run.get("rehearsal", ""), costs=costs) if read else []
     of_criteria = criteria.cards(read[criteria.STATISTIC], margin) if criteria.STATISTIC in read else []
     single = {name: ESTIMATES.read(path) for name, path in by_criterion.items()}
     of_single = summary.made(single, note=run.get("rehearsal", "")) if single else []
@@ -50,6 +57,12 @@ def main(
     html = summary.page(cards, content, labels=known, reads=reads, **others, **results)
     files.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", data)
     files.write_text(html, page)
+
+
+def _costs(path: Path, prices: dict) -> dict:
+    """Cost of 1,000 items by the keys of a card, from one file of scores."""
+    about = dict(zip(("study", "dataset", "judge"), (*path.parts[-3:-1], path.stem), strict=True))
+    return usage.costs(files.read_metadata(path).get(usage.METADATA, []), prices.get(about["judge"]), about)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import NamedTuple
 INPUTS = ("items", "pairs", "alone", "golden", "references", "answers", "published")
 # Arguments of results that are made from several parts of config, see `run.results.Derived`.
 DERIVED = (
-    *("bases", "conditions", "human_scales", "judge_names", "prompt_styles"),
+    *("bases", "conditions", "golds", "human_scales", "judge_names", "prompt_styles"),
     *("sampling_temperatures", "setting", "temperatures"),
 )
 
@@ -122,7 +122,11 @@ STATISTICS = {
     "power": Statistic("position", reads=("position_selection",), settings=("power",)),
     "scales": Statistic("position", reads=("position_selection",), settings=("scales",)),
     "human_agreement": Statistic(
-        "agreement", SCORE_ORDER, reads=("items",), settings=("bootstrap/confidence",), derived=("human_scales",)
+        "agreement",
+        SCORE_ORDER,
+        reads=("items",),
+        settings=("bootstrap/confidence",),
+        derived=("golds", "human_scales"),
     ),
     "strategy_comparison": Statistic("agreement", SCORE_ORDER, settings=("bootstrap/confidence",)),
     "parse_failures": Statistic("overview", ANY_PROBE, settings=()),
@@ -209,7 +213,7 @@ STATISTICS = {
     "scoring_causes": Statistic("scoring", SCORE_ORDER, settings=("bootstrap/confidence",), derived=("conditions",)),
     "reference_answers": Statistic("overview", reads=("references",), settings=("bootstrap/confidence",)),
     "bias_cost": Statistic("position", SCORE_ORDER, settings=("bootstrap", "bias_cost")),
-    "datasets": Statistic("overview", reads=("items", "pairs")),
+    "datasets": Statistic("overview", reads=("items", "pairs"), derived=("golds",)),
     "judge_versions": Statistic("overview", reads=("answers",), settings=()),
     "criterion_order": Statistic("criteria", CRITERION_ORDER),
     "carry_over": Statistic("criteria", CRITERION_ORDER, settings=("bootstrap/confidence",)),

@@ -431,7 +431,7 @@ _EVERY = (
     Strategy(
         RECORDED,
         "the orderings in which answers had been recorded",
-        ("score_order", "pair_order"),
+        ("score_order", "pair_order", "list_order"),
         None,
         colour="#d55e00",
         marker="X",

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from rubric_order.base import gold as golds
 from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
 
 # Columns of printed tables that hold a judge (also as judge/profile), or a dataset. `golden` and `source`: whose scores
@@ -20,10 +21,17 @@ class Labels(NamedTuple):
 
     Attributes:
         judges, datasets: those that studies use; what is not there is written as its id.
+        gold: kind of label of the datasets, see `gold.of_all`.
     """
 
     judges: Mapping[str, str]
     datasets: Mapping[str, str]
+    gold: str = golds.HUMAN
+
+    @property
+    def gold_scores(self) -> str:
+        """Name of what judges are compared with: ``human scores`` or ``intended levels``."""
+        return f"{golds.NAMES[self.gold]}s"
 
     def judge(self, name: str) -> str:
         return self.judges.get(name, name)
@@ -123,7 +131,7 @@ def _head(name: str, labels: Labels) -> str:
     """A head that begins with a dataset, and may name a judge before a colon (``dataset, judge: r``), with labels."""
     dataset, comma, rest = name.partition(", ")
     if not comma or dataset not in labels.datasets:
-        return name
+        return golds.worded(name, labels.gold)
     golden, colon, of = rest.partition(": ")
     return labels.dataset(dataset) + comma + _judge_and_profile(golden, labels) + colon + of
 

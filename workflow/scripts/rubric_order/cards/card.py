@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from rubric_order.base.gold import HUMAN, OTHERS
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
 from rubric_order.base.readouts import Readout
@@ -28,12 +29,14 @@ class Card:
         verdict: what they say.
         notes: sentences about the reads that do not decide the verdict.
         anchors: values that a later run over the same items is compared with; None where they were not computed.
+        cost: of 1,000 items that are read as these were, and its currency; None where it is not known.
     """
 
     evidence: Evidence
     verdict: rules.Verdict
     notes: tuple[str, ...] = field(default=())
     anchors: of_suite.Anchors | None = None
+    cost: tuple[float, str] | None = None
 
     @property
     def judge(self) -> str:
@@ -47,7 +50,8 @@ class Card:
             ``preference`` (by position, log-odds), ``usual_minus_balanced`` (points, with ``_low`` and ``_high``),
             counts, of a card that cannot tell how many groups would (``groups_for_biased``, ``groups_for_equivalent``),
             what the order does to ``single_items``, ``agreement`` and ``rankings``, what else was found of each readout
-            under ``readouts``, and the values of each group that a later run is compared with (``anchors``). V is that
+            under ``readouts``, the ``cost`` of 1,000 items where it is known, and the values of each group that a later
+            run is compared with (``anchors``). V is that
             of the options that were written, where any were; preference and points are those of the readout that
             decides (``decided_by``).
         """
@@ -88,6 +92,7 @@ class Card:
             "agreement": _agreement(evidence.agreement),
             "rankings": _rankings(evidence.rankings),
             "readouts": {str(readout.name): self._readout(readout) for readout in evidence.readouts},
+            **({"cost": {"per_1000_items": self.cost[0], "currency": self.cost[1]}} if self.cost else {}),
             **({"anchors": self.anchors.to_dict()} if self.anchors else {}),
             **{name: evidence.keys[name] for name in KEYS if name not in ("judge", "n")},
         }
@@ -216,16 +221,21 @@ def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
     agreement, ranks = evidence.agreement, evidence.rankings
     if agreement:
         if agreement.usual.known:
-            yield "Agreement with people (r), usual ordering, one read", written(agreement.usual, ".2f")
+            yield (
+                f"Agreement with {OTHERS[agreement.gold]} (r), usual ordering, one read",
+                written(agreement.usual, ".2f"),
+            )
             yield "The same of one read, mean over the orderings", f"{agreement.single:.2f}"
-        yield "Agreement of the mean of all reads", written(agreement.mean, ".2f")
+        of_mean = "" if agreement.gold == HUMAN else f"with {OTHERS[agreement.gold]} (r), "
+        yield f"Agreement {of_mean or 'of the '}mean of all reads", written(agreement.mean, ".2f")
         if agreement.order.known:
             yield "Of the change, due to the order", written(agreement.order, "+z.2f")
             yield "Of the change, due to averaging", written(agreement.averaging, "+z.2f")
         ceiling = "not known: one human score an item"
         if agreement.reliability.known:
             ceiling = f"{agreement.ceiling:.2f}; their mean has reliability {written(agreement.reliability, '.2f')}"
-        yield "Highest r that the raters allow", ceiling
+        if agreement.gold == HUMAN:
+            yield "Highest r that the raters allow", ceiling
     if ranks:
         usual = "one read" if ranks.usual_reads == 1 else f"{ranks.usual_reads} reads"
         share = written(ranks.flip, ".0%")
@@ -244,7 +254,8 @@ def _agreement(found: Agreement | None) -> dict[str, Any] | None:
     values = {
         name: value for quantity in intervals for name, value in _with_ends(quantity, getattr(found, quantity)).items()
     }
-    return values | {"single": number(found.single), "ceiling": number(found.ceiling), "n_items": found.n_items}
+    others = {"single": number(found.single), "ceiling": number(found.ceiling), "n_items": found.n_items}
+    return values | others | ({} if found.gold == HUMAN else {"gold": found.gold})
 
 
 def _rankings(found: Rankings | None) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.gold import HUMAN
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.base.readouts import Readout
@@ -25,7 +26,8 @@ SELECTORS = ("readout", "quantity", "position", "criterion", "baseline", "other"
 SIZES = ("n_items", "n_clusters", "n_prompts", "k", "k_other", "temperature")
 VALUES = ("estimate", "ci_low", "ci_high", "low", "high", "margin", "verdict", "chance")
 TESTED = ("p", "p_cluster", "p_rotation", "p_order", "flag", "saturated", "se", "df", "confidence")
-USED = (*SELECTORS, *SIZES, *VALUES, *TESTED)
+LABELLED = ("gold",)
+USED = (*SELECTORS, *SIZES, *VALUES, *TESTED, *LABELLED)
 Rows = list[Row]
 ByKey = dict[tuple[Any, ...], Rows]  # rows of estimates by `KEYS`
 # Columns of `decisiveness` that evidence takes as they are, by type.
@@ -115,6 +117,7 @@ class Agreement:
         order: `single` less `usual`. averaging: r of the mean less `single`.
         reliability: of the mean of several people's scores; unknown where one person rated.
         n_items: that have a human score.
+        gold: kind of label in the place of people's scores, see `base.gold`.
     """
 
     usual: Interval = UNKNOWN
@@ -124,6 +127,7 @@ class Agreement:
     averaging: Interval = UNKNOWN
     reliability: Interval = UNKNOWN
     n_items: int = 0
+    gold: str = HUMAN
 
     @property
     def ceiling(self) -> float:
@@ -307,7 +311,8 @@ def _agreement(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -
     if not mean.known:
         return None
     values: Row = {"mean": mean, "reliability": _one(rows, **of, quantity="human_reliability")}
-    values["n_items"] = int(_rows(rows, **of)[0]["n_items"])
+    first = _rows(rows, **of)[0]
+    values |= {"n_items": int(first["n_items"]), "gold": str(first.get("gold", HUMAN))}
     compared = parts.get("strategy_comparison", {}).get(key)
     for baseline in USUAL:
         order, averaging, of_usual = (

@@ -13,6 +13,7 @@ groups are never a failure: they cannot tell.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from rubric_order.base.gold import HUMAN, OTHERS
 from rubric_order.base.readouts import Readout
 
 PASSED, FAILED, CANNOT_TELL = OUTCOMES = ("passed", "failed", "cannot tell")
@@ -119,7 +120,8 @@ def _within(about: str, text: str, ends: tuple[Any, ...], limit: float, blind: s
 
 def _agrees(about: str, agreement: Mapping[str, Any] | None, limit: float, blind: str) -> Finding:
     """Pearson's r of the mean of all reads with human scores. It is told of a saturated judge as well."""
-    text = f"agreement with people (r) at least {limit:g}"
+    others = OTHERS[(agreement or {}).get("gold", HUMAN)]
+    text = f"agreement with {others} (r) at least {limit:g}"
     if agreement is None:
         return Finding(about, text, CANNOT_TELL, "no human scores, or no correlation with them")
     _, low, high = ends = _ends(agreement, "mean")

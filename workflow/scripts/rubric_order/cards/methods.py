@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_order import strategies
+from rubric_order.base import gold
 
 Cite = Callable[..., str]  # the citation of some keys, which it notes
 
@@ -147,7 +148,10 @@ def text(
         "## Design",
         *(_study(name, study, counts.get(name, {}), cite) for name, study in run["studies"].items()),
         "## Analysis",
-        _analysis(run["statistics"]["bootstrap"], sorted(set(statistics)), run.get("packages", {}), cite),
+        gold.worded(
+            _analysis(run["statistics"]["bootstrap"], sorted(set(statistics)), run.get("packages", {}), cite),
+            gold.of_all([dataset.get("gold", gold.HUMAN) for dataset in run["datasets"].values()]),
+        ),
     ]
     libraries = (*(package["references"] for package in run.get("packages", {}).values()), library)
     entries_of_all = (entry.strip() for text in libraries for entry in re.split(r"\n\s*\n", text) if entry.strip())
@@ -169,7 +173,9 @@ def _data(run: Mapping[str, Any], counts: Mapping[str, Any], cite: Cite) -> Iter
         items, groups = max(counted.n_items for counted in of_studies), max(counted.n_groups for counted in of_studies)
         key = cite(f"data_{name}") if dataset.get("citation") else ""
         limit = f" It was limited to its first {dataset['limit']:,} groups." if dataset.get("limit") else ""
-        yield f"{dataset['label']}{key} has {_many(items, 'unit')} in {_many(groups, 'group')}.{limit}"
+        unrated = dataset.get("gold") == gold.INTENDED
+        labels = " Nobody rated it: its texts were written for levels, the intended levels." if unrated else ""
+        yield f"{dataset['label']}{key} has {_many(items, 'unit')} in {_many(groups, 'group')}.{limit}{labels}"
 
 
 def _judge(facts: Mapping[str, Any], versions: Mapping[str, Any], cite: Cite) -> str:

@@ -128,8 +128,9 @@ def content(found: Iterable[History]) -> list[dict[str, Any]]:
                     **{
                         cell.label.replace(" ", "_"): _number(cell.sort)
                         for cell in row.cells(run.card)
-                        if cell.label not in ("verdict", "points")
+                        if cell.label not in ("verdict", "points", row.COST)
                     },
+                    "cost": run.card.get("cost"),
                 }
                 for run in history.runs
             ],

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from rubric_order import __version__
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.base.keys import EVERY
+from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.base.labels import Labels
 from rubric_order.cards import by_criterion, criteria, evidence, headline, row, terms
 from rubric_order.cards.card import Card, facts, written
@@ -44,17 +44,22 @@ class Shown(NamedTuple):
     path: Path
 
 
-def made(statistics: Mapping[str, pd.DataFrame], *, note: str = "") -> list[Card]:
+def made(
+    statistics: Mapping[str, pd.DataFrame], *, note: str = "", costs: Mapping[tuple[Any, ...], Any] | None = None
+) -> list[Card]:
     """The cards of strategies that are about the order, see `evidence.gather`.
 
     Args:
         note: a sentence that each card says first, if any.
+        costs: of 1,000 items, with its currency, by the values of `KEYS`; of those cards of which it is known.
     """
     if evidence.STATISTICS[0] not in statistics:
         return []
     first = statistics[evidence.STATISTICS[0]]
     cards = cards_of({**statistics, evidence.STATISTICS[0]: first[first["strategy"].isin(SHOWN)]})
-    return [dataclasses.replace(card, notes=(note, *card.notes)) for card in cards] if note else cards
+    keyed = ((card, tuple(card.evidence.keys[name] for name in KEYS)) for card in cards)
+    notes = (note,) if note else ()
+    return [dataclasses.replace(card, notes=(*notes, *card.notes), cost=(costs or {}).get(key)) for card, key in keyed]
 
 
 def chosen(cards: Iterable[Card]) -> list[Card]:

@@ -39,6 +39,9 @@ TERMS = {
     "Commonest score": "Where one score is nearly always given, an order has next to nothing to change.",
     "Pairs of reads": "How much the judge varies, by order and by chance together.",
     "Mean probability of the most probable": "How sure the judge is. 1/n for n levels: it says nothing.",
+    "Agreement with intended levels": (
+        "Pearson's correlation r with the levels that the texts were written for; nobody rated them."
+    ),
     "Agreement": "Pearson's correlation r with the scores of people: 1 is perfect, 0 is none.",
     "The same of one read": "Mean of r over the orders, with one read an item.",
     "Of the change, due to the order": "What r gains where the order is balanced, without more reads.",

@@ -25,7 +25,7 @@ Where option probabilities are known they decide what is in log-odds, and expect
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +57,8 @@ SINGLE = (
     "many items hardly depend on it."
 )
 READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " by the option probabilities"}
+WRITTEN_AS_0 = 0.005  # with two decimals
+ROUNDING = 1e-12  # what is less is none
 POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
 
 
@@ -278,6 +280,11 @@ def _size(points: ReadoutResults) -> Iterator[str]:
     elif small.verdict == equivalence.NOT_SHOWN:
         apart = f"; the two that differ most are {points.largest_gap:.2f} apart" if points.largest_gap > 0 else ""
         yield f"It is not small: one ordering moves the mean score by more than {small.margin:g} points{how}{apart}."
+    elif small.verdict and _reach(small.worst) < small.margin:
+        yield (
+            f"Whether it is small cannot be told: with so few groups one ordering could move the mean score by "
+            f"{small.margin:g} points or more{how}."
+        )
     elif small.verdict and not math.isnan(_reach(small.worst)):
         yield (
             f"Whether it is small cannot be told: one ordering could move the mean score by up to "
@@ -354,7 +361,13 @@ def _preference(readout: ReadoutResults) -> str:
         f"against the mean of the positions, position {most + 1} adds {_interval(readout.preference[most], '+z.2f')} "
         f"to the log-odds of the score that stands there, and position {least + 1} "
         f"{_interval(readout.preference[least], '+z.2f')}{_others(readout)}"
+        f"{_tiny(_widest(readout.preference), readout.small_log_odds.margin)}"
     )
+
+
+def _widest(values: Sequence[Interval]) -> Interval:
+    """The interval that is farthest from 0."""
+    return max(values, key=_reach)
 
 
 def _others(readout: ReadoutResults) -> str:
@@ -381,7 +394,8 @@ def _interaction(readout: ReadoutResults) -> str:
     ends = ("highest", "lowest") if value.estimate < 0 else ("lowest", "highest")
     size = -value if value.estimate < 0 else value
     gains = f"the {ends[0]} score gains at the first position and the {ends[1]} at the last"
-    return f"{gains}, {_interval(size, '+z.2f')} log-odds beside other scores"
+    margin = readout.small_interaction.margin
+    return f"{gains}, {_interval(size, '+z.2f')} log-odds beside other scores{_tiny(size, margin)}"
 
 
 def _points(readout: ReadoutResults) -> str:
@@ -393,8 +407,20 @@ def _points(readout: ReadoutResults) -> str:
 
 
 def _interval(value: Interval, form: str) -> str:
+    """An estimate with its ends; of what would be written as 0 and is not, with two digits."""
+    numbers = [abs(number) for number in (value.estimate, value.low, value.high) if not math.isnan(number)]
+    largest = max(numbers, default=0.0)
+    if ROUNDING < largest < WRITTEN_AS_0:
+        form = form.replace("z.2f", ".2f").replace(".2f", f".{1 - math.floor(math.log10(largest))}f")
     ends = f" [{value.low:{form}}, {value.high:{form}}]" if value.bounded else ""
     return f"{value.estimate:{form}}{ends}"
+
+
+def _tiny(value: Interval, margin: float) -> str:
+    """Words after an effect that is found and that nobody would notice; empty for a larger one."""
+    if not abs(value.estimate) < WRITTEN_AS_0 or not _reach(value) < margin:
+        return ""
+    return f"; so little is found where reads have next to no noise, and {margin:g} would matter"
 
 
 def _at_most(value: float) -> str:

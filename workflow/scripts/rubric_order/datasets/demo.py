@@ -1,6 +1,7 @@
 """The embedded demo: a YAML list of tasks, each with its own rubric, a reference answer and its responses.
 
-The human score of a response is the level that it was written for.
+Nobody rated them: in the place of a human score stands the level that a response was written for, so that a block of
+config says ``gold: intended``.
 """
 
 from collections.abc import Iterator
@@ -16,7 +17,15 @@ from rubric_order.datasets.rubrics import Rubric, check_levels
 class Demo(Adapter):
     files = ("tasks",)
 
-    def read(self, tasks: Path) -> Iterator[Item]:
+    def read(self, tasks: Path, responses: int | None = None) -> Iterator[Item]:
+        """Read the tasks, see the base class.
+
+        Args:
+            tasks: the file.
+            responses: keep the first so many responses of each task, for a quick run; None for all.
+        """
+        if responses is not None and (type(responses) is not int or responses < 1):
+            raise InputError(f"option 'responses': expected a whole number from 1, found {responses!r:.60}")
         entries = files.read_yaml(tasks)
         if not isinstance(entries, list):
             raise InputError(f"{tasks}: expected a list of tasks, found {type(entries).__name__}")
@@ -27,7 +36,7 @@ class Demo(Adapter):
             rubric = _rubric(task, where)
             if not isinstance(task["responses"], list) or not task["responses"]:
                 raise InputError(f"{where}: field 'responses': expected a list, found {task['responses']!r:.60}")
-            for place, response in enumerate(task["responses"], start=1):
+            for place, response in enumerate(task["responses"][:responses], start=1):
                 where_response = f"{where}: response {place}"
                 _require(response, ("candidate", "level", "text"), where_response)
                 level = response["level"]

@@ -11,6 +11,7 @@ from rubric_order import catalogue
 from rubric_order.library import reads as reads_table
 from rubric_order.library.columns import Columns
 from rubric_order.library.scales import Scale
+from rubric_order.methods.position import blocks
 
 SEED, RESAMPLES, CONFIDENCE = 20261121, 1000, 0.95
 SIGN_CHANGES = 1999
@@ -27,6 +28,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "decisiveness": {},
     "anchors": {},
 }
+OF_CARDS = ("group",)  # kinds of clusters that cards read
+BY_CLUSTER = ("position_selection", "position_preference", "score_effects", "order_spread", "human_agreement")
 NOT_COMPARED = ("strategy_comparison", "condition_comparison")  # a plain table has one strategy and condition
 
 
@@ -43,16 +46,28 @@ def scores_of(
     return reads_table.as_scores(reads_table.read_file(reads, packed=True), reads, columns=columns, scale=scale)
 
 
-def estimate(name: str, scores: pd.DataFrame, **others: Any) -> pd.DataFrame:
+def estimate(name: str, scores: pd.DataFrame | blocks.Kept, **others: Any) -> pd.DataFrame:
     """One statistic of the catalogue, of reads alone; with other settings than the defaults where they are given."""
     module = importlib.import_module(catalogue.module("statistics", name))
     return module.estimate(scores, **_SETTINGS[name] | others)
 
 
-def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = LOG_ODDS) -> dict[str, pd.DataFrame]:
+def kept(scores: pd.DataFrame) -> blocks.Kept:
+    """Scores sorted by item and read, with their blocks."""
+    item = pd.factorize(scores["item_id"], sort=True)[0]
+    order = np.lexsort((scores["read_index"], item))
+    return blocks.Kept(scores.take(order), item[order])
+
+
+def of_card(
+    scores: pd.DataFrame | blocks.Kept, *, points: float = POINTS, log_odds: float = LOG_ODDS
+) -> dict[str, pd.DataFrame]:
     """The statistics that a bias card is made from; agreement with people where there are human scores.
 
+    Estimates are over groups alone: a card takes no others.
+
     Args:
+        scores: reads, or those of `kept`.
         points, log_odds: margins within which a bias counts as too small to be worth mention.
     """
     from rubric_order.analyses.position.equivalence import estimate as equivalence
@@ -61,11 +76,10 @@ def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = L
         *("decisiveness", "position_selection", "position_preference", "score_effects", "order_spread"),
         "anchors",
     )
-    scores = scores.take(np.lexsort((scores["read_index"], pd.factorize(scores["item_id"], sort=True)[0])))
-    tables = {
-        name: estimate(name, scores, points=points) if name == "score_effects" else estimate(name, scores)
-        for name in statistics
-    }
+    made = scores if isinstance(scores, blocks.Kept) else kept(scores)
+    others: dict[str, dict[str, Any]] = {name: {"clusters": OF_CARDS} for name in BY_CLUSTER}
+    others["score_effects"]["points"] = points
+    tables = {name: estimate(name, made, **others.get(name, {})) for name in statistics}
     tables["equivalence"] = equivalence.estimate(
         score_effects=tables["score_effects"],
         position_preference=tables["position_preference"],
@@ -75,6 +89,6 @@ def of_card(scores: pd.DataFrame, *, points: float = POINTS, log_odds: float = L
         log_odds=log_odds,
         r=R,
     )
-    if scores["human_score"].notna().any():
-        tables["human_agreement"] = estimate("human_agreement", scores)
+    if made.table["human_score"].notna().any():
+        tables["human_agreement"] = estimate("human_agreement", made, **others["human_agreement"])
     return tables

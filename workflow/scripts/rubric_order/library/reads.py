@@ -134,8 +134,9 @@ def as_scores(
     check_cells(reads, where)
     item = names_of(reads, "item", where)
     judge = names_of(reads, "judge", where, default="judge")
-    named = "group" in reads and not words_of(reads["group"]).empty
-    group = names_of(reads, "group", where) if named else item
+    groups = words_of(reads["group"]) if "group" in reads else None
+    named = groups is not None and not groups.empty
+    group = _named(groups, "group", where) if named and groups else item
     shown = _orderings(reads["ordering"], judge, scale, where)
     level, reason = _scores(reads["score"], shown, where)
     of_judge = Words(judge.codes * len(item.values) + item.codes, item.values)
@@ -310,7 +311,7 @@ def words_of(column: pd.Series) -> Words:
         codes, values = column.cat.codes.to_numpy().astype(np.int64), column.cat.categories
     else:
         codes, values = pd.factorize(column.map(_word) if column.dtype == object else column)
-    texts = [_word(value) for value in values]
+    texts = [_word(value) for value in np.asarray(values, dtype=object).tolist()]
     if (codes < 0).any():
         texts.append("")
         codes = np.where(codes < 0, len(texts) - 1, codes)
@@ -324,6 +325,8 @@ def words_of(column: pd.Series) -> Words:
 
 
 def _word(value: object) -> str:
+    if type(value) is str:  # nearly all
+        return value.strip()
     if isinstance(value, list | tuple | np.ndarray):
         return " ".join(_word(part) for part in value)
     if isinstance(value, float | np.floating):
@@ -343,7 +346,15 @@ def fail(where: str | Path, bad: np.ndarray | pd.Series, field: str, expected: s
 def names_of(reads: pd.DataFrame, field: str, where: str | Path, default: str | None = None) -> Words:
     if field not in reads:
         return Words(np.zeros(len(reads), dtype=np.int64), np.array([default], dtype=object))
-    words = words_of(reads[field])
+    return _named(words_of(reads[field]), field, where)
+
+
+def _named(words: Words, field: str, where: str | Path) -> Words:
+    """A column of names.
+
+    Raises:
+        InputError: a row has none.
+    """
     if not all(words.values):
         fail(where, (words.values == "")[words.codes], field, "a name", words)
     return words

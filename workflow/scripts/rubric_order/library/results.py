@@ -36,6 +36,7 @@ from rubric_order.cards.card import cards as make_cards
 from rubric_order.figures import view
 from rubric_order.library import estimates, scales
 from rubric_order.library.columns import Columns
+from rubric_order.methods.position import blocks
 from rubric_order.parsing.choices import EMPTY
 
 if TYPE_CHECKING:
@@ -249,22 +250,30 @@ def bias_card(
     names = None if columns is None else Columns(dict(columns)).checked("columns")
     levels = None if scale is None else scales.parse(scale if isinstance(scale, str) else ",".join(scale))
     scores = estimates.scores_of(reads, where=where, columns=names, scale=levels)
-    estimated = estimates.of_card(scores, points=margin_points, log_odds=margin_log_odds)
-    made = [replace(card, notes=_notes(scores, card.judge)) for card in make_cards(estimated)]
+    kept = estimates.kept(scores)
+    estimated = estimates.of_card(kept, points=margin_points, log_odds=margin_log_odds)
+    own = {block.keys["judge"]: block for block in kept.blocks}
+    made = [
+        replace(card, notes=_notes(own[card.judge], scores.loc[scores["judge"] == card.judge, "failure"]))
+        for card in make_cards(estimated)
+    ]
     return BiasCards(tuple(made), estimated)
 
 
-def _notes(scores: pd.DataFrame, judge: str) -> tuple[str, ...]:
-    """Facts that a reader should know about the reads."""
-    own = scores[scores["judge"] == judge]
-    notes = []
+def _notes(block: blocks.Block, failure: pd.Series) -> tuple[str, ...]:
+    """Facts that a reader should know about the reads of a judge.
+
+    Args:
+        failure: why a read has no score, in the order of the file.
+    """
+    own, notes = block.table, []
     if not own["named_groups"].iloc[0]:
         notes.append("No groups are named: each item counts as independent of the others.")
     notes += _of_scale(scales.parse(own["scale"].iloc[0]))
-    notes += _of_failures(own["failure"])
-    shown = np.stack(own["ordering"].to_numpy())
-    code = shown @ (shown.shape[1] + 1) ** np.arange(shown.shape[1])
-    repeats = int(pd.DataFrame({"item": own["item_id"], "shown": code, "score": own["score"]}).duplicated().sum())
+    notes += _of_failures(failure)
+    score = own["score"].to_numpy(dtype=int, na_value=0)
+    cell = block.item * len(block.orderings[0]) + block.orderings[1]
+    repeats = len(own) - len(np.unique(cell * (block.n + 1) + score))
     if repeats:
         text = "row repeats" if repeats == 1 else "rows repeat"
         counted = "they count as repeated reads, and each ordering counts once for each item"

@@ -69,6 +69,7 @@ function show(found) {
   const names = [...new Set(found.items.map((item) => item.criterion).filter((name) => name !== null))].sort();
   options(at("criterion"), [...any, ...names.map((name) => [name, name])], at("criterion").value);
   options(at("why"), [...any, ...found.why.map((text, place) => [String(place), text])], "");
+  sorts(at("sort").value);
   inBlock();
 }
 
@@ -95,6 +96,11 @@ function fits(item) {
       : item.reads.some((read) => `: ${read.failure}` === failure)));
 }
 
+// Name of the label of an item, which is no person's where nobody rated it.
+function gold() {
+  return data && data.gold ? data.gold : "human score";
+}
+
 const SORTS = {
   moved: ["how far the order moves it", (a, b) => (b.moved ?? -1) - (a.moved ?? -1) || (b.moved_soft ?? -1) - (a.moved_soft ?? -1)],
   failed: ["reads without a score", (a, b) => b.n_failed - a.n_failed],
@@ -102,6 +108,11 @@ const SORTS = {
   human: ["human score, highest first", (a, b) => (b.human ?? -1) - (a.human ?? -1)],
   name: ["name", (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)],
 };
+
+function sorts(chosen) {
+  const words = (value, text) => (value === "human" ? `${gold()}, highest first` : text);
+  options(at("sort"), Object.entries(SORTS).map(([value, [text]]) => [value, words(value, text)]), chosen);
+}
 
 // The orders that all items of a block are read in; null where each item has its own.
 function sharedOrders(items) {
@@ -141,7 +152,7 @@ function list() {
   const table = element("table"), row = element("tr"), body = element("tbody");
   row.append(element("th", "Item", { scope: "col" }));
   if (criteria) row.append(element("th", "Criterion", { scope: "col" }));
-  if (human) row.append(element("th", "Human", { scope: "col", class: "cell" }));
+  if (human) row.append(element("th", data.gold ? "Intended" : "Human", { scope: "col", class: "cell" }));
   if (!comparing()) row.append(element("th", "Mean", { scope: "col", class: "cell" }));
   row.append(element("th", comparing() ? "Not the commonest" : "Moved by", { scope: "col", class: "cell" }));
   row.append(...heads.map((text) => element("th", text, { scope: "col", class: "cell" })));
@@ -175,11 +186,11 @@ function facts(item) {
   const rows = [["Group", item.group_id]];
   if (item.candidates) {
     item.candidates.forEach((name, place) => {
-      const score = item.raters.length > place ? `, human score ${number(item.raters[place])}` : "";
+      const score = item.raters.length > place ? `, ${gold()} ${number(item.raters[place])}` : "";
       rows.push([`Candidate ${letter(place + 1)}`, name + score]);
     });
   } else {
-    rows.push(["Candidate", item.candidate], ["Human score", item.human === null ? "none" : number(item.human)
+    rows.push(["Candidate", item.candidate], [gold()[0].toUpperCase() + gold().slice(1), item.human === null ? "none" : number(item.human)
       + (item.raters.length > 1 ? `, the mean of ${item.raters.map((value) => +value.toFixed(2)).join(", ")}` : "")]);
   }
   rows.push(["Criterion", item.criterion]);
@@ -301,7 +312,7 @@ options(at("judge"), unique("judge", "judge_label"), wanted.judge);
 options(at("dataset"), unique("dataset", "dataset_label"), wanted.dataset);
 pairs("judge");
 at("judge").disabled = unique("judge", "judge_label").length < 2;
-options(at("sort"), Object.entries(SORTS).map(([value, [words]]) => [value, words]), "moved");
+sorts("moved");
 at("judge").onchange = () => { pairs("judge"); load(); };
 at("dataset").onchange = load;
 at("block").onchange = inBlock;

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from jinja2 import Template
 
+    from rubric_order.settings.studies import Study
+
 
 class ListOrder(_candidates.Candidates):
     SIZES = range(3, 10)  # each candidate has a letter, and a tie has one more
@@ -66,6 +68,11 @@ class ListOrder(_candidates.Candidates):
                 prompt=comparisons["prompt"],
                 criterion=asks.get(shown[0]["rubric_id"]),
             )
+
+    def problems(self, study: Study) -> Iterator[str]:
+        """Parts of a study that do not fit; of recorded answers none, since they are not asked for."""
+        if study.strategies != ["recorded"]:
+            yield from super().problems(study)
 
 
 def _every_list(items: pd.DataFrame, lists: list[list[str]]) -> Iterator[tuple[str, str, int, list[str]]]:

@@ -11,6 +11,8 @@ from rubric_order.recorded import formats
 
 STRATEGY = "recorded"
 COMPARES = "pair_order"  # the probe of answers that compare two texts
+LISTS = "list_order"  # and of those that compare several
+COMPARING = (COMPARES, LISTS)
 SCALE = 5  # where the records do not say how many scores there were
 MAX_FILES = 100_000  # that a folder with recorded answers has, with all below it
 
@@ -104,7 +106,7 @@ def _seen_in(paths: list[Path]) -> dict[tuple[str, str | None], _Seen]:
 def add_judges(config: dict[str, Any]) -> None:
     """Put the judges of config's `recorded_dir` into it, and into each study whose one strategy is `recorded`.
 
-    A study of probe `COMPARES` takes the judges that compare texts, any other those that score them.
+    A study of a probe of `COMPARING` takes the judges that compare texts, any other those that score them.
 
     Args:
         config: with `recorded_dir` and `studies`; what else it says is unchecked. What is of another shape than judges
@@ -121,7 +123,7 @@ def add_judges(config: dict[str, Any]) -> None:
     studies = [study for study in blocks if study.get("strategies") == [STRATEGY]]
     joined = False
     for study in studies:
-        compares = study.get("probe") == COMPARES
+        compares = study.get("probe") in COMPARING
         named = [name for name, judge in judges.items() if judge["compares"] == compares]
         if isinstance(study.setdefault("judges", []), list):
             study["judges"] = [*study["judges"], *named]

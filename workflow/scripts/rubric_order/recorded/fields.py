@@ -4,6 +4,7 @@ Each function returns the value as it is kept, or raises ValueError with what wa
 """
 
 import re
+from string import ascii_uppercase
 
 
 def text(value: object) -> str:
@@ -57,6 +58,34 @@ def options(value: object) -> list[str]:
     if not all(isinstance(entry, str) and re.fullmatch("[A-Z]", entry) for entry in value):
         raise ValueError(expected)
     return value
+
+
+def key(value: object) -> str:
+    """A name, or a whole number in the place of one."""
+    return str(count(value)) if isinstance(value, int | float) and not isinstance(value, bool) else name(value)
+
+
+def lengths(value: object) -> list[float]:
+    if not isinstance(value, list):
+        raise ValueError("a list of numbers, in the order in which the answers were shown")
+    return [number(entry) for entry in value]
+
+
+def names(value: object) -> list[str]:
+    if not isinstance(value, list) or not 2 <= len(value) <= 9:
+        raise ValueError("a list of 2 to 9 names, in the order in which the answers were shown")
+    return [name(entry) for entry in value]
+
+
+def labels(value: object) -> list[str] | dict[str, str]:
+    """Letters of the options as they were shown, or a map from what is written to an option."""
+    if not isinstance(value, dict):
+        if isinstance(value, list) and len(value) > 1 and value == [*ascii_uppercase[: len(value)]]:
+            return value
+        return options(value)
+    if not value or not all(isinstance(option, str) and option.strip() for option in value.values()):
+        raise ValueError("letters, or a map from written labels to A, B, tie, none or the name of a candidate")
+    return {str(label): option for label, option in value.items()}
 
 
 def ordering(value: object) -> list[int]:

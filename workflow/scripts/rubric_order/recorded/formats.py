@@ -21,8 +21,10 @@ from rubric_order.base.plugins import Plugins
 SUFFIXES = (".jsonl.gz", ".jsonl", ".parquet")
 
 # What all formats are brought to. An item is named by its id, or by group, candidate and criterion; a comparison by
-# group, criterion and the two candidates in the order in which they were shown; of these also the task, what several
-# groups share (`source_id`), and the human scores of both, in that order.
+# group, criterion and the candidates in the order in which they were shown (`shown` where there are more than two, of
+# which the first two stand in their own columns too); of these also the task, what several
+# groups share (`source_id`), the human scores and lengths of both, in that order, and what was `written`, where the
+# response is what a map or a parsed winner made of it.
 COLUMNS = [
     "request_id",
     "format",
@@ -35,10 +37,13 @@ COLUMNS = [
     "criterion",
     "shown_first",
     "shown_second",
+    "shown",
     "task",
     "source_id",
     "human_scores",
     "options",
+    "written",
+    "lengths",
     "ordering",
     "ordering_index",
     "repeat",
@@ -59,12 +64,14 @@ class Importer(ABC):
         required, optional: fields, each with a function that checks its value, such as those of `fields`. A null is the
             same as no field; fields that are not named are left out.
         compares: True if an answer compares two texts, False if it scores one.
+        takes_labels: True if field `options` may be a map from written labels to options.
     """
 
     marks: tuple[str, ...]
     required: Mapping[str, Check]
     optional: Mapping[str, Check] = MappingProxyType({})
     compares: bool = False
+    takes_labels: bool = False
 
     def fits(self, record: Mapping[str, Any]) -> bool:
         """True for a record of the format, which need not be free of errors.
@@ -138,8 +145,12 @@ def describe(record: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {record[name]!r}" for name in fields if isinstance(record[name], str))
 
 
-def read(path: Path) -> Iterator[dict[str, Any]]:
+def read(path: Path, labels: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
     """Checked records of one file in the common form, without `request_id`.
+
+    Args:
+        path: the file.
+        labels: option by written label, for records of a format with `takes_labels` that have no such map.
 
     Raises:
         InputError: the file is not there, is broken or of no known format, or holds nothing; or a field is missing or
@@ -155,6 +166,8 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
         row = {name: value for name, value in row.items() if value is not None}
         if kind is None:
             kind = _recognise(row, where)
+        if labels and importers()[kind].takes_labels and not isinstance(row.get("options"), dict):
+            row = row | {"options": dict(labels)}
         try:
             common = importers()[kind].common(_check(row, kind))
         except InputError as error:

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.recorded import fields
+from rubric_order.recorded import fields, written
 from rubric_order.recorded.formats import Check, Importer
 
 SUMMEVAL = "SummEval"  # how the comparisons of its summaries call it
 BENCHMARKS = {"MTBench": "mtbench_pairs", "DevBench": "devbench_pairs"}  # adapters by the benchmark that records name
+RECORDED = "recorded"  # adapter of any other benchmark
+BENCHMARK, OVERALL, TIE = "recorded", "overall", "tie"
 DOCUMENT = re.compile(r"(?:uml_class|uml_sequence|architecture_design)-.+", re.IGNORECASE)
 
 
@@ -72,6 +74,76 @@ class SummEvalPairwise(Importer):
         return "summeval"
 
 
+class Comparisons(Importer):
+    """Comparisons of two answers or more of any benchmark: as they were written, or with a winner that was parsed."""
+
+    marks = ("question_id",)
+    required: Mapping[str, Check] = {"question_id": fields.key}
+    optional: Mapping[str, Check] = {
+        **dict.fromkeys(("answer_a", "answer_b"), fields.name),
+        "answers": fields.names,
+        **dict.fromkeys(("benchmark", "judge", "task", "prompt_style"), fields.name),
+        "group": fields.key,
+        "options": fields.labels,
+        "repetition": fields.count,
+        "response": fields.text,
+        "winner": fields.text,
+        "lengths": fields.lengths,
+    }
+    compares = True
+    takes_labels = True
+
+    def fits(self, record: Mapping[str, Any]) -> bool:
+        return super().fits(record) and any(name in record for name in ("answers", "answer_a", "answer_b"))
+
+    def common(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        shown = _shown(record)
+        options = record.get("options")
+        tie = (
+            TIE in map(str.casefold, options.values())
+            if isinstance(options, dict)
+            else options is None or len(options) > len(shown)
+        )
+        own = options if isinstance(options, list) else written.letters(shown, tie)
+        for name, many in (("options", len(shown) + tie), ("lengths", len(shown))):
+            value = own if name == "options" else record.get(name, shown)
+            if len(value) != many:
+                raise InputError(f"field {name!r}: expected {many} for {len(shown)} answers, found {len(value)}")
+        answer = self._answer(record, shown, own)
+        benchmark, task = record.get("benchmark", BENCHMARK), record.get("task", "")
+        group = record.get("group", record["question_id"])
+        kept = {name: record[name] for name in ("judge", "prompt_style", "lengths") if name in record}
+        kept |= {"benchmark": benchmark, "criterion": task or OVERALL, "task": task, "options": own}
+        kept |= {"shown_first": shown[0], "shown_second": shown[1], "repeat": record.get("repetition", 0)}
+        kept |= {"shown": shown} if len(shown) > 2 else {}
+        return kept | answer | {"group_id": record["question_id"], "source_id": group}
+
+    def _answer(self, record: Mapping[str, Any], shown: list[str], own: list[str]) -> dict[str, Any]:
+        """The answer as it is parsed, and as it was written where that is another text.
+
+        Raises:
+            InputError: there is neither an answer nor a winner, or one means nothing.
+        """
+        options, response, winner = record.get("options"), record.get("response"), record.get("winner")
+        if winner is None and response is None:
+            raise InputError("expected field 'response' or 'winner', found neither")
+        labels = options if isinstance(options, dict) else {}
+        written.check(labels, shown, own)
+        if winner is not None:
+            chosen = written.mapped(winner, labels, shown, own) if labels else None
+            chosen = written.letter(winner, shown, own) if chosen is None else chosen
+            if chosen is None:
+                expected = f"A, B, tie, none, {', '.join(shown):.120}, or a label of 'options'"
+                raise InputError(f"field 'winner': expected {expected}, found {winner!r:.60}")
+            return {"response": chosen, "written": response if response is not None else winner}
+        text = str(response)
+        chosen = written.mapped(text, labels, shown, own) if labels else None
+        return {"response": response} if chosen is None else {"response": chosen, "written": response}
+
+    def adapter(self, record: Mapping[str, Any]) -> str | None:
+        return BENCHMARKS.get(record["benchmark"], RECORDED)
+
+
 class Pairwise(Importer):
     marks = ("answer_a", "answer_b")
     required: Mapping[str, Check] = {
@@ -87,11 +159,11 @@ class Pairwise(Importer):
     }
     compares = True
 
+    def fits(self, record: Mapping[str, Any]) -> bool:
+        return super().fits(record) and record.get("benchmark") in BENCHMARKS and "winner" not in record
+
     def common(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        if record["answer_a"] == record["answer_b"]:
-            raise InputError(
-                f"field 'answer_b': expected another one than answer_a, found {record['answer_b']!r:.60} twice"
-            )
+        _two(record)
         kept = {name: record[name] for name in ("benchmark", "judge", "options", "response")}
         shown = {"shown_first": record["answer_a"], "shown_second": record["answer_b"], "repeat": record["repetition"]}
         task, group = record["task"], record["question_id"]
@@ -106,6 +178,35 @@ class Pairwise(Importer):
             expected = ", ".join(BENCHMARKS)
             raise InputError(f"field 'benchmark': expected {expected}, found {record['benchmark']!r:.60}")
         return BENCHMARKS[record["benchmark"]]
+
+
+def _two(record: Mapping[str, Any]) -> list[str]:
+    """Names of the two candidates, in the order in which they were shown.
+
+    Raises:
+        InputError: they are one.
+    """
+    shown = [record["answer_a"], record["answer_b"]]
+    if shown[0] == shown[1]:
+        raise InputError(f"field 'answer_b': expected another one than answer_a, found {shown[1]!r:.60} twice")
+    return shown
+
+
+def _shown(record: Mapping[str, Any]) -> list[str]:
+    """Names of the candidates of any number, in the order in which they were shown.
+
+    Raises:
+        InputError: they are not there, or two of them are one.
+    """
+    if "answers" not in record:
+        for name in ("answer_a", "answer_b"):
+            if name not in record:
+                raise InputError(f"field {name!r} is missing; expected answer_a and answer_b, or a list 'answers'")
+        return _two(record)
+    shown: list[str] = record["answers"]
+    if len({*shown}) < len(shown):
+        raise InputError(f"field 'answers': expected different names, found {shown!r:.80}")
+    return shown
 
 
 def _article(record: Mapping[str, Any]) -> dict[str, Any]:

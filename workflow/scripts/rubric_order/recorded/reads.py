@@ -3,7 +3,7 @@
 import hashlib
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.contracts.reads import PLAN
@@ -18,7 +19,7 @@ from rubric_order.contracts.responses import STORE
 from rubric_order.probes._comparisons import ABOUT
 from rubric_order.prompts import orderings
 from rubric_order.recorded import formats
-from rubric_order.recorded.discovery import COMPARES, SCALE, STRATEGY, title
+from rubric_order.recorded.discovery import COMPARES, LISTS, SCALE, STRATEGY, title
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +31,7 @@ _IDENTITY = (
     *("format", "judge", "prompt_style", "benchmark", "item_id", "group_id", "candidate", "criterion"),
     *("shown_first", "shown_second", "ordering", "ordering_index"),
 )
+_OF_LISTS = (*_IDENTITY, "shown")
 
 
 def read(
@@ -38,6 +40,7 @@ def read(
     judge: str | None = None,
     prompt_style: str | None = None,
     duplicates: str = "keep_and_report",
+    labels: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Recorded answers of one judge in the common form.
 
@@ -47,6 +50,7 @@ def read(
         prompt_style: as in its settings; where `judge` is given, None means answers without a prompt style.
         duplicates: what to do with records of one item, ordering and repeat: they become repeats 0, 1, ... in the order
             of the files, with (`keep_and_report`) or without (`keep`) a warning, or are an error (`refuse`).
+        labels: option by written label, of comparisons whose records have no map of their own, see `written.mapped`.
 
     Returns:
         One row a record with `formats.COLUMNS`; what a format does not have is None. `item_id` is None where a file
@@ -57,21 +61,26 @@ def read(
         InputError: see `formats.read`; there is no record of the judge; or duplicates are refused.
     """
     _check_option("duplicates", duplicates, DUPLICATES)
-    files = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
+    listed = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
     records = [
         record
-        for path in files
-        for record in formats.read(path)
+        for path in listed
+        for record in formats.read(path, labels)
         if judge is None or (record["judge"], record["prompt_style"]) == (judge, prompt_style)
     ]
     if not records:
         wanted = "" if judge is None else f" of judge {title(judge, prompt_style)}"
-        raise InputError(f"{', '.join(map(str, files)) or 'no files'}: no recorded answer{wanted}")
+        raise InputError(f"{', '.join(map(str, listed)) or 'no files'}: no recorded answer{wanted}")
     _number_duplicates(records, duplicates)
     for record in records:
-        content = [record[name] for name in (*_IDENTITY, "repeat", "response")]
+        content = [record[name] for name in (*_identity(record), "repeat", "response")]
         record["request_id"] = hashlib.blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
     return pd.DataFrame({name: pd.Series([r[name] for r in records], dtype=_dtype(name)) for name in formats.COLUMNS})
+
+
+def _identity(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Fields that tell a record's prompt from others; lists have one more, so that other names stay as they were."""
+    return _IDENTITY if record["shown"] is None else _OF_LISTS
 
 
 def _dtype(column: str) -> object:
@@ -82,7 +91,7 @@ def _number_duplicates(records: list[dict[str, Any]], duplicates: str) -> None:
     """Give each record of an item and ordering a repeat of its own."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for record in records:
-        groups.setdefault(json.dumps([record[name] for name in _IDENTITY]), []).append(record)
+        groups.setdefault(json.dumps([record[name] for name in _identity(record)]), []).append(record)
     repeated = 0
     for group in groups.values():
         extra = len(group) - len({record["repeat"] for record in group})
@@ -105,9 +114,24 @@ def _number_duplicates(records: list[dict[str, Any]], duplicates: str) -> None:
         )
 
 
-def about(records: pd.DataFrame, adapter: str) -> pd.DataFrame:
-    """The records that are about a dataset of the given adapter."""
-    return records[[formats.adapter_of(record) in (None, adapter) for record in records.to_dict("records")]]
+def about(records: pd.DataFrame, adapter: str, benchmark: str | None = None) -> pd.DataFrame:
+    """The records that are about a dataset.
+
+    Args:
+        adapter: of the dataset.
+        benchmark: as records name it; None for any of the adapter.
+
+    Raises:
+        InputError: no record is of the benchmark.
+    """
+    kept = records[[formats.adapter_of(record) in (None, adapter) for record in records.to_dict("records")]]
+    if benchmark is None:
+        return kept
+    named = kept[kept["benchmark"] == benchmark]
+    if named.empty:
+        found = files.listed(sorted({str(name) for name in kept["benchmark"]})) if len(kept) else "none"
+        raise InputError(f"no recorded comparison is of benchmark {benchmark!r:.60}; found {found}")
+    return named
 
 
 def plan(
@@ -218,12 +242,16 @@ def _item_ids(items: pd.DataFrame, records: pd.DataFrame) -> list[str | None]:
 _KEY = ("group_id", "candidate", "criterion")
 
 
-def plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, dataset: str) -> pd.DataFrame:
+def plan_comparisons(
+    records: pd.DataFrame, *, study: str, judge_id: str, dataset: str, probe: str = COMPARES
+) -> pd.DataFrame:
     """The reads that recorded comparisons stand for; their items need not be there.
 
     Args:
         records: see `read`; of one judge and dataset.
         study, judge_id, dataset: keys of the reads.
+        probe: `discovery.COMPARES` for comparisons of two candidates, `discovery.LISTS` for those of more; others are
+            left out.
 
     Returns:
         One row a record, with the plan's columns, `_comparisons.ABOUT`, and `labels`, the letters that could be
@@ -231,18 +259,27 @@ def plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, datase
         baseline first, if one candidate is in all comparisons of the benchmark, and is alphabetical otherwise.
 
     Raises:
-        InputError: a record scores one text.
+        InputError: a record scores one text, or none compares as many candidates as the probe is about.
     """
     _check_kind(records, compare=True)
-    records = records.reset_index(drop=True)
+    lists = records["shown"].notna() if "shown" in records else pd.Series(False, records.index)
+    records = records[lists if probe == LISTS else ~lists].reset_index(drop=True)
+    if records.empty and len(lists):
+        many = "three candidates or more" if probe == LISTS else "two candidates"
+        raise InputError(f"judge {judge_id}: no recorded answer compares {many}, as studies of {probe!r} do")
+    if probe == LISTS:
+        return _plan_lists(records, study=study, judge_id=judge_id, dataset=dataset)
     first, second = records["shown_first"].astype(str), records["shown_second"].astype(str)
     baseline = _baselines(records["benchmark"], first, second)
     swapped = (first != baseline) & ((second == baseline) | (second < first))
     pairs = np.where(swapped, [second, first], [first, second]).T
-    humans = [
-        None if scores is None else scores[::-1] if turned else scores
-        for scores, turned in zip(records["human_scores"], swapped, strict=True)
-    ]
+    humans, lengths = (
+        [
+            None if values is None else values[::-1] if turned else values
+            for values, turned in zip(records[name], swapped, strict=True)
+        ]
+        for name in ("human_scores", "lengths")
+    )
     unit = [f"{group}-{task}-{one}-{other}" for group, task, (one, other) in _rows(records, pairs)]
     reads = pd.DataFrame(
         {
@@ -268,7 +305,7 @@ def plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, datase
             "candidates": pairs.tolist(),
             "baseline": baseline,
             "human_scores": pd.Series(humans, dtype=object),
-            "lengths": pd.Series([None] * len(records), dtype=object),
+            "lengths": pd.Series(lengths, dtype=object),
             "input_length": np.nan,
             "labels": records["options"],
         }
@@ -276,6 +313,33 @@ def plan_comparisons(records: pd.DataFrame, *, study: str, judge_id: str, datase
     turned = reads["ordering"].map(lambda ordering: ordering[0])
     reads = reads.assign(turned=turned).sort_values(["unit_id", "repeat", "turned"], kind="stable", ignore_index=True)
     reads["read_index"] = reads.groupby("unit_id").cumcount().astype("int64")
+    return reads[[*PLAN.names, *ABOUT, "labels"]]
+
+
+def _plan_lists(records: pd.DataFrame, *, study: str, judge_id: str, dataset: str) -> pd.DataFrame:
+    """As `plan_comparisons`, of lists; the canonical order of their candidates is alphabetical."""
+    shown = records["shown"].map(list)
+    canonical = shown.map(sorted)
+    order = [[names.index(name) + 1 for name in listed] for names, listed in zip(canonical, shown, strict=True)]
+    lengths = [
+        None if values is None else [values[listed.index(name)] for name in names]
+        for values, listed, names in zip(records["lengths"], shown, canonical, strict=True)
+    ]
+    parts = zip(records["group_id"], records["task"], canonical, strict=True)
+    unit = ["-".join([group, *([task] if task else []), *names]) for group, task, names in parts]
+    nothing = pd.Series([None] * len(records), dtype=object)
+    reads = pd.DataFrame(
+        {"study": study, "judge": judge_id, "profile": DEFAULT_PROFILE, "dataset": dataset, "unit_id": unit}
+        | {"item_id": unit, "group_id": records["group_id"], "candidate": nothing, "criterion": records["criterion"]}
+        | {"human_score": float("nan"), "probe": LISTS, "strategy": STRATEGY, "n": shown.map(len), "ordering": order}
+        | {"repeat": records["repeat"], "request_id": records["request_id"].astype("str")}
+        | {"benchmark": records["benchmark"], "task": records["task"], "source_id": records["source_id"]}
+        | {"candidates": canonical, "baseline": nothing, "human_scores": nothing}
+        | {"lengths": pd.Series(lengths, dtype=object), "input_length": np.nan, "labels": records["options"]}
+    ).assign(condition=BASELINE, levels=[[]] * len(records))
+    reads["turned"] = reads["ordering"].map(tuple)
+    reads = reads.sort_values(["n", "unit_id", "repeat", "turned"], kind="stable", ignore_index=True)
+    reads["read_index"] = reads.groupby(["n", "unit_id"]).cumcount().astype("int64")
     return reads[[*PLAN.names, *ABOUT, "labels"]]
 
 
@@ -330,6 +394,7 @@ def responses(records: pd.DataFrame) -> pd.DataFrame:
             **{name: [None] * len(records) for name in STORE.names},
             "request_id": records["request_id"].tolist(),
             "text": records["response"].tolist(),
+            "reasoning": records["written"].tolist(),
             "engine": [
                 json.dumps({"engine": "recorded", "file": Path(file).name, "line": int(line)}, sort_keys=True)
                 for file, line in places

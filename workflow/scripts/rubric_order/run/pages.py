@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order import catalogue, probes, registry
+from rubric_order.base import gold
 from rubric_order.run import rehearsal
 from rubric_order.run.core import Stage, Wildcards
 from rubric_order.run.references import References
@@ -55,8 +56,10 @@ class Pages(Stage):
         return [f"results/items/{wildcards.dataset}.parquet"]
 
     def reads_about(self, wildcards: Wildcards) -> str:
-        """Study, dataset and judge whose reads are chosen from."""
-        return self.run.in_file({"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge})
+        """Study, dataset and judge whose reads are chosen from; the name of labels, if they are not people's."""
+        names = {"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge}
+        kind = self.config.datasets[wildcards.dataset].gold
+        return self.run.in_file(names | ({} if kind == gold.HUMAN else {"gold": gold.NAMES[kind]}))
 
     def reads_settings(self, wildcards: Wildcards) -> str:
         """Numbers of reads that are shown."""
@@ -90,6 +93,18 @@ class Pages(Stage):
         by_cards = (CARDS, OF_CRITERIA)
         names = [name for made in by_cards if self._any_study(registry.probes(made)) for name in made]
         return [f"results/statistics/{name}.parquet" for name in names]
+
+    def card_scores(self, wildcards: Wildcards) -> list[str]:
+        """The scores behind bias cards, whose metadata say how many tokens answers took."""
+        of_cards = registry.probes(CARDS)
+        return self.run.score_files(
+            [name for name, study in self.config.studies.items() if catalogue.fits(study.probe, of_cards)]
+        )
+
+    def prices(self, wildcards: Wildcards) -> str:
+        """Prices of the judges that have some."""
+        known = {name: self.config.judges[name].capabilities.prices for name in self.run.used_judges}
+        return self.run.in_file({name: prices.block() for name, prices in known.items() if prices is not None})
 
     def criterion_card_files(self, wildcards: Wildcards) -> list[str]:
         """The statistics of bias cards of single criteria, where config asks for them."""

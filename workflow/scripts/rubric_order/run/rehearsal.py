@@ -62,7 +62,7 @@ def add_recorded_judges(config: dict[str, Any]) -> None:
     for study in studies.values() if isinstance(studies, Mapping) else ():
         if not isinstance(study, dict) or study.get("strategies") != [discovery.STRATEGY] or study.get("judges") != []:
             continue
-        compares = study.get("probe") == discovery.COMPARES
+        compares = study.get("probe") in discovery.COMPARING
         styles = dict.fromkeys(comparing) if compares else {f"stand_in_scores_{style}": style for style in SCALED}
         for name, style in styles.items():
             config.setdefault("judges", {})[name] = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order import catalogue, registry
+from rubric_order.base import gold
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.prompts import conditions
@@ -44,6 +45,12 @@ class Derived(Stage):
                     wording = {"ids": chosen.labels(n), "text": chosen.reference, "shown": chosen.shown}
                     by_name.setdefault(name, {})[str(n)] = wording
         return by_name
+
+    def golds(self, block: Block) -> dict[str, str]:
+        """Kind of label of each dataset that is judged or described, where it is not people's."""
+        names = {*self.run.used_datasets, *Statistics(self.run).described_datasets}
+        kinds = {name: self.config.datasets[name].gold for name in sorted(names)}
+        return {name: kind for name, kind in kinds.items() if kind != gold.HUMAN}
 
     def human_scales(self, block: Block) -> dict[str, list[float]]:
         """Least and greatest human score of each dataset that is judged."""
@@ -296,15 +303,27 @@ class Shown(Stage):
                 raise
             where = f"{registry.load(name).where}: CAPTION of its {self.kind.removesuffix('s')}"
             raise self.run.refuse(f"{where}: {type(error).__name__}: {error}; expected fields of settings") from None
-        return f"{rehearsal.note(self.config)} {text}".lstrip()
+        kinds = self._golds()
+        kind = gold.of_all(kinds.values())
+        parts = (rehearsal.note(self.config), gold.worded(text, kind), gold.note(text, kinds, kind))
+        return " ".join(part for part in parts if part)
+
+    def _golds(self) -> dict[str, str]:
+        """Kind of label of each dataset that is used or described, by its label."""
+        used = [*self.run.used_datasets, *Statistics(self.run).described_datasets]
+        return {self.config.datasets[name].label: self.config.datasets[name].gold for name in used}
+
+    def title_of(self, name: str) -> str:
+        """Title of one result."""
+        return gold.worded(self._entry(name).title, gold.of_all(self._golds().values()))
 
     def category(self, wildcards: Wildcards) -> str:
         """Category of the result in the report."""
-        return self._entry(self._name(wildcards)).category
+        return gold.worded(self._entry(self._name(wildcards)).category, gold.of_all(self._golds().values()))
 
     def labels(self, wildcards: Wildcards) -> dict[str, str]:
         """Labels of the result in the report."""
-        return {"result": self._entry(self._name(wildcards)).title}
+        return {"result": self.title_of(self._name(wildcards))}
 
     def note(self, wildcards: Wildcards) -> str:
         """Word across a figure of a rehearsal; empty in any other run."""
@@ -314,7 +333,7 @@ class Shown(Stage):
         """Title, caption and file of each result that config names."""
         names: list[str] = list(getattr(self.config, self.kind))
         return [
-            {"title": self._entry(name).title, "caption": self.caption_of(name), "path": pattern.format(name)}
+            {"title": self.title_of(name), "caption": self.caption_of(name), "path": pattern.format(name)}
             for name in names
         ]
 
@@ -329,10 +348,11 @@ def labels(run: Run, also: Any = ()) -> str:
     return run.in_file(labels_of(run, also), sort_keys=False)
 
 
-def labels_of(run: Run, also: Any = ()) -> dict[str, dict[str, str]]:
-    """The labels of judges and of datasets by id, see `labels`."""
-    datasets = list(dict.fromkeys([*run.used_datasets, *also]))
+def labels_of(run: Run, also: Any = ()) -> dict[str, Any]:
+    """The labels of judges and of datasets by id, see `labels`; and the kind of label, where it is not people's."""
+    datasets = {name: run.config.datasets[name] for name in dict.fromkeys([*run.used_datasets, *also])}
+    kind = gold.of_all([dataset.gold for dataset in datasets.values()])
     return {
         "judges": {name: run.config.judges[name].label for name in run.used_judges},
-        "datasets": {name: run.config.datasets[name].label for name in datasets},
-    }
+        "datasets": {name: dataset.label for name, dataset in datasets.items()},
+    } | ({} if kind == gold.HUMAN else {"gold": kind})

@@ -12,6 +12,7 @@ from typing import Any
 from rubric_order import datasets, probes
 from rubric_order.judging import answers, engines, weights
 from rubric_order.recorded import discovery, formats
+from rubric_order.recorded.importers import RECORDED
 from rubric_order.run.core import Params, Stage, Wildcards, untracked
 from rubric_order.settings.base import plain
 from rubric_order.settings.judges import Decisions, Judge, Loaded, Recorded, tracked
@@ -279,13 +280,17 @@ class Records(Stage):
 
     def items(self, wildcards: Wildcards) -> list[str]:
         """Items that recorded answers score; those that they compare need not be there."""
-        compared = self.run.study(wildcards).probe == discovery.COMPARES
+        compared = self.run.study(wildcards).probe in discovery.COMPARING
         return [] if compared else [f"results/items/{wildcards.dataset}.parquet"]
 
     def dataset(self, wildcards: Wildcards) -> str:
-        """A dataset's name and adapter."""
-        adapter = self.config.datasets[wildcards.dataset].adapter
-        return self.run.in_file({"name": wildcards.dataset, "adapter": adapter})
+        """A dataset's name and adapter, and the benchmark that its option names."""
+        dataset = self.config.datasets[wildcards.dataset]
+        named = {"name": wildcards.dataset, "adapter": dataset.adapter}
+        benchmark = dataset.block()["options"].get("benchmark") if dataset.adapter == RECORDED else None
+        named |= {} if benchmark is None else {"benchmark": benchmark}
+        probe = self.run.study(wildcards).probe
+        return self.run.in_file(named | ({"probe": probe} if probe == discovery.LISTS else {}))
 
     def judge(self, wildcards: Wildcards) -> str:
         """A recorded judge, as far as its answers depend on it."""

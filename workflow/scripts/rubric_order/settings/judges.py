@@ -896,7 +896,9 @@ class Metered(Judge):
         tracked=False,
         reruns=NOTHING,
     )
-    prices: Prices | None = setting(None, "Prices of a million tokens.", role=Role.WIRE, tracked=False, reruns=NOTHING)
+    prices: Prices | None = setting(
+        None, "Prices of a million tokens.", role=Role.WIRE, tracked=False, reruns="`summary.html`; no answer"
+    )
 
     @property
     def currency(self) -> str:
@@ -1344,6 +1346,13 @@ class Recorded(Judge):
         role=Role.IDENTITY,
         reruns=RECORDED,
     )
+    labels: dict[str, str] | None = setting(
+        None,
+        "Of comparisons of any benchmark: what a written label stands for (`A`, `B`, `tie`, `none` or the name of a"
+        " candidate), such as {'1': A, '2': B, '0': tie}. A map in a record goes before.",
+        role=Role.IDENTITY,
+        reruns=RECORDED,
+    )
     n: Levels = setting(5, "Number of score levels.", role=Role.IDENTITY, reruns=RECORDED)
     duplicates: Literal["keep_and_report", "keep", "refuse"] = setting(
         "keep_and_report",
@@ -1357,6 +1366,11 @@ class Recorded(Judge):
         role=Role.IDENTITY,
         reruns=RECORDED,
     )
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """Arguments by which its records are read, see `recorded.reads.read`."""
+        return {"prompt_style": self.prompt_style, "duplicates": self.duplicates, "labels": self.labels}
 
     def is_about(self, dataset: Dataset) -> bool:
         """True if the judge has answers about a dataset."""

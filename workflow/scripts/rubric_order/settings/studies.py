@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Le, Len
 from pydantic import StringConstraints
 
+from rubric_order.base.gold import HUMAN, Gold
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.settings.base import (
     Arguments,
@@ -62,6 +63,12 @@ class Dataset(Settings):
         [1, 5],
         "Least and greatest human score that can be given; weighted kappa maps it to the judge's levels.",
         reruns="`human_agreement` and what shows it",
+    )
+    gold: Gold = setting(
+        HUMAN,
+        "Who gave the scores that judges are compared with: people (`human`), or nobody (`intended`): each text was"
+        " written for a level. Cards, tables, figures and captions then say intended level, and not human score.",
+        reruns="`human_agreement`, `datasets` and what shows them",
     )
     license: str = setting(None, "Licence of the data.", otherwise="", reruns="nothing")
     citation: str = setting(None, "What to cite.", otherwise="", reruns="nothing")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order import datasets
-from rubric_order.base import files
+from rubric_order.base import files, gold
 from rubric_order.base.errors import InputError
 from rubric_order.datasets.custom import FORMATS
 
@@ -74,6 +74,7 @@ class Inputs:
         label = "Sample of rubric-order" if self.dataset == SAMPLE else self.sources["items"].stem
         made: dict[str, Any] = {"adapter": self.adapter, "label": label, "files": paths}
         made |= {} if self.limit is None else {"limit": self.limit}
+        made |= {"gold": gold.INTENDED} if self.dataset == SAMPLE else {}
         return made | ({} if self.n == 5 else {"human_scale": [1, self.n]})
 
 

@@ -51,7 +51,8 @@ from rubric_order.run.core import Run
 from rubric_order.run.pages import CARDS, Pages
 from rubric_order.run.results import Shown, Statistics, labels_of
 from rubric_order.run.stages import Planning, Scores
-from rubric_order.scoring.scores import read_responses, score_reads
+from rubric_order.scoring import usage
+from rubric_order.scoring.scores import RESPONSES, read_requested, score_reads
 from rubric_order.settings import reading
 from rubric_order.settings.base import plain
 from rubric_order.settings.judges import Addressed, Judge
@@ -249,10 +250,12 @@ class Certification:
         """
         judge = self.judge
         answers.write(responses, self._responses, studies=studies, judge=judge, names=judge.accepted_names)
-        answered = read_responses([self._responses], reads["request_id"])
+        answered = read_requested([self._responses], reads["request_id"], [*RESPONSES, *usage.TOKENS])
+        tokens = {usage.METADATA: usage.tokens(reads, answered)}
+        answered = answered.drop(columns=[*usage.TOKENS], errors="ignore")
         settings = Scores(self.run).answer_settings(judge)
         scores = score_reads(reads, answered, probe=self._probe, **settings)
-        SCORES.write(scores, self._scores)
+        SCORES.write(scores, self._scores, **tokens)
         plain = as_reads(scores[scores["strategy"] == STRATEGIES[0]], answered, self.inputs.n)
         plain["ordering"] = [" ".join(map(str, ordering)) for ordering in plain["ordering"]]
         with files.atomic(self.folder / READS) as temporary:
@@ -311,7 +314,11 @@ class Certification:
         shown = {kind: Shown(self.run, kind) for kind in KINDS}
         behind = {name for kind in KINDS for name in shown[kind].statistics}
         statistics = self.statistics(dict.fromkeys([*CARDS, *sorted(behind)]))
-        cards = summary.made({name: statistics[name] for name in CARDS})
+        prices = self.judge.capabilities.prices
+        about = {"study": STUDY, "judge": self.name, "dataset": self.inputs.dataset}
+        parts = files.read_metadata(self._scores).get(usage.METADATA, [])
+        costs = usage.costs(parts, None if prices is None else prices.block(), about)
+        cards = summary.made({name: statistics[name] for name in CARDS}, costs=costs)
         facts = Pages(self.run).run_facts()
         # No path of this machine is sent with the page.
         facts["datasets"][self.inputs.dataset]["files"] = self.inputs.block()["files"]
@@ -346,7 +353,7 @@ class Certification:
         stem, caption = self._path(f"results/tables/{name}"), shown.caption_of(name)
         stem.parent.mkdir(parents=True, exist_ok=True)
         tables.write(rows, printed, stem, caption)
-        return summary.Shown(registry.shown("tables", name).title, caption, stem.with_suffix(".html"))
+        return summary.Shown(shown.title_of(name), caption, stem.with_suffix(".html"))
 
     def _figure(self, shown: Shown, name: str, statistics: Mapping[str, pd.DataFrame], labels: Labels) -> summary.Shown:
         """A figure, drawn as the workflow draws it."""
@@ -357,7 +364,7 @@ class Certification:
             figure = drawing.drawn(module, wanted, shown.arguments(name), labels, style=STYLE)
             output.save(figure, [path])
         plt.close(figure)
-        return summary.Shown(registry.shown("figures", name).title, shown.caption_of(name), path)
+        return summary.Shown(shown.title_of(name), shown.caption_of(name), path)
 
 
 def prepare(folder: Path, judge: Mapping[str, Any], inputs: Inputs, *, in_rounds: bool = False) -> Certification:

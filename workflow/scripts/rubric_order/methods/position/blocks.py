@@ -1,7 +1,7 @@
 """Reads as arrays: the scores of one judge, dataset, strategy and scale, items by reads."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +36,7 @@ class Block:
     items: pd.DataFrame
     item: np.ndarray
     column: np.ndarray
+    _units: dict[str, np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def keys(self) -> Row:
@@ -65,8 +66,11 @@ class Block:
             cluster: one of `keys.CLUSTERS`.
             chosen: rows of `items` to number, by default all.
         """
-        items = self.items if chosen is None else self.items[chosen]
-        return pd.factorize(items[f"{cluster}_id"], sort=True)[0]
+        if cluster not in self._units:
+            self._units[cluster] = pd.factorize(self.items[f"{cluster}_id"], sort=True)[0]
+            self._units[cluster].flags.writeable = False
+        units = self._units[cluster]
+        return units if chosen is None else np.unique(units[chosen], return_inverse=True)[1]
 
     def readouts(self) -> Iterator[tuple[Readout, np.ndarray]]:
         """Scores by each readout that the judge has, items by reads."""
@@ -129,21 +133,45 @@ class Block:
             return (totals / counts).reshape(len(self.items), len(shown))
 
 
+class Kept(Iterable[pd.DataFrame]):
+    """A table of reads whose blocks several statistics use: they are made once, with what each makes of them.
+
+    Attributes:
+        table: the reads. blocks: of it.
+    """
+
+    def __init__(self, table: pd.DataFrame, item: np.ndarray | None = None) -> None:
+        """Make the blocks.
+
+        Args:
+            table: see `blocks`.
+            item: number of each read's item in the order of their ids, where it is there already.
+        """
+        self.table, self.blocks = table, tuple(_blocks(table, item)) if len(table) else ()
+
+    def __iter__(self) -> Iterator[pd.DataFrame]:
+        return iter([self.table])
+
+
 def blocks(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Iterator[Block]:
     """The blocks of a table of reads, sorted by their keys.
 
     Args:
         scores: one row a read with its score, of which `KEYS`, `item_id` and `read_index` must be there; or such
-            tables, as one a file, of which one at a time is in memory. A block lies in one.
+            tables, as one a file, of which one at a time is in memory. A block lies in one. Of a table that is `Kept`
+            the blocks are those that were made.
     """
+    if isinstance(scores, Kept):
+        yield from scores.blocks
+        return
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         if len(table):
             yield from _blocks(table)
 
 
-def _blocks(scores: pd.DataFrame) -> Iterator[Block]:
+def _blocks(scores: pd.DataFrame, item: np.ndarray | None = None) -> Iterator[Block]:
     codes = scores.groupby(KEYS, sort=True).ngroup().to_numpy()
-    item = pd.factorize(scores["item_id"], sort=True)[0]
+    item = pd.factorize(scores["item_id"], sort=True)[0] if item is None else item
     index = scores["read_index"].to_numpy()
     order = np.lexsort((index, item, codes))
     table = scores

@@ -40,7 +40,7 @@ def draw(
     curves = view.rows(budget_curve, "study", "profile", "n", "readout", "cluster", strategy=strategies)
     chosen = rows_with(curves, statistic=measure, quantity="r")
     if chosen.empty:
-        reason = f"No items of study {view.study} with human scores and several reads"
+        reason = f"No items of study {view.study} with {labels.gold_scores} and several reads"
         return style.nothing(reason, layout)
     columns = min(layout.columns, chosen["judge"].nunique())
     cells = _cells(chosen, columns)
@@ -62,7 +62,7 @@ def draw(
     _name_bars(axes[next(iter(cells))], view.cluster)
     for dataset in chosen["dataset"].unique():
         _on_one_scale([axes[cell] for cell, (_, other) in cells.items() if other == dataset])
-    figure.supylabel(f"{MEASURES[measure]} with human scores")
+    figure.supylabel(f"{MEASURES[measure]} with {labels.gold_scores}")
     figure.supxlabel("Number of reads averaged, k")
     style.legend_above(figure)
     return figure

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from rubric_order.base.gold import HUMAN
 from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
@@ -46,6 +47,8 @@ def estimate(
     confidence: float,
     human_scales: Mapping[str, Sequence[float]] | None = None,
     items: pd.DataFrame | None = None,
+    golds: Mapping[str, str] | None = None,
+    clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
     """Agreement of each item's mean score with its human score.
 
@@ -54,6 +57,8 @@ def estimate(
         confidence: see the package.
         human_scales: least and greatest human score of each dataset, by default `HUMAN_SCALE`; for kappa.
         items: the datasets' items with the scores of each rater (`human_scores`), where these are known.
+        golds: kind of label of each dataset whose labels are not people's, see `base.gold`.
+        clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
         One row a group of `KEYS`, criterion (``all``: pooled), `readout`, `cluster` and `quantity`: ``pearson``,
@@ -68,8 +73,8 @@ def estimate(
 
         `n_items` items have a mean score, from `n_reads` reads; `n_failed` reads of items with a human score have none.
         `bound_low` and `bound_high` are the least and greatest Pearson's r that their scores could make, see
-        `bounds.correlation_bounds`. What is not defined is NaN, such as a correlation where judge or humans give one
-        score only.
+        `bounds.correlation_bounds`. `gold` is the kind of label, see `base.gold`. What is not defined is NaN, such as
+        a correlation where judge or humans give one score only.
 
     Source: Xu et al. (2026), Section 4.4, for the correlations.
     """
@@ -80,15 +85,18 @@ def estimate(
         for readout in VALUES:
             for criterion, items in item_scores.by_criterion(item_scores.totals(block, readout)):
                 name = block.keys | {"criterion": criterion, "readout": readout}
-                rows += _correlations(name, items, scale, confidence)
-                rows += _corrected(name, items, raters.get(name["dataset"]), confidence)
+                name["gold"] = (golds or {}).get(name["dataset"], HUMAN)
+                rows += _correlations(name, items, scale, confidence, clusters)
+                rows += _corrected(name, items, raters.get(name["dataset"]), confidence, clusters)
     columns = [*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"]
     columns += ["bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed"]
-    words = ["criterion", "readout", "cluster", "quantity", "flag", "method"]
-    return tidy.from_rows(rows, [*columns, "flag", "method"], words).assign(confidence=confidence)
+    words = ["criterion", "readout", "cluster", "quantity", "flag", "method", "gold"]
+    return tidy.from_rows(rows, [*columns, "flag", "method", "gold"], words).assign(confidence=confidence)
 
 
-def _correlations(name: Row, items: pd.DataFrame, scale: Sequence[float], confidence: float) -> Iterator[Row]:
+def _correlations(
+    name: Row, items: pd.DataFrame, scale: Sequence[float], confidence: float, kinds: Sequence[str]
+) -> Iterator[Row]:
     """The rows of some items, a row a kind of cluster and correlation."""
     means = item_scores.means(items)
     failed = int((items["n_reads"] - items["n_scored"]).sum())
@@ -96,7 +104,7 @@ def _correlations(name: Row, items: pd.DataFrame, scale: Sequence[float], confid
     if means.empty:
         return
     extremes = _bounds(items, name["n"]) if failed else None
-    for cluster in CLUSTERS:
+    for cluster in kinds:
         clusters = item_scores.clusters_of(means, cluster)
         pairs = correlations.Pairs(means["judge"].to_numpy(), means["human"].to_numpy(), clusters)
         common = name | sizes | {"cluster": cluster, "n_clusters": pairs.n_clusters, "flag": ""}
@@ -129,13 +137,15 @@ def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
     return {dataset: pd.concat(tables) for dataset, tables in parts.items()}
 
 
-def _corrected(name: Row, items: pd.DataFrame, raters: pd.DataFrame | None, confidence: float) -> Iterator[Row]:
+def _corrected(
+    name: Row, items: pd.DataFrame, raters: pd.DataFrame | None, confidence: float, kinds: Sequence[str]
+) -> Iterator[Row]:
     """The rows of the reliability of human scores, and of r without their noise."""
     means = item_scores.means(items)
     if raters is None:
         return
     rated = means[means.index.isin(raters.index)]
-    for cluster in CLUSTERS if len(rated) > 1 else ():
+    for cluster in kinds if len(rated) > 1 else ():
         clusters = item_scores.clusters_of(rated, cluster)
         scores = (rated["judge"].to_numpy(dtype=float), rated["human"].to_numpy(dtype=float))
         own = raters.loc[rated.index]

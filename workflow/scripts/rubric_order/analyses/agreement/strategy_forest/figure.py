@@ -42,7 +42,7 @@ def draw(human_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
     chosen = rows_with(whole, cluster="group" if both else view.cluster)
     items = rows_with(whole, cluster="item") if both else whole.iloc[:0]
     if chosen.empty:
-        reason = f"No human scores to agree with in study {view.study}, profile {view.profile}, n = {view.n}"
+        reason = f"No {labels.gold_scores} to agree with in study {view.study}, profile {view.profile}, n = {view.n}"
         return style.nothing(reason, layout)
     judges = list(chosen["judge"].unique())
     strategies = [*COMPARED, *sorted(set(chosen["strategy"]) - set(COMPARED))]
@@ -62,7 +62,7 @@ def draw(human_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
     if low < 0 < high:
         for axis in shown:
             axis.axvline(0, zorder=0, **style.no_effect())
-    figure.supxlabel(f"{QUANTITIES[quantity]} with human scores")
+    figure.supxlabel(f"{QUANTITIES[quantity]} with {labels.gold_scores}")
     style.legend_above(figure)
     return figure
 

@@ -35,14 +35,22 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
 
         It is missing where no item of the group has such a value. A quantity that no group has is left out.
     """
-    rows = [row for block in blocks.blocks(scores) for row in _of_block(block)]
+    parts = [part for block in blocks.blocks(scores) for part in _of_block(block)]
     columns = [*KEYS, "readout", "quantity", "group_id", "estimate", "n_items", "suite"]
-    return tidy.from_rows(rows, columns, ["readout", "quantity", "group_id", "suite"])
+    words = ["readout", "quantity", "group_id", "suite"]
+    if not parts:
+        return tidy.from_rows([], columns, words)
+    types = dict.fromkeys([*KEYS[:-1], *words], "str") | {"n": int, "n_items": int, "estimate": float}
+    table = tidy.from_parts(parts, columns).astype(types)
+    return table.sort_values(KEYS, kind="stable", ignore_index=True)
 
 
-def _of_block(block: blocks.Block) -> Iterator[Row]:
-    group, ids = pd.factorize(block.items["group_id"], sort=True)
+def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
+    """What the groups of a block share, and their values, for each readout and quantity; see `tidy.from_parts`."""
+    group = block.units("group")
     sizes = np.bincount(group)
+    _, first = np.unique(group, return_index=True)
+    ids = block.items["group_id"].to_numpy(dtype=object)[first]
     common = block.keys | {"suite": _digest(block)}
     for readout, quantity, values in _quantities(block):
         has_value = ~np.isnan(values)
@@ -51,18 +59,19 @@ def _of_block(block: blocks.Block) -> Iterator[Row]:
         counts = np.bincount(group[has_value], minlength=len(ids))
         with np.errstate(invalid="ignore", divide="ignore"):
             means = np.bincount(group[has_value], values[has_value], len(ids)) / counts
-        for name, mean, size in zip(ids, np.round(means, DECIMALS) + 0.0, sizes, strict=True):
-            row = {"readout": readout, "quantity": quantity, "group_id": str(name)}
-            yield common | row | {"estimate": mean, "n_items": int(size)}
+        shared = common | {"readout": str(readout), "quantity": quantity}
+        yield shared, {"group_id": ids, "estimate": np.round(means, DECIMALS) + 0.0, "n_items": sizes}
 
 
 def _digest(block: blocks.Block) -> str:
     """Digest of a suite, whatever the order of its reads and the judge."""
-    digits = block.shown @ max(10, block.n) ** np.arange(block.n - 1, -1, -1)
-    orderings, number = np.unique(digits, return_inverse=True)
-    cells, counts = np.unique(block.item * len(orderings) + number, return_counts=True)
+    shown, number = block.orderings
+    digits = shown @ max(10, block.n) ** np.arange(block.n - 1, -1, -1)
+    orderings, rank = np.unique(digits, return_inverse=True)
+    cells, counts = np.unique(block.item * len(orderings) + rank[number], return_counts=True)
     digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
-    identities = [f"{len(name)}:{name}" for column in ("item_id", "group_id") for name in map(str, block.items[column])]
+    names = (name for column in ("item_id", "group_id") for name in block.items[column].to_numpy(dtype=object))
+    identities = [f"{len(name)}:{name}" for name in map(str, names)]
     digest.update("\n".join([str(block.n), *identities]).encode(errors="surrogatepass"))
     for part in (orderings, cells, counts):
         digest.update(part.astype("<i8").tobytes())

@@ -1,11 +1,13 @@
 """Data cards: how large each dataset is, how its scores are distributed, and how well those who gave them agree."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rubric_order.base import randomness
+from rubric_order.base.gold import HUMAN
 from rubric_order.base.keys import EVERY, HUMAN_SCORES, NO_SCORES
 from rubric_order.base.rows import Row
 from rubric_order.methods.uncertainty import resampling
@@ -23,16 +25,26 @@ SCORED = ["n_raters", "n_rated", "n_scores", "score_mean", *(f"share_{score}" fo
 AGREEMENT = [f"{name}{end}" for name in ("alpha", "rater_vs_rest") for end in ("", "_low", "_high")]
 
 
-def estimate(items: pd.DataFrame, pairs: pd.DataFrame, *, resamples: int, confidence: float, seed: int) -> pd.DataFrame:
+def estimate(
+    items: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+    golds: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
     """Size, lengths, scores and agreement of each dataset.
 
     Args:
         items, pairs: tables of one or more datasets, see `datasets.prepare`.
         resamples, confidence, seed: of the percentile bootstrap, which draws groups with replacement.
+        golds: kind of label of each dataset whose labels are not people's, see `base.gold`.
 
     Returns:
         One row a dataset, source of scores and criterion (``all``: pooled; a single criterion has no further row).
-        `source` is ``human``, ``reference`` (labels that other judges gave) or, for a dataset with neither, ``none``.
+        `source` is ``human``, ``intended`` (levels that texts were written for), ``reference`` (labels that other
+        judges gave) or, for a dataset without any, ``none``.
         Lengths are of the `n_responses` distinct responses. `n_raters` is the most scores that an item has; `n_rated`
         items have a score. `share_1` to `share_5` and `share_other` (scores that are no whole number from 1 to 5) are
         shares of all `n_scores` scores of all raters. `alpha` is `krippendorff_alpha` and `rater_vs_rest` is
@@ -49,7 +61,8 @@ def estimate(items: pd.DataFrame, pairs: pd.DataFrame, *, resamples: int, confid
         sources = [source for source, column in SOURCES.items() if table[column].map(len).any()]
         for source in sources or [NO_SCORES]:
             for criterion, block, n_pairs in blocks:
-                row = {"dataset": dataset, "source": source, "criterion": criterion, "n_pairs": n_pairs}
+                said = (golds or {}).get(dataset, HUMAN) if source == HUMAN else source
+                row = {"dataset": dataset, "source": said, "criterion": criterion, "n_pairs": n_pairs}
                 row |= _size(block)
                 matrix = score_matrix(block[SOURCES[source]] if source in SOURCES else [[]] * len(block))
                 rng = randomness.generator(seed, "data card", dataset, source, criterion)

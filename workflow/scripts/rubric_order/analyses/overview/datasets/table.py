@@ -1,5 +1,6 @@
 """Contents of the datasets."""
 
+from rubric_order.base.gold import INTENDED
 from rubric_order.base.keys import EVERY, HUMAN_SCORES
 from rubric_order.tables.columns import Number, Row, cell, estimates, texts
 from rubric_order.tables.spec import Rows, Table
@@ -12,11 +13,13 @@ CAPTION = (
     "judge: where it gave all of them, their agreement is its agreement with itself. The CSV file has a row for each "
     "criterion too."
 )
-SOURCES = {"human": "raters", "reference": "reference labels"}
+SOURCES = {"human": "raters", "intended": "intended levels", "reference": "reference labels"}
 COUNTS = {f"n_{name}": name for name in ("items", "groups", "candidates", "criteria", "pairs")}
 
 
 def _scored_by(row: Row) -> str:
+    if row["source"] == INTENDED and row["n_scores"]:
+        return SOURCES[INTENDED]
     names = f"{row['n_raters']} {SOURCES.get(row['source'])}" if row["n_scores"] else "none"
     return names.removesuffix("s") if row["n_raters"] == 1 else names
 

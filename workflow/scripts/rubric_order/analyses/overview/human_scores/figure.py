@@ -15,10 +15,11 @@ from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "How the human scores of each dataset and criterion are distributed, over all raters. Orange panels show reference "
-    "labels that came from another judge."
+    "labels that came from another judge, green ones levels that texts were written for."
 )
 # They differ in lightness, so that grey printing keeps them apart.
-COLOURS = {"human": "#0072b2", "reference": "#e69f00"}
+COLOURS = {"human": "#0072b2", "reference": "#e69f00", "intended": "#009e73"}
+NOT_HUMAN = {"reference": "reference labels", "intended": "intended levels"}
 
 
 def draw(datasets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, names: dict[str, str]) -> Figure:
@@ -92,6 +93,6 @@ def _title(panel: Any, labels: Labels, names: dict[str, str]) -> str:
     details = []
     if panel.criterion != EVERY:
         details.append(names.get(panel.criterion, panel.criterion.replace("_", " ").capitalize()))
-    if panel.source == "reference":
-        details.append("reference labels")
+    if panel.source in NOT_HUMAN:
+        details.append(NOT_HUMAN[panel.source])
     return "\n".join([labels.dataset(panel.dataset), *([", ".join(map(str, details))] if details else [])])

@@ -1,6 +1,6 @@
 """Spread of the order's effects between single items, and the share of items that move: a mean can hide both."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ def estimate(
     level: float,
     margin: float,
     temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
+    clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
     """Spread of what orderings do to single items, and the shares of scores and best candidates that they change.
 
@@ -32,6 +33,7 @@ def estimate(
         confidence: of the intervals. level: of the test that a spread is below the margin.
         margin: a smaller spread is not worth mention, in points.
         temperatures: see `within_item_deviation.estimate`.
+        clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
         One row a group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is
@@ -58,7 +60,7 @@ def estimate(
             continue
         temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
         for readout, values in block.readouts():
-            for row in _of_readout(block, readout, values, temperature, confidence, level):
+            for row in _of_readout(block, readout, values, temperature, confidence, level, clusters):
                 rows.append(block.keys | {"readout": readout} | _judged(row, margin))
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "low", "high", "chance"]
     columns += ["margin", "verdict", "known_from", "n_items", "n_clusters", "flag", "method"]
@@ -152,6 +154,7 @@ def _of_readout(
     temperature: float | None,
     confidence: float,
     level: float,
+    kinds: Sequence[str],
 ) -> Iterator[Row]:
     """All quantities of a block's scores (items by reads)."""
     cells = _Cells(block)
@@ -167,7 +170,7 @@ def _of_readout(
     several = (~np.isnan(means)).sum(axis=1) > 1
     if not several.any():
         return
-    for cluster in CLUSTERS:
+    for cluster in kinds:
         unit = block.units(cluster, several)
         common = {"cluster": cluster, "known_from": source}
         own, whole, added = spread.item_variances(means[several], noise[several], unit, shared=cells.shared)

@@ -1,6 +1,6 @@
 """Position preference: how much a place of the prompt adds to the log-odds of the score that stands there."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ def estimate(
     *,
     confidence: float,
     sampling_temperatures: Mapping[str, Mapping[str, float | None]],
+    clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
     """Position preference of each dataset and of all of a study's datasets together, by both readouts.
 
@@ -34,6 +35,7 @@ def estimate(
         scores: see `blocks.blocks`.
         confidence: see the package.
         sampling_temperatures: of a judge's answers, by judge and profile; what is not there is unknown.
+        clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
         One row an estimate of a group of `KEYS` (dataset ``all``: all of them), `readout` and `cluster`, where items
@@ -65,7 +67,7 @@ def estimate(
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if preference.identifies(block) else ():
             compared = preference.compared(block, readout)
-            units = {cluster: block.units(cluster) for cluster in CLUSTERS}
+            units = {cluster: block.units(cluster) for cluster in clusters}
             base_columns = block.keys | {"readout": readout}
             made = [*_rows(base_columns, compared, units, confidence)]
             rows += made
@@ -78,7 +80,7 @@ def estimate(
         rows += _rows(
             dict(key),
             compared,
-            {name: _joined([u[name] for _, u, _ in datasets]) for name in CLUSTERS},
+            {name: _joined([u[name] for _, u, _ in datasets]) for name in clusters},
             confidence,
         )
     for row in rows:

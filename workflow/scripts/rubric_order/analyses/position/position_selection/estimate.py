@@ -10,7 +10,7 @@ scores at some positions, whose effects cancel over the scores, leaves them unif
 the preference, `score_effects` what the order does to scores.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ def estimate(
     confidence: float,
     seed: int,
     near_uniform: float = uniformity.NEAR_UNIFORM,
+    clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
     """Position shares, chi-square, Cramer's V and direction of bias, by both readouts, over items and over groups.
 
@@ -42,6 +43,7 @@ def estimate(
         scores: see `blocks.blocks`; each ordering counts once for each item, see `selections.evened`. resamples,
             confidence, seed: see the package.
         near_uniform: see `uniformity.direction`.
+        clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
         One row an estimate of a group of `KEYS`, `readout` and `cluster`. `quantity` is
@@ -68,7 +70,7 @@ def estimate(
         is not exact.
     """
     options = {"resamples": resamples, "confidence": confidence}
-    rows = [row for block in blocks.blocks(scores) for row in _of_block(block, seed, near_uniform, options)]
+    rows = [row for block in blocks.blocks(scores) for row in _of_block(block, seed, near_uniform, options, clusters)]
     columns = [*KEYS, "readout", "cluster", "quantity", "position", "estimate", "ci_low", "ci_high"]
     columns += ["sim_low", "sim_high", "bound_low", "bound_high", "p", "p_cluster", "p_rotation", "label", "flag"]
     columns += ["saturated", "n_items", "n_clusters", "n_reads", "n_failed", "method"]
@@ -77,7 +79,9 @@ def estimate(
     return multiplicity.adjust(table, "p_cluster")
 
 
-def _of_block(block: blocks.Block, seed: int, near: float, options: dict[str, Any]) -> Iterable[Row]:
+def _of_block(
+    block: blocks.Block, seed: int, near: float, options: dict[str, Any], kinds: Sequence[str]
+) -> Iterable[Row]:
     """The rows of one block, none where scores keep their positions."""
     for readout, column in selections.READOUTS.items() if block.crossed else ():
         counts = selections.evened(block, readout)
@@ -93,7 +97,7 @@ def _of_block(block: blocks.Block, seed: int, near: float, options: dict[str, An
             "n_reads": answered,
             "n_failed": int(block.table[column].isna().sum()),
         }
-        for cluster in CLUSTERS:
+        for cluster in kinds:
             name = block.keys | {"readout": readout, "cluster": cluster}
             rng = randomness.generator(seed, "position selection", *stream(name.values()))
             clusters = resampling.sum_units(counts[used], block.units(cluster, used))

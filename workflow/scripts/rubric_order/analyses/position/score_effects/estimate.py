@@ -1,6 +1,6 @@
 """By how many points the order of the score levels moves the scores."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +52,7 @@ def estimate(
     seed: int,
     sign_changes: int = SIGN_CHANGES,
     points: float = POINTS,
+    clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
     """Shifts of the mean score in points, of each dataset and of all of a study's datasets together.
 
@@ -60,6 +61,7 @@ def estimate(
             counts once for each item, however often it was read.
         confidence, seed: see the package. sign_changes: how often clusters change sign to find what chance does.
         points: the margin of `p_bounded`.
+        clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
         One row a group of `KEYS` (dataset ``all``: the items of all), `readout`, `cluster`, `quantity`, and `ordering`,
@@ -91,14 +93,14 @@ def estimate(
     laid: dict[tuple[Any, ...], list[Laid]] = {}
     for block in blocks.blocks(scores):
         for readout, values in block.readouts() if block.crossed else ():
-            reads = _laid(block, values)
+            reads = _laid(block, values, clusters)
             for dataset in (block.keys["dataset"], EVERY):
                 laid.setdefault((*(block.keys | {"dataset": dataset}).values(), readout), []).append(reads)
     key_columns, parts = [*KEYS, "readout"], []
     made: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}  # one dataset alone is also all of them
     for key, datasets in sorted(laid.items(), key=lambda entry: entry[0]):
         together = _joined(datasets)
-        for cluster in CLUSTERS:
+        for cluster in clusters:
             common = dict(zip(key_columns, key, strict=True)) | {"cluster": cluster}
             items = (cluster, *map(id, datasets))
             if items not in made:
@@ -113,11 +115,12 @@ def estimate(
     return multiplicity.adjust(table, "p_order")
 
 
-def _laid(block: blocks.Block, values: np.ndarray) -> Laid:
+def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid:
     """One block's scores by one readout.
 
     Args:
         values: items by reads, see `blocks.Block.matrix`.
+        kinds: of clusters.
     """
     score, items = values[block.item, block.column], len(block.items)
     scored = ~np.isnan(score)
@@ -134,7 +137,7 @@ def _laid(block: blocks.Block, values: np.ndarray) -> Laid:
         by_ordering=cells(number[scored], len(shown)) if same else None,
         orderings=shown if same else shown[:0],
         by_position=tuple(cells(place, block.n) for place in places.T),
-        units={cluster: block.units(cluster) for cluster in CLUSTERS},
+        units={cluster: block.units(cluster) for cluster in kinds},
         times=pd.Series(score[scored]).value_counts(),
         n_reads=int(scored.sum()),
         n_failed=int((~scored).sum()),
@@ -147,7 +150,7 @@ def _joined(each: list[Laid]) -> Laid:
     first = each[0]
     same = all(np.array_equal(part.orderings, first.orderings) and part.by_ordering for part in each)
     units = {}
-    for cluster in CLUSTERS:
+    for cluster in first.units:
         sizes = [part.units[cluster].max() + 1 for part in each]
         before = np.cumsum([0, *sizes[:-1]])
         units[cluster] = np.concatenate([p.units[cluster] + start for p, start in zip(each, before, strict=True)])
