@@ -11,7 +11,7 @@ from typing import NamedTuple
 INPUTS = ("items", "pairs", "alone", "golden", "references", "answers", "published")
 # Arguments of results that are made from several parts of config, see `run.results.Derived`.
 DERIVED = (
-    *("bases", "conditions", "human_scales", "judge_names", "prompt_styles"),
+    *("bases", "call_prices", "conditions", "human_scales", "judge_names", "prompt_styles"),
     *("sampling_temperatures", "setting", "temperatures"),
 )
 
@@ -126,6 +126,15 @@ STATISTICS = {
     ),
     "calibration": Statistic(
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "calibration")
+    ),
+    "advice": Statistic(
+        "agreement",
+        SCORE_ORDER,
+        settings=(
+            *("bootstrap", "equivalence/points", "equivalence/log_odds", "order_spread"),
+            *("advice/goal", "advice/target", "advice/budget"),
+        ),
+        derived=("call_prices", "sampling_temperatures"),
     ),
     "rank_reversal": Statistic(
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")
@@ -256,6 +265,7 @@ TABLES = {
     "parse_failures": Shown(("parse_failures",), "Answers without a score", "Parse failures"),
     "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, table"),
     "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, table"),
+    "advice": Shown(("advice",), "Advice", "Options of a further study, table"),
     "rank_reversal": Shown(("rank_reversal",), "Ranking", "Rank reversal"),
     "within_item_deviation": Shown(("within_item_deviation",), "Position bias", "Variation within items"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, table"),
@@ -314,6 +324,7 @@ FIGURES = {
     "budget_curve": Shown(("budget_curve",), "Human agreement", "Number of reads, figure"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, figure"),
     "calibration": Shown(("calibration",), "Calibration", "Single reads corrected, figure"),
+    "advice": Shown(("advice",), "Advice", "Precision by calls, figure"),
     "position_selection_by_dataset": Shown(
         ("position_selection",), "Position bias", "Position selection by dataset, figure"
     ),

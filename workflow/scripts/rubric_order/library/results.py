@@ -94,7 +94,7 @@ class BiasCards(Sequence[Card]):
 
     def plot(self) -> Figure:
         """Draw the share of each position."""
-        return _drawn("position_selection", self.statistics, readouts=list(Readout), panel_height_in=2.2)
+        return drawn("position_selection", self.statistics, readouts=list(Readout), panel_height_in=2.2)
 
 
 def position_bias(reads: Reads) -> Result:
@@ -116,7 +116,7 @@ def position_bias(reads: Reads) -> Result:
     estimated = {name: estimates.estimate(name, scores) for name in ("position_selection", "position_preference")}
     joined = pd.concat([part.dropna(axis=1, how="all") for part in estimated.values()], ignore_index=True)
     options = {"readouts": list(Readout), "panel_height_in": 2.2}
-    return Result(_shown(joined), estimated, lambda: _drawn("position_selection", estimated, **options))
+    return Result(_shown(joined), estimated, lambda: drawn("position_selection", estimated, **options))
 
 
 def score_effects(reads: Reads) -> Result:
@@ -129,7 +129,7 @@ def score_effects(reads: Reads) -> Result:
     """
     estimated = {"score_effects": estimates.estimate("score_effects", estimates.scores_of(reads))}
     options = {"readouts": list(Readout), "row_height_in": 0.2, "dataset": "all"}
-    return Result(_shown(estimated["score_effects"]), estimated, lambda: _drawn("score_effects", estimated, **options))
+    return Result(_shown(estimated["score_effects"]), estimated, lambda: drawn("score_effects", estimated, **options))
 
 
 def agreement(reads: Reads) -> Result:
@@ -249,7 +249,7 @@ def _shown(table: pd.DataFrame) -> pd.DataFrame:
     return chosen.dropna(axis=1, how="all").reset_index(drop=True)
 
 
-def _drawn(name: str, statistics: Mapping[str, pd.DataFrame], **options: Any) -> Figure:
+def drawn(name: str, statistics: Mapping[str, pd.DataFrame], **options: Any) -> Figure:
     """A figure of the catalogue, of the first judge's strategy and scale.
 
     A notebook shows it as the value of its cell, and not again as one that pyplot holds open.
@@ -270,4 +270,4 @@ def _drawn(name: str, statistics: Mapping[str, pd.DataFrame], **options: Any) ->
 
 def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:
     options = {"strategies": list(statistics["budget_curve"]["strategy"].unique()), "panel_height_in": 2.2}
-    return _drawn("budget_curve", statistics, measure="pearson", readout=Readout.HARD, **options)
+    return drawn("budget_curve", statistics, measure="pearson", readout=Readout.HARD, **options)

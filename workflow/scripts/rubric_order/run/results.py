@@ -34,6 +34,15 @@ class Derived(Stage):
         """Base that each study's conditions and orders are compared with: its first condition and strategy."""
         return {name: [study.conditions[0], study.strategies[0]] for name, study in self.config.studies.items()}
 
+    def call_prices(self, block: Block) -> dict[str, float | None]:
+        """Price of a call of each judge, by the tokens that advice is given for; None where it is not known."""
+        tokens = self.config.statistics.advice.tokens
+        prices = {name: self.config.judges[name].capabilities.prices for name in self.run.live}
+        return {
+            name: None if price is None or tokens is None else price.cost(tokens[0], tokens[1])
+            for name, price in prices.items()
+        }
+
     def conditions(self, block: Block) -> dict[str, dict[str, Any]]:
         """Wording of the conditions of studies of rubrics, by name and number of levels."""
         by_name: dict[str, dict[str, Any]] = {}

@@ -85,6 +85,9 @@ OF_LEVELS = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("levels")))
 OF_ONE_SET_OR_RECORDED = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("one_set"), strategies.RECORDED))
 OF_ONE_SET = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("one_set")))  # the same orderings for every item
 REPEATED = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("repeats")))
+OF_PILOT = IN_EVERY_POSITION.but(
+    type=_one_of(*strategies.fitting("repeats"), strategies.RECORDED), description="Strategy of the pilot."
+)
 TO_COMPARE = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("compared")))
 if TYPE_CHECKING:
     OnCurve = str
@@ -277,6 +280,15 @@ FIGURES: dict[str, dict[str, Key]] = {
         "panel_height_in": PANEL.but(2.2),
         "columns": COLUMNS,
     },
+    "advice": {
+        **SHARED,
+        "strategy": OF_PILOT,
+        "n": N,
+        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        **SIZES,
+        "panel_height_in": PANEL.but(2.2),
+        "columns": COLUMNS,
+    },
     "position_selection_by_dataset": {
         **SHARED,
         "strategy": IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("by_dataset"))),
@@ -391,6 +403,7 @@ TABLES: dict[str, dict[str, Key]] = {
     },
     "generalisability": {**ROWS, "strategy": REPEATED, "n": N, "cluster": CLUSTER},
     "calibration": {**ROWS, "strategy": OF_ONE_SET_OR_RECORDED, "n": N},
+    "advice": {**ROWS, "strategy": OF_PILOT, "n": N},
     "canonical_rank": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
     "score_position": {**ROWS, "strategy": OF_LEVELS, "n": N, "cluster": CLUSTER},
     "bias_cost": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},

@@ -121,6 +121,26 @@ class Calibration(Settings):
     )
 
 
+class Advice(Settings):
+    """Advice on a further study."""
+
+    goal: Literal["r", "mean", "preference", "ranked", "equivalent", "bias", "shift"] = setting(
+        "r",
+        "What the further study is for: the half-width of the interval of r with people (`r`), of the mean score"
+        " (`mean`), or of what a position is worth (`preference`); the share of pairs of items ranked right (`ranked`);"
+        " the share of studies of a judge without bias whose card is equivalent (`equivalent`); the smallest worth of a"
+        " position (`bias`) or shift by the usual ordering (`shift`) that 80% of studies find.",
+    )
+    target: Positive | None = setting(None, "Value that the goal is to reach; null: none.")
+    budget: Positive | None = setting(
+        None,
+        "Calls that the study may take; money, for a judge with `prices`, where `tokens` are given. Null: no limit.",
+    )
+    tokens: Annotated[list[Count], Len(2, 2)] | None = setting(
+        None, "Tokens of the prompt and of the answer of one call; with the `prices` of a judge they make its price."
+    )
+
+
 class RankReversal(Settings):
     """Noise of rankings."""
 
@@ -253,6 +273,7 @@ class Statistics(Settings):
     order_spread: OrderSpread = setting(factory=OrderSpread)
     budget_curve: BudgetCurve = setting(factory=BudgetCurve)
     calibration: Calibration = setting(factory=Calibration)
+    advice: Advice = setting(factory=Advice)
     rank_reversal: RankReversal = setting(factory=RankReversal)
     bias_cost: BiasCost = setting(factory=BiasCost)
     power: Power = setting(factory=Power)
