@@ -43,6 +43,11 @@ STATISTICS = {
         "worth, and written scores replaced by the mean score of items with that score at that position.",
         (),
     ),
+    "advice": (
+        "The precision of further studies was predicted from the variance of what each item adds to an estimate, "
+        "parted into what the items of a group share and what each adds; intervals come from resampled groups.",
+        (),
+    ),
     "equivalence": (
         "Effects were called smaller than a margin where two one-sided tests reject that they are as large.",
         ("schuirmann1987",),

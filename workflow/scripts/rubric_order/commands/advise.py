@@ -59,10 +59,12 @@ def advise(
 
     console = Console()
     console.print(commands.text(made.title, style="bold"))
-    table = Table(*advice.HEADS, box=None, padding=(0, 2, 0, 0))
-    for row in made.lines():
-        table.add_row(*map(commands.text, row))
-    console.print(table)
+    for name, lines in made.lines().items():
+        console.print(commands.text(name))
+        table = Table(*advice.HEADS, box=None, padding=(0, 2, 0, 0))
+        for line in lines:
+            table.add_row(*map(commands.text, line))
+        console.print(table)
     for note in made.notes:
         console.print(commands.text(f"\u2022 {note}"))
     console.print()

@@ -28,7 +28,8 @@ SHOWN = (
     *("judge", "readout", "rank", "design", "reads_budget", "orderings", "repeats", "groups", "items", "calls", "cost"),
     *("estimate", "ci_low", "ci_high", "value", "meets", "affordable", "config", "flag"),
 )
-HEADS = ("judge", "readout", "strategy", "groups", "items a group", "calls", "cost", "predicted", "r or mean", "beyond")
+HEADS = ("strategy", "groups", "items", "calls", "cost", "predicted", "r or mean", "beyond")
+NAMES = {Readout.HARD: "written scores", Readout.SOFT: "expected scores"}
 SIZES = {"panel_height_in": 2.2}
 
 
@@ -61,21 +62,16 @@ class Advice:
         flags = [flag for flag in self.table["flag"].unique() if flag]
         return [*notes, *(f"Counted as 0, {flag}." for flag in flags)]
 
-    def lines(self, most: int = 10) -> list[tuple[str, ...]]:
-        """Options as people read them, under `HEADS`; so many of each judge and readout."""
-        lines: list[tuple[str, ...]] = []
+    def lines(self, most: int = 10) -> dict[str, list[tuple[str, ...]]]:
+        """Options as people read them, under `HEADS`; so many of each judge and readout, by their names."""
+        lines: dict[str, list[tuple[str, ...]]] = {}
         for row in self.table[self.table["rank"] <= most].to_dict("records"):
             missed = [name for name, column in (("target", "meets"), ("budget", "affordable")) if row[column] == 0]
-            numbers = (
-                f"{row['groups']:,.0f}",
-                f"{row['items']:.3g}",
-                f"{row['calls']:,.0f}",
-                _written(row["cost"], ",.2f"),
-            )
-            precision = f"{row['estimate']:.3f} [{row['ci_low']:.3f}, {row['ci_high']:.3f}]"
             reads = "" if pd.isna(row["reads_budget"]) else f" {row['reads_budget']:.0f}"
-            names = row["judge"], row["readout"], f"{row['design']}{reads}"
-            lines.append((*names, *numbers, precision, _written(row["value"], ".3f"), ", ".join(missed)))
+            precision = f"{row['estimate']:.3f} [{row['ci_low']:.3f}, {row['ci_high']:.3f}]"
+            line = (f"{row['design']}{reads}", f"{row['groups']:,.0f}", f"{row['items']:.3g}", f"{row['calls']:,.0f}")
+            line = (*line, _written(row["cost"], ",.2f"), precision, _written(row["value"], ".3f"), ", ".join(missed))
+            lines.setdefault(f"{row['judge']}, {NAMES[row['readout']]}", []).append(line)
         return lines
 
     def config(self, place: int = 0, *, study: str = "advised") -> str:
@@ -147,7 +143,7 @@ def advise(
     Examples:
         >>> advice = ro.advise(rated, goal="r", target=0.1)
         >>> advice.table[["design", "groups", "calls"]].iloc[-1].tolist()
-        ['balanced', 81.0, 810.0]
+        ['balanced', 50.0, 500.0]
     """
     if goal not in goals.GOALS:
         raise InputError(

@@ -82,6 +82,10 @@ class Predictor(ABC):
     def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
         """Interval of the prediction, by resampling the pilot's groups."""
 
+    def reaches(self, shape: Shape, groups: float, target: float) -> bool:
+        """True if the prediction for so many groups is at least as good as a target."""
+        return better(self.asked.goal, self.at(shape, groups), target)
+
     @property
     def value(self) -> float:
         """Estimate that the precision is about, as the pilot has it by this design; NaN of goals without one."""
@@ -198,10 +202,14 @@ class _OfCard(Predictor):
         ends = sorted(self._at(shape, groups, float(end)) for end in self._ends(scales))
         return ends[0], ends[1]
 
+    def reaches(self, shape: Shape, groups: float, target: float) -> bool:
+        """See the base; a share that cannot be reached is not worked out to the end."""
+        return better(self.asked.goal, self._at(shape, groups, 1.0, enough=target), target)
+
     def _ends(self, scales: np.ndarray) -> np.ndarray:
         return np.array(resampling.percentile_interval(scales, self.asked.confidence))
 
-    def _at(self, shape: Shape, groups: float, times: float) -> float:
+    def _at(self, shape: Shape, groups: float, times: float, *, enough: float = 0.0) -> float:
         errors = self.errors.at(shape, groups, times=times)
         if self.asked.goal != EQUIVALENT:
             return planning_groups.smallest(errors, errors.groups, points=self.asked.goal == SHIFT)
@@ -209,7 +217,7 @@ class _OfCard(Predictor):
         if planning_groups.why_never(errors, spread):
             return 0.0
         limits = {"margin_points": points, "margin_log_odds": log_odds, "margin_spread": spread}
-        return planning_groups.share_equivalent(errors, errors.groups, **limits)
+        return planning_groups.share_equivalent(errors, errors.groups, **limits, enough=enough)
 
 
 def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
@@ -319,9 +327,8 @@ def better(goal: str, one: float, other: float) -> bool:
 
 def groups_needed(of: Predictor, shape: Shape, target: float) -> float:
     """The least number of groups at which a goal reaches its target; infinite where none does."""
-    goal = of.asked.goal
 
     def enough(groups: float) -> bool:
-        return better(goal, of.at(shape, groups), target)
+        return of.reaches(shape, groups, target)
 
     return planning_groups.least(enough, math.ceil(FEWEST_GROUPS / shape.worth)).groups

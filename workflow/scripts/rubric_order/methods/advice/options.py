@@ -12,7 +12,7 @@ from rubric_order.methods.advice.pilot import Pilot, Unknown
 from rubric_order.methods.advice.variances import Shape
 
 MULTIPLES = (1, 2, 4)  # of the pilot's groups, where neither a target nor a budget is given
-CURVE = 10  # numbers of groups of a curve
+CURVE = 7  # numbers of groups of a curve
 
 
 class Option(NamedTuple):

@@ -20,7 +20,7 @@ CAPTION = (
     "groups."
 )
 NAMES = {
-    "r": "Half-width of the interval of r",
+    "r": "Half-width of the\ninterval of r",
     "mean": "Half-width of the interval\nof the mean score, points",
     "preference": "Half-width of the interval\nof a position's worth, log-odds",
     "ranked": "Share of pairs ranked right",
@@ -81,7 +81,7 @@ def _draw_panel(axis: Axes, block: pd.DataFrame, names: list[str]) -> None:
         line = rows_with(own, name=name).sort_values("calls")
         x, y = line["calls"].to_numpy(dtype=float), line["estimate"].to_numpy(dtype=float)
         look = style.look(place) | {"markersize": style.scaled(2.5), "linewidth": style.scaled(1.1)}
-        axis.plot(x, y, label=name, **look)
+        axis.errorbar(x, y, label=name, **look)
         low, high = (line[end].to_numpy(dtype=float) for end in ("ci_low", "ci_high"))
         axis.fill_between(x, low, high, color=style.colour(place), alpha=0.12, linewidth=0)
     target, budget, price = block["target"].iloc[0], block["budget"].iloc[0], (block["cost"] / block["calls"]).iloc[0]
