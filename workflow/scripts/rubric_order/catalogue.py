@@ -31,6 +31,7 @@ class Statistic(NamedTuple):
         derived: further arguments that are taken from other parts of config (`DERIVED`).
         block: model of its own block of config, a subclass of `settings.base.Settings`; of other packages alone, ours
             are in `settings/statistics.py`.
+        calibrates: whether it shows calibrated scores as a readout of their own, where config asks for it.
         methods: sentences for the text of methods, which cite entries of `Result.references` by ``[@key]``; of other
             packages alone, ours are in `cards/methods.py`.
     """
@@ -42,6 +43,7 @@ class Statistic(NamedTuple):
     derived: tuple[str, ...] = ()
     block: type | None = None
     methods: str = ""
+    calibrates: bool = False
 
 
 class Shown(NamedTuple):
@@ -116,16 +118,29 @@ STATISTICS = {
     "power": Statistic("position", reads=("position_selection",), settings=("power",)),
     "scales": Statistic("position", reads=("position_selection",), settings=("scales",)),
     "human_agreement": Statistic(
-        "agreement", SCORE_ORDER, reads=("items",), settings=("bootstrap/confidence",), derived=("human_scales",)
+        "agreement",
+        SCORE_ORDER,
+        reads=("items",),
+        settings=("bootstrap/confidence",),
+        derived=("human_scales",),
+        calibrates=True,
     ),
-    "strategy_comparison": Statistic("agreement", SCORE_ORDER, settings=("bootstrap/confidence",)),
+    "strategy_comparison": Statistic("agreement", SCORE_ORDER, settings=("bootstrap/confidence",), calibrates=True),
     "parse_failures": Statistic("overview", ANY_PROBE, settings=()),
     "anchors": Statistic("overview", SCORE_ORDER, settings=()),
     "budget_curve": Statistic(
-        "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "budget_curve")
+        "agreement",
+        SCORE_ORDER,
+        settings=("bootstrap/confidence", "bootstrap/seed", "budget_curve"),
+        calibrates=True,
     ),
     "calibration": Statistic(
-        "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "calibration")
+        "agreement",
+        SCORE_ORDER,
+        settings=(
+            *("bootstrap/confidence", "bootstrap/seed"),
+            *("calibration/folds", "calibration/groups", "calibration/draws", "calibration/interactions"),
+        ),
     ),
     "advice": Statistic(
         "agreement",
@@ -137,7 +152,10 @@ STATISTICS = {
         derived=("call_prices", "sampling_temperatures"),
     ),
     "rank_reversal": Statistic(
-        "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")
+        "agreement",
+        SCORE_ORDER,
+        settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal"),
+        calibrates=True,
     ),
     "within_item_deviation": Statistic(
         "position", SCORE_ORDER, settings=("bootstrap/confidence",), derived=("temperatures",)
@@ -147,8 +165,9 @@ STATISTICS = {
         SCORE_ORDER,
         settings=("bootstrap/confidence", "bootstrap/seed", "generalisability"),
         derived=("temperatures",),
+        calibrates=True,
     ),
-    "canonical_rank": Statistic("agreement", SCORE_ORDER),
+    "canonical_rank": Statistic("agreement", SCORE_ORDER, calibrates=True),
     "score_position": Statistic("position", SCORE_ORDER),
     "condition_comparison": Statistic("scoring", SCORE_ORDER, settings=("bootstrap/confidence", "equivalence/points")),
     "paired_reads": Statistic("scoring", SCORE_ORDER, settings=("bootstrap/confidence",)),

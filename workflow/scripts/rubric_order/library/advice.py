@@ -12,7 +12,7 @@ import pandas as pd
 
 from rubric_order.analyses.agreement.advice import estimate as advice
 from rubric_order.base.errors import InputError, nearest
-from rubric_order.base.readouts import Readout
+from rubric_order.base.readouts import READ, Readout
 from rubric_order.library import estimates, results
 from rubric_order.library.columns import Columns
 from rubric_order.library.scales import Scale
@@ -154,7 +154,7 @@ def advise(
             raise InputError(f"{name}: expected a number above 0, found {value:g}")
     if goal in goals.RISING and target is not None and not target < 1:
         raise InputError(f"target: {goal} is a share; expected a number below 1, found {target:g}")
-    if readout is not None and readout not in set(Readout):
+    if readout is not None and readout not in set(READ):
         raise InputError(f"readout: expected 'hard' or 'soft', found {readout!r:.60}")
     where: object = reads if isinstance(reads, str | Path) else "reads"
     names = None if columns is None else Columns(dict(columns)).checked("columns")

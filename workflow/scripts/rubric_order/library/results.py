@@ -27,7 +27,7 @@ import pandas as pd
 from rubric_order import catalogue
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
-from rubric_order.base.readouts import Readout
+from rubric_order.base.readouts import READ, Readout
 from rubric_order.cards.card import Card
 from rubric_order.cards.card import cards as make_cards
 from rubric_order.figures import view
@@ -94,7 +94,7 @@ class BiasCards(Sequence[Card]):
 
     def plot(self) -> Figure:
         """Draw the share of each position."""
-        return drawn("position_selection", self.statistics, readouts=list(Readout), panel_height_in=2.2)
+        return drawn("position_selection", self.statistics, readouts=list(READ), panel_height_in=2.2)
 
 
 def position_bias(reads: Reads) -> Result:
@@ -115,7 +115,7 @@ def position_bias(reads: Reads) -> Result:
     scores = estimates.scores_of(reads)
     estimated = {name: estimates.estimate(name, scores) for name in ("position_selection", "position_preference")}
     joined = pd.concat([part.dropna(axis=1, how="all") for part in estimated.values()], ignore_index=True)
-    options = {"readouts": list(Readout), "panel_height_in": 2.2}
+    options = {"readouts": list(READ), "panel_height_in": 2.2}
     return Result(_shown(joined), estimated, lambda: drawn("position_selection", estimated, **options))
 
 
@@ -128,7 +128,7 @@ def score_effects(reads: Reads) -> Result:
         array([[-0.5 , -0.78, -0.22]])
     """
     estimated = {"score_effects": estimates.estimate("score_effects", estimates.scores_of(reads))}
-    options = {"readouts": list(Readout), "row_height_in": 0.2, "dataset": "all"}
+    options = {"readouts": list(READ), "row_height_in": 0.2, "dataset": "all"}
     return Result(_shown(estimated["score_effects"]), estimated, lambda: drawn("score_effects", estimated, **options))
 
 

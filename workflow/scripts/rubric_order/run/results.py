@@ -104,6 +104,8 @@ class Derived(Stage):
 OF_CARDS = (
     *("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence", "order_spread"),
 )
+# Makes calibrated scores, for statistics that show them where config asks for it.
+CALIBRATED, CALIBRATED_FILE = "rubric_order.methods.calibration.scores", "methods/calibration/scores.py"
 BY_CRITERION = "results/statistics/by_criterion/{}.parquet"
 
 
@@ -114,9 +116,10 @@ class Statistics(Stage):
         """The module that makes a statistic."""
         return registry.module("statistics", wildcards.statistic)
 
-    def module_file(self, wildcards: Wildcards) -> str:
-        """The module as its code is hashed."""
-        return registry.code("statistics", wildcards.statistic)
+    def module_file(self, wildcards: Wildcards) -> list[str]:
+        """The modules as their code is hashed, with that of calibrated scores where it shows them."""
+        own = registry.code("statistics", wildcards.statistic)
+        return [own, CALIBRATED_FILE] if self._calibrates(wildcards.statistic) else [own]
 
     def files(self, wildcards: Wildcards) -> list[str]:
         """Files that a statistic reads."""
@@ -155,7 +158,16 @@ class Statistics(Stage):
             block, slash, key = path.partition("/")
             values = self._block(block)
             chosen |= {key: values[key]} if slash else values
+        if self._calibrates(statistic):
+            block = self.config.statistics.calibration
+            options = {"folds": block.folds, "interactions": block.interactions}
+            options["seed"] = self.config.statistics.bootstrap.seed
+            chosen["calibrated"] = {"module": CALIBRATED, "options": options}
         return chosen | Derived(self.run).of(entry.derived, chosen)
+
+    def _calibrates(self, statistic: str) -> bool:
+        """True if a statistic shows calibrated scores too."""
+        return self.config.statistics.calibration.as_readout and self._entry(statistic).calibrates
 
     def _entry(self, statistic: str) -> catalogue.Statistic:
         try:

@@ -12,7 +12,7 @@ from pydantic import create_model
 from rubric_order import registry, strategies
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
-from rubric_order.base.readouts import Readout
+from rubric_order.base.readouts import READ, Readout
 from rubric_order.settings.base import (
     Count,
     Inches,
@@ -67,7 +67,7 @@ READOUT = Key(
     Readout.HARD.value,
     "`hard` counts selected options, `soft` averages the probabilities of all options.",
 )
-READOUTS = Key(Readouts, [name.value for name in Readout], READOUT.description)
+READOUTS = Key(Readouts, [name.value for name in READ], READOUT.description)
 READOUTS_OF_SCORES = READOUTS.but(
     description="`hard` is the score that was written, `soft` the one expected by the options' probabilities."
 )

@@ -119,6 +119,13 @@ class Calibration(Settings):
     interactions: bool = setting(
         True, "Learn how much more a position is worth to some scores than to others, where the reads bear it."
     )
+    as_readout: bool = setting(
+        False,
+        "Whether statistics of agreement show calibrated scores beside the written and the expected ones, as readout"
+        " `calibrated`: each group's reads are corrected by what the balanced reads of other groups say.",
+        reruns="`human_agreement`, `strategy_comparison`, `budget_curve`, `generalisability`, `rank_reversal`,"
+        " `canonical_rank` and what shows them",
+    )
 
 
 class Advice(Settings):
