@@ -8,11 +8,19 @@ is the mean half-width of the interval that they report, `spread` the half-width
 would give; of `ranked` the share of pairs in the order of the means over all 120 orderings of expected scores; of
 `equivalent` the share of cards that say so. `within` is the share of single pilots whose prediction is within 15% of
 the realised value, `covered` of those whose interval holds it.
+
+    RUBRIC_ORDER_JUDGMENTS=FOLDER python tests/recovery/advice_recovery.py --real
+
+The same with real reads: groups that the pilot does not have are the study. Of the demo's judge each half of its six
+tasks predicts the other half. Recorded judgments of SummEval have one ordering, so that they show the part of the
+groups alone: articles drawn at random predict all others, for the mean score and for r with another prompt's scores.
 """
 
 import argparse
+import itertools
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +36,7 @@ from rubric_order.base.keys import VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.cards import card
 from rubric_order.library import estimates
-from rubric_order.methods.advice import designs, goals
+from rubric_order.methods.advice import designs, goals, variances
 from rubric_order.methods.advice.goals import Asked, Margins
 from rubric_order.methods.advice.pilot import Pilot
 from rubric_order.methods.advice.variances import Shape
@@ -205,12 +213,97 @@ def compare(
     }
 
 
+def real() -> Iterator[dict[str, object]]:
+    """Rows of real reads: predictions from some groups, and what the others have."""
+    demo = pd.read_parquet(Path(__file__).resolve().parents[2] / "docs" / "data" / "smollm2_demo.parquet")
+    reads = demo[demo["strategy"] == "balanced"]
+    names = sorted(reads["group_id"].unique())
+    for goal, readout in ((goals.MEAN, S), (goals.PREFERENCE, S)):
+        pairs = []
+        for chosen in itertools.combinations(names, len(names) // 2):
+            inside = reads["group_id"].isin(chosen)
+            (block,), (other,) = blocks.blocks(reads[inside]), blocks.blocks(reads[~inside])
+            shape = Shape.of(other.items["group_id"].value_counts().to_numpy())
+            groups = other.items["group_id"].nunique()
+            pairs.append(
+                (
+                    predicted(block, goal, readout, "balanced", shape, groups)[0],
+                    realised(reads[~inside], goal, readout)[0],
+                )
+            )
+        yield _of_pairs("SmolLM2-135M, demo", goal, readout, pairs)
+    folder = Path(os.environ.get("RUBRIC_ORDER_JUDGMENTS", "."), "summeval")
+    keys = ["criterion", "article_id", "system"]
+    one, two = (pd.read_json(folder / f"gpt-3.5-turbo-0301_{style}.jsonl.gz", lines=True) for style in ("mcq", "rts"))
+    one["score"] = (
+        one["response"].str.extract(r"([A-E])", expand=False).map(dict(zip("ABCDE", range(1, 6), strict=True)))
+    )
+    two["other"] = two["response"].str.extract(r"([1-5])", expand=False).astype(float)
+    both = one.dropna(subset="score").merge(two.dropna(subset="other"), on=keys)
+    rng = np.random.default_rng(1)
+    for criterion, items in both.groupby("criterion"):
+        articles = np.array(sorted(items["article_id"].unique()))
+        pairs: dict[str, list[tuple[float, float]]] = {goals.MEAN: [], goals.R: []}
+        for _ in range(100):
+            inside = items["article_id"].isin(rng.choice(articles, 30, replace=False))
+            for goal, rows in pairs.items():
+                rows.append((_half(items[inside], goal, items[~inside]), _half(items[~inside], goal)))
+        for goal, rows in pairs.items():
+            yield _of_pairs(f"gpt-3.5-turbo, SummEval {criterion}", goal, H, rows)
+
+
+def _half(items: pd.DataFrame, goal: str, study: pd.DataFrame | None = None) -> float:
+    """Half-width that items predict for a study, or, without one, that they have."""
+    unit = pd.factorize(items["article_id"], sort=True)[0]
+    x, y = items["score"].to_numpy(dtype=float), items["other"].to_numpy(dtype=float)
+    if study is None:
+        if goal == goals.R:
+            interval = correlations.Pairs(x, y, unit).interval(correlations.weighted_pearson, CONFIDENCE)
+        else:
+            sums = resampling.left_out_sums(np.column_stack([np.ones(len(x)), x]), unit)
+            sizes = resampling.part_sizes(unit)
+            interval = resampling.jackknife_t(sums[:, 1] / sums[:, 0], CONFIDENCE, sizes=sizes).interval
+        return (interval.high - interval.low) / 2
+    r = float(np.corrcoef(x, y)[0, 1])
+    u, v = ((values - values.mean()) / values.std() for values in (x, y))
+    influence = (u * v - r * (u**2 + v**2) / 2) / (1 - r**2) if goal == goals.R else x - x.mean()
+    sizes = study["article_id"].value_counts().to_numpy()
+    sums = variances.unit_sums(influence[:, None], unit)
+    variance = variances.parts(sums.sum(axis=0)).variance(Shape.of(sizes), len(sizes))[0]
+    reach = float(distributions.t_quantile(0.975, len(sizes) - 1) * np.sqrt(variance))
+    if goal == goals.R:
+        return float(np.tanh(np.arctanh(r) + reach) - np.tanh(np.arctanh(r) - reach)) / 2
+    return reach
+
+
+def _of_pairs(name: str, goal: str, readout: Readout, pairs: list[tuple[float, float]]) -> dict[str, object]:
+    made, seen = np.array(pairs).T
+    return {
+        "reads": name,
+        "goal": goal,
+        "readout": str(readout),
+        "predicted": float(made.mean()),
+        "realised": float(seen.mean()),
+        "ratio": float(made.mean() / seen.mean()),
+        "within": float((np.abs(made / seen.mean() - 1) <= WITHIN).mean()),
+        "splits": len(pairs),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=200)
     parser.add_argument("--pilots", type=int, default=100)
     parser.add_argument("--only", nargs="*", default=[], help="words that the row must hold")
+    parser.add_argument("--real", action="store_true", help="compare with real reads")
     options = parser.parse_args()
+    if options.real:
+        for place, row in enumerate(real()):
+            if not place:
+                print(f"| {' | '.join(row)} |\n|{'---|' * len(row)}")
+            cells = [f"{value:.3f}" if isinstance(value, float) else str(value) for value in row.values()]
+            print(f"| {' | '.join(cells)} |", flush=True)
+        return
     names = ("setting", "goal", "readout", "design", "predicted", "realised", "ratio", "spread", "within", "covered")
     print(f"| {' | '.join(names)} |\n|{'---|' * len(names)}")
     for setting in SETTINGS:

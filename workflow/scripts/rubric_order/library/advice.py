@@ -69,8 +69,13 @@ class Advice:
             missed = [name for name, column in (("target", "meets"), ("budget", "affordable")) if row[column] == 0]
             reads = "" if pd.isna(row["reads_budget"]) else f" {row['reads_budget']:.0f}"
             precision = f"{row['estimate']:.3f} [{row['ci_low']:.3f}, {row['ci_high']:.3f}]"
-            line = (f"{row['design']}{reads}", f"{row['groups']:,.0f}", f"{row['items']:.3g}", f"{row['calls']:,.0f}")
-            line = (*line, _written(row["cost"], ",.2f"), precision, _written(row["value"], ".3f"), ", ".join(missed))
+            sizes = (
+                f"{row['groups']:,.0f}",
+                f"{row['items']:.3g}",
+                f"{row['calls']:,.0f}",
+                _written(row["cost"], ",.2f"),
+            )
+            line = (f"{row['design']}{reads}", *sizes, precision, _written(row["value"], ".3f"), ", ".join(missed))
             lines.setdefault(f"{row['judge']}, {NAMES[row['readout']]}", []).append(line)
         return lines
 

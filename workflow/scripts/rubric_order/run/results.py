@@ -159,8 +159,8 @@ class Statistics(Stage):
             values = self._block(block)
             chosen |= {key: values[key]} if slash else values
         if self._calibrates(statistic):
-            block = self.config.statistics.calibration
-            options = {"folds": block.folds, "interactions": block.interactions}
+            learning = self.config.statistics.calibration
+            options: dict[str, Any] = {"folds": learning.folds, "interactions": learning.interactions}
             options["seed"] = self.config.statistics.bootstrap.seed
             chosen["calibrated"] = {"module": CALIBRATED, "options": options}
         return chosen | Derived(self.run).of(entry.derived, chosen)
