@@ -13,11 +13,18 @@ def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Pat
     Args:
         module: makes the statistic; its `COLUMNS` say what is read of each input.
         inputs: files by the argument of `estimate` that they are for.
-        settings: further arguments of `estimate`.
+        settings: further arguments of `estimate`; `calibrated` says which module adds calibrated scores, and how.
     """
     statistic = plugins.imported(module)
-    tables = reading.read(statistic.COLUMNS, inputs)
-    ESTIMATES.write(statistic.estimate(**tables, **settings), output, **settings)
+    given = {name: value for name, value in settings.items() if name != "calibrated"}
+    if calibrated := settings.get("calibrated"):
+        adding = plugins.imported(calibrated["module"])
+        columns = dict.fromkeys([*statistic.COLUMNS["scores"], *adding.COLUMNS])
+        tables = reading.read(statistic.COLUMNS | {"scores": [*columns]}, inputs)
+        tables["scores"] = adding.calibrated(tables["scores"], **calibrated["options"])
+    else:
+        tables = reading.read(statistic.COLUMNS, inputs)
+    ESTIMATES.write(statistic.estimate(**tables, **given), output, **settings)
 
 
 if __name__ == "__main__":

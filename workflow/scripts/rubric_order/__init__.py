@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rubric_order.base.errors import InputError
     from rubric_order.cards.card import Card
     from rubric_order.judging.engines.python.answers import Answer
+    from rubric_order.library.advice import Advice, advise
     from rubric_order.library.calibration import Calibrations, calibrate, load_calibration
     from rubric_order.library.prompts import orderings, parse, render
     from rubric_order.library.results import (
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Advice",
     "Answer",
     "BiasCards",
     "Calibrations",
     "Card",
     "InputError",
     "Result",
+    "advise",
     "agreement",
     "bias_card",
     "budget_curve",
@@ -49,6 +52,7 @@ _MODULES = {
     "base.errors": ("InputError",),
     "cards.card": ("Card",),
     "judging.engines.python.answers": ("Answer",),
+    "library.advice": ("Advice", "advise"),
     "library.calibration": ("Calibrations", "calibrate", "load_calibration"),
     "library.prompts": ("orderings", "parse", "render"),
     "library.results": (

@@ -11,7 +11,7 @@ from typing import NamedTuple
 INPUTS = ("items", "pairs", "alone", "golden", "references", "answers", "published")
 # Arguments of results that are made from several parts of config, see `run.results.Derived`.
 DERIVED = (
-    *("bases", "conditions", "golds", "human_scales", "judge_names", "prompt_styles"),
+    *("bases", "call_prices", "conditions", "golds", "human_scales", "judge_names", "prompt_styles"),
     *("sampling_temperatures", "setting", "temperatures"),
 )
 
@@ -31,6 +31,7 @@ class Statistic(NamedTuple):
         derived: further arguments that are taken from other parts of config (`DERIVED`).
         block: model of its own block of config, a subclass of `settings.base.Settings`; of other packages alone, ours
             are in `settings/statistics.py`.
+        calibrates: whether it shows calibrated scores as a readout of their own, where config asks for it.
         methods: sentences for the text of methods, which cite entries of `Result.references` by ``[@key]``; of other
             packages alone, ours are in `cards/methods.py`.
     """
@@ -42,6 +43,7 @@ class Statistic(NamedTuple):
     derived: tuple[str, ...] = ()
     block: type | None = None
     methods: str = ""
+    calibrates: bool = False
 
 
 class Shown(NamedTuple):
@@ -127,15 +129,33 @@ STATISTICS = {
         reads=("items",),
         settings=("bootstrap/confidence",),
         derived=("golds", "human_scales"),
+        calibrates=True,
     ),
-    "strategy_comparison": Statistic("agreement", SCORE_ORDER, settings=("bootstrap/confidence",)),
+    "strategy_comparison": Statistic("agreement", SCORE_ORDER, settings=("bootstrap/confidence",), calibrates=True),
     "parse_failures": Statistic("overview", ANY_PROBE, settings=()),
     "anchors": Statistic("overview", SCORE_ORDER, settings=()),
     "budget_curve": Statistic(
-        "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "budget_curve")
+        "agreement",
+        SCORE_ORDER,
+        settings=("bootstrap/confidence", "bootstrap/seed", "budget_curve"),
+        calibrates=True,
     ),
     "calibration": Statistic(
-        "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "calibration")
+        "agreement",
+        SCORE_ORDER,
+        settings=(
+            *("bootstrap/confidence", "bootstrap/seed"),
+            *("calibration/folds", "calibration/groups", "calibration/draws", "calibration/interactions"),
+        ),
+    ),
+    "advice": Statistic(
+        "agreement",
+        SCORE_ORDER,
+        settings=(
+            *("bootstrap", "equivalence/points", "equivalence/log_odds", "order_spread"),
+            *("advice/goal", "advice/target", "advice/budget"),
+        ),
+        derived=("call_prices", "sampling_temperatures"),
     ),
     "ordering_subsets": Statistic(
         "agreement",
@@ -153,7 +173,10 @@ STATISTICS = {
         "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "adaptive_budget")
     ),
     "rank_reversal": Statistic(
-        "agreement", SCORE_ORDER, settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal")
+        "agreement",
+        SCORE_ORDER,
+        settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal"),
+        calibrates=True,
     ),
     "within_item_deviation": Statistic(
         "position", SCORE_ORDER, settings=("bootstrap/confidence",), derived=("temperatures",)
@@ -163,8 +186,9 @@ STATISTICS = {
         SCORE_ORDER,
         settings=("bootstrap/confidence", "bootstrap/seed", "generalisability"),
         derived=("temperatures",),
+        calibrates=True,
     ),
-    "canonical_rank": Statistic("agreement", SCORE_ORDER),
+    "canonical_rank": Statistic("agreement", SCORE_ORDER, calibrates=True),
     "score_position": Statistic("position", SCORE_ORDER),
     "condition_comparison": Statistic("scoring", SCORE_ORDER, settings=("bootstrap/confidence", "equivalence/points")),
     "paired_reads": Statistic("scoring", SCORE_ORDER, settings=("bootstrap/confidence",)),
@@ -285,6 +309,7 @@ TABLES = {
     "ordering_subsets": Shown(("ordering_subsets",), "Calibration", "Orderings to read, table"),
     "corrected_means": Shown(("corrected_means",), "Human agreement", "Means corrected by people, table"),
     "adaptive_budget": Shown(("adaptive_budget",), "Calibration", "Reading until it is enough, table"),
+    "advice": Shown(("advice",), "Advice", "Options of a further study, table"),
     "rank_reversal": Shown(("rank_reversal",), "Ranking", "Rank reversal"),
     "within_item_deviation": Shown(("within_item_deviation",), "Position bias", "Variation within items"),
     "generalisability": Shown(("generalisability",), "Human agreement", "Reliability of means, table"),
@@ -347,6 +372,7 @@ FIGURES = {
     "ordering_subsets": Shown(("ordering_subsets",), "Calibration", "Orderings to read, figure"),
     "corrected_means": Shown(("corrected_means",), "Human agreement", "Means corrected by people, figure"),
     "adaptive_budget": Shown(("adaptive_budget",), "Calibration", "Reading until it is enough, figure"),
+    "advice": Shown(("advice",), "Advice", "Precision by calls, figure"),
     "position_selection_by_dataset": Shown(
         ("position_selection",), "Position bias", "Position selection by dataset, figure"
     ),

@@ -1,6 +1,6 @@
 """Keys of an estimate: names and values that stages share. It imports next to nothing and costs little."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from rubric_order.base.readouts import Readout
 
@@ -15,6 +15,10 @@ CLUSTERS = ("group", "item")
 
 # The score of a read by readout: as it was selected, and as its probabilities expect it.
 VALUES = {Readout.HARD: "score", Readout.SOFT: "expected_score"}
+CALIBRATED_SCORE = (
+    "calibrated_score"  # in a table of scores alone that was calibrated, see `methods.calibration.scores`
+)
+OF_READOUT = {**VALUES, Readout.CALIBRATED: CALIBRATED_SCORE}
 
 FEW_CLUSTERS = 30  # with fewer, intervals of clustered reads are known to be somewhat too short
 
@@ -24,6 +28,11 @@ MACRO = "macro"  # in place of a criterion: the mean over criteria
 NO_SCORES = "none"  # in place of who gave a dataset's scores: nobody
 HUMAN_SCORES = (1, 2, 3, 4, 5)  # of which a dataset's description gives the shares
 DEFAULT_PROFILE = "default"  # a judge as it stands, without the changes of a profile
+
+
+def values_in(columns: Collection[str]) -> dict[Readout, str]:
+    """Column of each readout of some scores: `VALUES`, and the calibrated score where the scores have it."""
+    return {readout: column for readout, column in OF_READOUT.items() if readout in VALUES or column in columns}
 
 
 def stream(key: Iterable[object]) -> list[object]:

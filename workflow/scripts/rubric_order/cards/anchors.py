@@ -10,7 +10,7 @@ import pandas as pd
 
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import KEYS
-from rubric_order.base.readouts import Readout
+from rubric_order.base.readouts import READ
 
 NAME = "anchors"  # the statistic
 QUANTITIES = ("score", "order", "ends", "failed")  # of which each group has a mean, see the statistic
@@ -54,7 +54,7 @@ class Anchors:
         for readout, quantities in content["values"].items():
             for quantity, means in quantities.items():
                 place = f"{where}: anchors: values: {readout}: {quantity}"
-                if readout not in list(Readout) or quantity not in QUANTITIES:
+                if readout not in READ or quantity not in QUANTITIES:
                     raise InputError(f"{place:.200}: unknown; expected hard or soft, and {', '.join(QUANTITIES)}")
                 if len(means) != len(items):
                     raise InputError(f"{place}: {len(means)} values; expected one for each of {len(items)} groups")

@@ -66,6 +66,11 @@ STATISTICS = {
         "over groups.",
         ("waudbysmith2024", "angelopoulos2024"),
     ),
+    "advice": (
+        "The precision of further studies was predicted from the variance of what each item adds to an estimate, "
+        "parted into what the items of a group share and what each adds; intervals come from resampled groups.",
+        (),
+    ),
     "equivalence": (
         "Effects were called smaller than a margin where two one-sided tests reject that they are as large.",
         ("schuirmann1987",),

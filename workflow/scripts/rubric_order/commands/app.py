@@ -10,6 +10,7 @@ from rubric_order import __version__
 from rubric_order.base import command_line, signals
 from rubric_order.base.errors import InputError
 from rubric_order.commands import (
+    advise,
     audit,
     batch,
     certify,
@@ -38,6 +39,7 @@ app.command("doctor")(doctor.doctor)
 app.command("check")(check.check)
 app.command("compare")(compare.compare)
 app.command("runs")(runs.runs)
+app.command("advise")(advise.advise)
 app.command("plan-groups")(plan_groups.plan_groups)
 app.command("orderings")(prompts.orderings)
 app.command("render")(prompts.render)

@@ -9,7 +9,12 @@ COLUMNS = (
     *(PLANNED[name] for name in ("study", "judge", "profile", "condition")),
     Column("dataset", "string", meaning="Id of the dataset; `all` of all together, `mean` of their mean."),
     *(PLANNED[name] for name in ("strategy", "n")),
-    Column("readout", "string", unit="hard, soft", meaning="The option that was written, or all probabilities."),
+    Column(
+        "readout",
+        "string",
+        unit="hard, soft, calibrated",
+        meaning="The option that was written, all probabilities, or a calibrated score.",
+    ),
     Column("cluster", "string", unit="group, item", meaning="What counts as the sample."),
     Column("quantity", "string", meaning="Name of what is estimated, one of those that the statistic lists."),
     Column("estimate", "double", unit="by quantity", meaning="The estimate."),

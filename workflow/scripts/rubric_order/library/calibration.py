@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from rubric_order.base.errors import InputError, nearest
-from rubric_order.base.readouts import Readout
+from rubric_order.base.readouts import READ, Readout
 from rubric_order.methods.calibration.model import Calibration
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Calibrations(Mapping[str, Calibration]):
         """
         from rubric_order.library import reads as reads_table
 
-        if readout is not None and readout not in set(Readout):
+        if readout is not None and readout not in set(READ):
             raise InputError(f"readout: expected 'hard' or 'soft', found {readout!r:.60}")
         where = "reads" if not isinstance(reads, str | Path) else reads
         table = reads_table.read_file(reads) if isinstance(reads, str | Path) else reads

@@ -29,7 +29,7 @@ from rubric_order import catalogue
 from rubric_order.base.errors import InputError, nearest
 from rubric_order.base.keys import DEFAULT_PROFILE, EVERY, KEYS
 from rubric_order.base.labels import Labels
-from rubric_order.base.readouts import Readout
+from rubric_order.base.readouts import READ, Readout
 from rubric_order.base.rows import Row
 from rubric_order.cards.card import Card
 from rubric_order.cards.card import cards as make_cards
@@ -99,7 +99,7 @@ class BiasCards(Sequence[Card]):
 
     def plot(self) -> Figure:
         """Draw the share of each position."""
-        return _drawn("position_selection", self.statistics, readouts=list(Readout), panel_height_in=2.2)
+        return drawn("position_selection", self.statistics, readouts=list(READ), panel_height_in=2.2)
 
 
 def position_bias(reads: Reads) -> Result:
@@ -120,8 +120,8 @@ def position_bias(reads: Reads) -> Result:
     scores = estimates.scores_of(reads)
     estimated = {name: estimates.estimate(name, scores) for name in ("position_selection", "position_preference")}
     joined = pd.concat([part.dropna(axis=1, how="all") for part in estimated.values()], ignore_index=True)
-    options = {"readouts": list(Readout), "panel_height_in": 2.2}
-    return Result(_shown(joined), estimated, lambda: _drawn("position_selection", estimated, **options))
+    options = {"readouts": list(READ), "panel_height_in": 2.2}
+    return Result(_shown(joined), estimated, lambda: drawn("position_selection", estimated, **options))
 
 
 def score_effects(reads: Reads) -> Result:
@@ -133,8 +133,8 @@ def score_effects(reads: Reads) -> Result:
         array([[-0.5 , -0.78, -0.22]])
     """
     estimated = {"score_effects": estimates.estimate("score_effects", estimates.scores_of(reads))}
-    options = {"readouts": list(Readout), "row_height_in": 0.2, "dataset": "all"}
-    return Result(_shown(estimated["score_effects"]), estimated, lambda: _drawn("score_effects", estimated, **options))
+    options = {"readouts": list(READ), "row_height_in": 0.2, "dataset": "all"}
+    return Result(_shown(estimated["score_effects"]), estimated, lambda: drawn("score_effects", estimated, **options))
 
 
 def agreement(reads: Reads) -> Result:
@@ -217,9 +217,9 @@ def corrected_mean(
     common |= {"criterion": EVERY, "readout": Readout.HARD, "cluster": "group"}
     rows = [common | row for row in corrected_means.of_items(items, options)]
     estimated = {"corrected_means": corrected_means.as_table(rows)}
-    drawn = {"readout": Readout.HARD, "criterion": EVERY, "target": "mean", "row_height_in": 0.3}
+    shown_by = {"readout": Readout.HARD, "criterion": EVERY, "target": "mean", "row_height_in": 0.3}
     shown = _shown(estimated["corrected_means"]).drop(columns=["strategy", "n", "criterion", "readout"])
-    return Result(shown, estimated, lambda: _drawn("corrected_means", estimated, **drawn))
+    return Result(shown, estimated, lambda: drawn("corrected_means", estimated, **shown_by))
 
 
 def bias_card(
@@ -317,7 +317,7 @@ def _shown(table: pd.DataFrame) -> pd.DataFrame:
     return chosen.dropna(axis=1, how="all").reset_index(drop=True)
 
 
-def _drawn(name: str, statistics: Mapping[str, pd.DataFrame], **options: Any) -> Figure:
+def drawn(name: str, statistics: Mapping[str, pd.DataFrame], **options: Any) -> Figure:
     """A figure of the catalogue, of the first judge's strategy and scale.
 
     A notebook shows it as the value of its cell, and not again as one that pyplot holds open.
@@ -338,4 +338,4 @@ def _drawn(name: str, statistics: Mapping[str, pd.DataFrame], **options: Any) ->
 
 def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:
     options = {"strategies": list(statistics["budget_curve"]["strategy"].unique()), "panel_height_in": 2.2}
-    return _drawn("budget_curve", statistics, measure="pearson", readout=Readout.HARD, **options)
+    return drawn("budget_curve", statistics, measure="pearson", readout=Readout.HARD, **options)

@@ -35,6 +35,15 @@ class Derived(Stage):
         """Base that each study's conditions and orders are compared with: its first condition and strategy."""
         return {name: [study.conditions[0], study.strategies[0]] for name, study in self.config.studies.items()}
 
+    def call_prices(self, block: Block) -> dict[str, float | None]:
+        """Price of a call of each judge, by the tokens that advice is given for; None where it is not known."""
+        tokens = self.config.statistics.advice.tokens
+        prices = {name: self.config.judges[name].capabilities.prices for name in self.run.live}
+        return {
+            name: None if price is None or tokens is None else price.cost(tokens[0], tokens[1])
+            for name, price in prices.items()
+        }
+
     def conditions(self, block: Block) -> dict[str, dict[str, Any]]:
         """Wording of the conditions of studies of rubrics, by name and number of levels."""
         by_name: dict[str, dict[str, Any]] = {}
@@ -102,6 +111,8 @@ class Derived(Stage):
 OF_CARDS = (
     *("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence", "order_spread"),
 )
+# Makes calibrated scores, for statistics that show them where config asks for it.
+CALIBRATED, CALIBRATED_FILE = "rubric_order.methods.calibration.scores", "methods/calibration/scores.py"
 BY_CRITERION = "results/statistics/by_criterion/{}.parquet"
 
 
@@ -112,9 +123,10 @@ class Statistics(Stage):
         """The module that makes a statistic."""
         return registry.module("statistics", wildcards.statistic)
 
-    def module_file(self, wildcards: Wildcards) -> str:
-        """The module as its code is hashed."""
-        return registry.code("statistics", wildcards.statistic)
+    def module_file(self, wildcards: Wildcards) -> list[str]:
+        """The modules as their code is hashed, with that of calibrated scores where it shows them."""
+        own = registry.code("statistics", wildcards.statistic)
+        return [own, CALIBRATED_FILE] if self._calibrates(wildcards.statistic) else [own]
 
     def files(self, wildcards: Wildcards) -> list[str]:
         """Files that a statistic reads."""
@@ -153,7 +165,16 @@ class Statistics(Stage):
             block, slash, key = path.partition("/")
             values = self._block(block)
             chosen |= {key: values[key]} if slash else values
+        if self._calibrates(statistic):
+            learning = self.config.statistics.calibration
+            options: dict[str, Any] = {"folds": learning.folds, "interactions": learning.interactions}
+            options["seed"] = self.config.statistics.bootstrap.seed
+            chosen["calibrated"] = {"module": CALIBRATED, "options": options}
         return chosen | Derived(self.run).of(entry.derived, chosen)
+
+    def _calibrates(self, statistic: str) -> bool:
+        """True if a statistic shows calibrated scores too."""
+        return self.config.statistics.calibration.as_readout and self._entry(statistic).calibrates
 
     def _entry(self, statistic: str) -> catalogue.Statistic:
         try:

@@ -12,7 +12,7 @@ from pydantic import create_model
 from rubric_order import registry, strategies
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
-from rubric_order.base.readouts import Readout
+from rubric_order.base.readouts import READ, Readout
 from rubric_order.settings.base import (
     Count,
     Inches,
@@ -68,7 +68,7 @@ READOUT = Key(
     Readout.HARD.value,
     "`hard` counts selected options, `soft` averages the probabilities of all options.",
 )
-READOUTS = Key(Readouts, [name.value for name in Readout], READOUT.description)
+READOUTS = Key(Readouts, [name.value for name in READ], READOUT.description)
 READOUTS_OF_SCORES = READOUTS.but(
     description="`hard` is the score that was written, `soft` the one expected by the options' probabilities."
 )
@@ -89,6 +89,9 @@ IN_ONE_SET = IN_EVERY_POSITION.but(  # the k-th read of every item in one orderi
     type=_one_of(*strategies.names(lambda strategy: strategy.one_ordering_a_read), strategies.RECORDED)
 )
 REPEATED = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("repeats")))
+OF_PILOT = IN_EVERY_POSITION.but(
+    type=_one_of(*strategies.fitting("repeats"), strategies.RECORDED), description="Strategy of the pilot."
+)
 TO_COMPARE = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("compared")))
 if TYPE_CHECKING:
     OnCurve = str
@@ -291,6 +294,15 @@ FIGURES: dict[str, dict[str, Key]] = {
         "panel_height_in": PANEL.but(2.2),
         "columns": COLUMNS,
     },
+    "advice": {
+        **SHARED,
+        "strategy": OF_PILOT,
+        "n": N,
+        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        **SIZES,
+        "panel_height_in": PANEL.but(2.2),
+        "columns": COLUMNS,
+    },
     "manipulability": {
         **SHARED,
         "strategy": IN_ONE_SET,
@@ -445,6 +457,7 @@ TABLES: dict[str, dict[str, Key]] = {
         ),
     },
     "adaptive_budget": {**ROWS, "strategy": OF_ONE_SET_OR_RECORDED, "n": N},
+    "advice": {**ROWS, "strategy": OF_PILOT, "n": N},
     "canonical_rank": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
     "score_position": {**ROWS, "strategy": OF_LEVELS, "n": N, "cluster": CLUSTER},
     "manipulability": {**ROWS, "strategy": IN_ONE_SET, "n": N},

@@ -130,6 +130,33 @@ class Calibration(Settings):
     interactions: bool = setting(
         True, "Learn how much more a position is worth to some scores than to others, where the reads bear it."
     )
+    as_readout: bool = setting(
+        False,
+        "Whether statistics of agreement show calibrated scores beside the written and the expected ones, as readout"
+        " `calibrated`: each group's reads are corrected by what the balanced reads of other groups say.",
+        reruns="`human_agreement`, `strategy_comparison`, `budget_curve`, `generalisability`, `rank_reversal`,"
+        " `canonical_rank` and what shows them",
+    )
+
+
+class Advice(Settings):
+    """Advice on a further study."""
+
+    goal: Literal["r", "mean", "preference", "ranked", "equivalent", "bias", "shift"] = setting(
+        "r",
+        "What the further study is for: the half-width of the interval of r with people (`r`), of the mean score"
+        " (`mean`), or of what a position is worth (`preference`); the share of pairs of items ranked right (`ranked`);"
+        " the share of studies of a judge without bias whose card is equivalent (`equivalent`); the smallest worth of a"
+        " position (`bias`) or shift by the usual ordering (`shift`) that 80% of studies find.",
+    )
+    target: Positive | None = setting(None, "Value that the goal is to reach; null: none.")
+    budget: Positive | None = setting(
+        None,
+        "Calls that the study may take; money, for a judge with `prices`, where `tokens` are given. Null: no limit.",
+    )
+    tokens: Annotated[list[Count], Len(2, 2)] | None = setting(
+        None, "Tokens of the prompt and of the answer of one call; with the `prices` of a judge they make its price."
+    )
 
 
 class OrderingSubsets(Settings):
@@ -322,6 +349,7 @@ class Statistics(Settings):
     ordering_subsets: OrderingSubsets = setting(factory=OrderingSubsets)
     corrected_means: CorrectedMeans = setting(factory=CorrectedMeans)
     adaptive_budget: AdaptiveBudget = setting(factory=AdaptiveBudget)
+    advice: Advice = setting(factory=Advice)
     rank_reversal: RankReversal = setting(factory=RankReversal)
     bias_cost: BiasCost = setting(factory=BiasCost)
     power: Power = setting(factory=Power)

@@ -12,7 +12,11 @@ from rubric_order.base.readouts import Readout
 
 UNDEFINED = "undefined"
 SIGNIFICANT = 0.05
-READOUT_NAMES: dict[str, str] = {Readout.HARD: "selected option", Readout.SOFT: "option probabilities"}
+READOUT_NAMES: dict[str, str] = {
+    Readout.HARD: "selected option",
+    Readout.SOFT: "option probabilities",
+    Readout.CALIBRATED: "calibrated",
+}
 ACCURACY_NAMES = {"spearman": "ρ", "pearson": "r", "kappa": "kappa", "mean_absolute_error": "MAE"}
 
 Row = Mapping[str, Any]  # values by column

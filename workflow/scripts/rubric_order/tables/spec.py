@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, DEFAULT_PROFILE
-from rubric_order.base.readouts import Readout
+from rubric_order.base.readouts import READ, Readout
 from rubric_order.tables.columns import SIGNIFICANT, Column
 
 ENDS = {"estimate": "", "ci_low": "_low", "ci_high": "_high"}
@@ -61,7 +61,7 @@ SETTINGS = {
     "strategy": Setting("strategy", "balanced"),
     "n": Setting("n", 5),
     "readout": Setting("readout", Readout.HARD),
-    "readouts": Setting("readout", tuple(Readout)),
+    "readouts": Setting("readout", READ),
     "studies": Setting("study"),
 }
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from rubric_order.base.keys import EVERY, KEYS, VALUES
+from rubric_order.base.keys import EVERY, KEYS, OF_READOUT, VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.methods.position.blocks import Block
 
@@ -20,7 +20,7 @@ def totals(block: Block, readout: Readout) -> pd.DataFrame:
         `n_reads`, how many of them have a score (`n_scored`), and their `sum`. A mean is the sum divided once: equal
         means of different reads are then equal to the last bit, and tie.
     """
-    values = block.matrix(VALUES[readout])
+    values = block.matrix(OF_READOUT[readout])
     table = block.items.rename(columns={"human_score": "human"}).set_index("item_id")
     table["n_reads"] = np.bincount(block.item, minlength=len(table))
     table["n_scored"] = (~np.isnan(values)).sum(axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import levels
-from rubric_order.base.keys import KEYS, VALUES
+from rubric_order.base.keys import KEYS, OF_READOUT
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods.position.designs import Design
@@ -73,8 +73,8 @@ class Block:
         return units if chosen is None else np.unique(units[chosen], return_inverse=True)[1]
 
     def readouts(self) -> Iterator[tuple[Readout, np.ndarray]]:
-        """Scores by each readout that the judge has, items by reads."""
-        for readout, column in VALUES.items():
+        """Scores by each readout that the judge has, items by reads; calibrated ones where the table has them."""
+        for readout, column in OF_READOUT.items():
             if column in self.table and self.table[column].notna().any():
                 yield readout, self.matrix(column)
 

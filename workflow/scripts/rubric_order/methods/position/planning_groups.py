@@ -33,6 +33,8 @@ FEWEST_FOR_BIASED = 20  # effective groups; with fewer a card says nothing
 MOST = 1_000_000  # groups; more are as good as none
 EXACT_BOUND = 2000  # groups up to which the p-value of few carriers is computed as the card does
 LEVEL = 0.05  # of the one-sided tests of equivalence
+LARGEST_EFFECT = 1e3  # in log-odds or points; a larger one is none that a study could be about
+HALVINGS = 40
 
 
 class Spread(NamedTuple):
@@ -221,25 +223,69 @@ def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, po
     Args:
         log_odds: what one position adds, less the mean of all. points: or the shift by the usual ordering.
     """
-    n_tests = len(order_tests.family(errors.n, errors.by))
+    if not _sizes(errors, log_odds, points):
+        return Needed(math.inf, "the reads do not vary, so that errors are not known")
+
+    def enough(groups: float) -> bool:
+        return share_biased(errors, groups, log_odds=log_odds, points=points) >= power
+
+    return least(enough, FEWEST_FOR_BIASED)
+
+
+def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points: float = 0.0) -> float:
+    """Share of studies of so many groups whose card is `biased`, by the test that is made for an effect.
+
+    Args:
+        groups: effective ones.
+        log_odds, points: see `for_biased`.
+
+    Returns:
+        NaN where the reads do not vary; 0 with too few groups for the test.
+    """
     q = errors.n - 1 if log_odds else 1
+    sizes, rest = _sizes(errors, log_odds, points), groups - q
+    if not sizes:
+        return math.nan
+    if rest < 1:
+        return 0.0
+    critical = special.fdtri(q, rest, 1 - order_tests.LEVEL / len(order_tests.family(errors.n, errors.by)))
+    powers = [1 - float(special.ncfdtr(q, rest, size * groups / errors.groups, critical)) for size in sizes]
+    sure = 1.0 if log_odds else float(_drawn(errors, groups).mean())
+    return sure * powers[0] + (1 - sure) * powers[-1]
+
+
+def smallest(errors: Errors, groups: float, *, points: bool, power: float = POWER) -> float:
+    """The smallest effect that a share `power` of studies of so many groups finds, see `for_biased`.
+
+    Args:
+        groups: effective ones.
+        points: whether the effect is a shift by the usual ordering; else it is what one position adds in log-odds.
+
+    Returns:
+        NaN where the reads do not vary, or no effect is found with so few groups.
+    """
+
+    def share(effect: float) -> float:
+        return share_biased(errors, groups, **{"points" if points else "log_odds": effect})
+
+    low, high = 0.0, 1e-3
+    while not (at := share(high)) >= power:
+        if math.isnan(at) or high > LARGEST_EFFECT:
+            return math.nan
+        low, high = high, 2 * high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if share(middle) >= power else (middle, high)
+    return high
+
+
+def _sizes(errors: Errors, log_odds: float, points: float) -> list[float]:
+    """Noncentralities of the tests of an effect, of expected scores and of written ones; none where not known."""
     if log_odds:
         sizes = [(log_odds / errors.one_place) ** 2 if errors.one_place > 0 else math.nan]
     else:
         sizes = [points**2 / float(np.square(error).mean()) for error in (errors.points, errors.written) if error.all()]
-    if not sizes or math.isnan(sizes[0]):
-        return Needed(math.inf, "the reads do not vary, so that errors are not known")
-
-    def found(groups: float) -> bool:
-        rest = groups - q
-        if rest < 1:
-            return False
-        critical = special.fdtri(q, rest, 1 - order_tests.LEVEL / n_tests)
-        powers = [1 - float(special.ncfdtr(q, rest, size * groups / errors.groups, critical)) for size in sizes]
-        sure = 1.0 if log_odds else float(_drawn(errors, groups).mean())
-        return sure * powers[0] + (1 - sure) * powers[-1] >= power
-
-    return _least(found, FEWEST_FOR_BIASED)
+    return [] if not sizes or math.isnan(sizes[0]) else sizes
 
 
 def for_equivalent(
@@ -251,41 +297,68 @@ def for_equivalent(
     positions, and shifts by orderings, are exchangeable and sum to 0. On two levels positions and orderings are the
     same draws; elsewhere they are taken as independent, which asks for a few groups too many rather than too few.
     """
+    limits = {"margin_points": margin_points, "margin_log_odds": margin_log_odds, "margin_spread": margin_spread}
+    if why := why_never(errors, margin_spread):
+        return Needed(math.inf, why)
+
+    def enough(groups: float) -> bool:
+        return share_equivalent(errors, groups, **limits, enough=power) >= power
+
+    return least(enough, uniformity.FEW_CLUSTERS)
+
+
+def why_never(errors: Errors, margin_spread: float) -> str:
+    """Reason why no number of groups shows a judge without bias to be `equivalent`; empty where some do."""
     spread = errors.spread
     if math.isnan(spread.error):
-        return Needed(math.inf, "the spread between single items is not known")
+        return "the spread between single items is not known"
     if spread.variance >= margin_spread**2:
-        return Needed(math.inf, "single items differ by as much as the margin from one ordering to another")
+        return "single items differ by as much as the margin from one ordering to another"
     used = [errors.log_odds, errors.points, [errors.interaction] if errors.n > 2 else []]
     if any(np.isnan(error).any() for error in used):
-        return Needed(math.inf, "the reads do not vary, so that errors are not known")
+        return "the reads do not vary, so that errors are not known"
+    return ""
+
+
+def share_equivalent(
+    errors: Errors,
+    groups: float,
+    *,
+    margin_points: float,
+    margin_log_odds: float,
+    margin_spread: float,
+    enough: float = 0.0,
+) -> float:
+    """Share of studies of so many groups in which a judge without bias is `equivalent`, see `for_equivalent`.
+
+    Args:
+        errors: of which `why_never` says nothing.
+        groups: effective ones.
+        enough: a share below it is not worked out to the end, and comes out too large.
+    """
+    spread = errors.spread
     places, orderings, one, other, _ = _estimates(errors.n, len(errors.points))
-    quiet = _quiet(errors, places, orderings)
     far = [np.abs(places), np.abs(orderings)]
-
-    def shown(groups: float) -> bool:
-        scale = math.sqrt(errors.groups / groups)
-        t = float(distributions.t_quantile(1 - LEVEL, groups - 1))
-        fits = quiet & ((far[0] + t) * errors.log_odds * scale < margin_log_odds).all(axis=1)
-        of_points = np.where(_drawn(errors, groups)[:, None], errors.points, errors.written) * scale
-        fits &= ((far[1] + t) * of_points < margin_points).all(axis=1)
-        if errors.n > 2:
-            fits &= (np.abs(one) + t) * errors.interaction * scale < margin_log_odds
-        reach = (other + t) * spread.error * scale
-        if spread.logarithm and spread.variance > 0:
-            fits &= reach / spread.variance < math.log(margin_spread**2 / spread.variance)
-        else:
-            fits &= spread.variance + reach < margin_spread**2
-        if fits.mean() < power:
-            return False
-        largest = (errors.n - 1) * (1 - 1 / len(errors.points))
-        own = np.sqrt(np.square(of_points).mean(axis=1))
-        for size in np.unique(own[fits]):
-            most = _unseen(groups, float(size) * math.sqrt(groups), margin_points, largest)
-            fits &= (own != size) | (far[1] * size <= most).all(axis=1)
-        return bool(fits.mean() >= power)
-
-    return _least(shown, uniformity.FEW_CLUSTERS)
+    scale = math.sqrt(errors.groups / groups)
+    t = float(distributions.t_quantile(1 - LEVEL, groups - 1))
+    fits = _quiet(errors, places, orderings) & ((far[0] + t) * errors.log_odds * scale < margin_log_odds).all(axis=1)
+    of_points = np.where(_drawn(errors, groups)[:, None], errors.points, errors.written) * scale
+    fits &= ((far[1] + t) * of_points < margin_points).all(axis=1)
+    if errors.n > 2:
+        fits &= (np.abs(one) + t) * errors.interaction * scale < margin_log_odds
+    reach = (other + t) * spread.error * scale
+    if spread.logarithm and spread.variance > 0:
+        fits &= reach / spread.variance < math.log(margin_spread**2 / spread.variance)
+    else:
+        fits &= spread.variance + reach < margin_spread**2
+    if fits.mean() < enough:
+        return float(fits.mean())
+    largest = (errors.n - 1) * (1 - 1 / len(errors.points))
+    own = np.sqrt(np.square(of_points).mean(axis=1))
+    for size in np.unique(own[fits]):
+        most = _unseen(groups, float(size) * math.sqrt(groups), margin_points, largest)
+        fits &= (own != size) | (far[1] * size <= most).all(axis=1)
+    return float(fits.mean())
 
 
 @functools.lru_cache(maxsize=8)
@@ -353,7 +426,7 @@ def _unseen(groups: float, spread: float, margin: float, largest: float) -> floa
     return float(shifts[held].max()) + margin / 64 if held.any() else -1.0
 
 
-def _least(enough: Callable[[float], bool], fewest: int) -> Needed:
+def least(enough: Callable[[float], bool], fewest: int) -> Needed:
     """The smallest whole number from `fewest` on that is enough."""
     high = float(fewest)
     while not enough(high):

@@ -70,7 +70,8 @@ def variances(
         Variances of one read, shape (n_items, K), those of repeats shared by the reads of an ordering; NaN where they
         are not known, as of a read without a score. None where neither source is there.
     """
-    if temperature is not None and "position_probabilities" in block.table:
+    of_read = readout in VALUES  # a calibrated score is none that is drawn
+    if temperature is not None and of_read and "position_probabilities" in block.table:
         usable = block.table["position_probabilities"].notna().to_numpy() & block.table[VALUES[readout]].notna()
         if usable.any():
             return _from_probabilities(block, readout, usable.to_numpy(), values.shape, temperature), PROBABILITIES

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.gold import HUMAN
-from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
+from rubric_order.base.keys import CLUSTERS, KEYS, values_in
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import attenuation, correlations, item_scores
@@ -82,7 +82,7 @@ def estimate(
     raters = _rater_noise(items)
     for block in blocks.blocks(scores):
         scale = (human_scales or {}).get(block.keys["dataset"], HUMAN_SCALE)
-        for readout in VALUES:
+        for readout in values_in(block.table.columns):
             for criterion, items in item_scores.by_criterion(item_scores.totals(block, readout)):
                 name = block.keys | {"criterion": criterion, "readout": readout}
                 name["gold"] = (golds or {}).get(name["dataset"], HUMAN)

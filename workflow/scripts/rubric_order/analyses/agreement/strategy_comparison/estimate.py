@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.intervals import Interval
-from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
+from rubric_order.base.keys import CLUSTERS, KEYS, values_in
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import agreement, averaging, item_scores
@@ -109,11 +109,11 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     by = [key for key in KEYS if key != "strategy"]
     by_setting: dict[tuple[Any, ...], dict[str, tuple[pd.DataFrame, pd.DataFrame]]] = {}
     for block in blocks.blocks(scores):
-        for readout in VALUES:
+        for readout, column in values_in(block.table.columns).items():
             means = item_scores.means(item_scores.totals(block, readout))
             if len(means):
                 key = (*(block.keys[name] for name in by), readout)
-                reads = pd.DataFrame(block.matrix(VALUES[readout]), index=block.items["item_id"])
+                reads = pd.DataFrame(block.matrix(column), index=block.items["item_id"])
                 by_setting.setdefault(key, {})[block.keys["strategy"]] = means, reads
     rows: list[Row] = []
     for key, of_strategy in by_setting.items():
