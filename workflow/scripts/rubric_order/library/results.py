@@ -173,14 +173,14 @@ def corrected_mean(
     confidence: float = estimates.CONFIDENCE,
     margins: Sequence[float] = MARGINS,
 ) -> Result:
-    """What people would say on average about all items, from a judge's scores of all and people's scores of some.
+    """People's mean score of all items, from a judge's scores of all and people's scores of some.
 
-    It takes any scores of any judge; orderings are not needed. When it helps, and what breaks it:
-    ``docs/corrected_means.md``.
+    Also differences of candidates, and pass rates. It takes any scores of any judge; orderings are not needed. When it
+    helps, and what breaks it: ``docs/corrected_means.md``.
 
     Args:
         scores: a table, or a file of it: columns score (the judge's) and human_score, empty where nobody gave one; and,
-            where they are known, item, group and candidate. Several rows of an item are averaged; without item each row
+            where they are known, item, group and candidate, of one judge. Several rows of an item are averaged; without item each row
             is one, and without group each item is one. Items of one group may depend on each other. The labelled groups
             must be a random sample of the groups.
         scale: least and greatest score that people can give; estimates are cut off there.
