@@ -179,10 +179,10 @@ def corrected_mean(
     helps, and what breaks it: ``docs/corrected_means.md``.
 
     Args:
-        scores: a table, or a file of it: columns score (the judge's) and human_score, empty where nobody gave one; and,
-            where they are known, item, group and candidate, of one judge. Several rows of an item are averaged; without item each row
-            is one, and without group each item is one. Items of one group may depend on each other. The labelled groups
-            must be a random sample of the groups.
+        scores: a table, or a file of it, of one judge: columns score (the judge's) and human_score, empty where nobody
+            gave one; and, where they are known, item, group and candidate. Several rows of an item are averaged;
+            without item each row is one, and without group each item is one. Items of one group may depend on each
+            other. The labelled groups must be a random sample of the groups.
         scale: least and greatest score that people can give; estimates are cut off there.
         passes: least score that passes; or that of people and that of the judge. Without it there are no pass rates.
         reference: candidate that others are compared with, by default the first by name.
