@@ -189,6 +189,10 @@ def corrected_mean(
         confidence: nominal coverage of the intervals.
         margins: margins of error to say numbers of labelled groups for.
 
+    Returns:
+        Its `table` has a row an estimate: `target` (mean, difference, pass rate), `estimator` (labels, judge,
+        corrected, rogan_gladen) and `quantity`, see ``docs/statistics.md``.
+
     Raises:
         InputError: with row and field, where the table is not as described.
 
