@@ -1,6 +1,6 @@
 """Corrected means of real answers: what people say of all texts, from labels of 20, 50 and 100 groups and a judge.
 
-    python tests/benchmarks/corrected_means.py SCORES.parquet ... [--draws 1000] [--pass 4]
+    python tests/benchmarks/corrected_means.py SCORES.parquet ... [--draws 1000] [--pass 4] [--criteria NAME ...]
 
 Files are those of `results/scores/` with human scores of all items. The groups that there are stand for the population:
 a study is 400 groups drawn from them with replacement, of which the first are labelled, so that the truth is the mean
@@ -80,12 +80,15 @@ def main() -> None:
     parser.add_argument("files", nargs="+")
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--pass", type=float, default=4.0, dest="least")
+    parser.add_argument("--criteria", nargs="*", help="all by default")
     arguments = parser.parse_args()
     heads = ["judge", "criterion", "what", "people", "judge alone", "labelled groups", "covers: labels", "corrected"]
     print(f"| {' | '.join([*heads, 'judge', 'width: labels', 'corrected', 'share of labels', 'as seen'])} |")
     print(f"|:--|:--|:--{'|--:' * 10}|")
     for path in arguments.files:
         for (judge, profile, criterion), items in items_of(path).groupby(["judge", "profile", "criterion"]):
+            if arguments.criteria and criterion not in arguments.criteria:
+                continue
             extremes = items.groupby("candidate")["human_score"].mean().sort_values().index[[0, -1]]
             both = items[items["candidate"].isin(extremes)]
             for kind, own in (("mean", items), ("difference", both), ("pass rate", items)):

@@ -223,6 +223,10 @@ def test_the_library_takes_a_file(tmp_path):
         ),
         (lambda table: table.assign(item=table["item"] // 4, human_score=3), "field 'group': '0' has two groups"),
         (lambda table: table.iloc[:0], "no rows"),
+        (
+            lambda table: table.assign(judge=np.where(table["item"] % 2, "a", "b")),
+            "field 'judge': expected the scores of one judge, found b, a",
+        ),
     ],
 )
 def test_bad_tables_are_one_error_with_row_and_field(change, message):

@@ -97,6 +97,7 @@ def there(tmp_path_factory):
         table["ordering"] = [" ".join(map(str, row)) for row in scores["ordering"]]
         table.to_csv(folder / f"{name}_prompt.csv", index=False)
     shutil.copy(folder / "old_prompt.csv", folder / "reads.csv")
+    shutil.copy(folder / "old_prompt.csv", folder / "scores.csv")
     both = [pd.read_csv(folder / f"{name}_prompt.csv") for name in ("old", "new")]
     pd.concat(both).to_csv(folder / "both_judges.csv", index=False)
     (folder / "results").mkdir()

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import EVERY
 from rubric_order.library import columns as column_names
@@ -33,6 +34,10 @@ def items(table: pd.DataFrame | str | Path) -> pd.DataFrame:
     for name, values in zip(REQUIRED, (judge, human), strict=True):
         if np.isnan(values).all():
             raise InputError(f"{where}: field {name!r}: expected numbers, found none in any row")
+    judges = reads_table.names_of(rows, "judge", where, default="judge")
+    if len(judges.values) > 1:
+        listed = files.listed(list(map(str, judges.values)))
+        raise InputError(f"{where}: field 'judge': expected the scores of one judge, found {listed}")
     own = pd.Series(np.arange(1, len(rows) + 1).astype(str))
     item = reads_table.names_of(rows if "item" in rows else pd.DataFrame({"item": own}), "item", where)
     group = reads_table.names_of(rows, "group", where) if "group" in rows else item

@@ -174,21 +174,25 @@ def corrected_mean(
     confidence: float = estimates.CONFIDENCE,
     margins: Sequence[float] = MARGINS,
 ) -> Result:
-    """What people would say on average about all items, from a judge's scores of all and people's scores of some.
+    """People's mean score of all items, from a judge's scores of all and people's scores of some.
 
-    It takes any scores of any judge; orderings are not needed. When it helps, and what breaks it:
-    ``docs/corrected_means.md``.
+    Also differences of candidates, and pass rates. It takes any scores of any judge; orderings are not needed. When it
+    helps, and what breaks it: ``docs/corrected_means.md``.
 
     Args:
-        scores: a table, or a file of it: columns score (the judge's) and human_score, empty where nobody gave one; and,
-            where they are known, item, group and candidate. Several rows of an item are averaged; without item each row
-            is one, and without group each item is one. Items of one group may depend on each other. The labelled groups
-            must be a random sample of the groups.
+        scores: a table, or a file of it, of one judge: columns score (the judge's) and human_score, empty where nobody
+            gave one; and, where they are known, item, group and candidate. Several rows of an item are averaged;
+            without item each row is one, and without group each item is one. Items of one group may depend on each
+            other. The labelled groups must be a random sample of the groups.
         scale: least and greatest score that people can give; estimates are cut off there.
         passes: least score that passes; or that of people and that of the judge. Without it there are no pass rates.
         reference: candidate that others are compared with, by default the first by name.
         confidence: nominal coverage of the intervals.
         margins: margins of error to say numbers of labelled groups for.
+
+    Returns:
+        Its `table` has a row an estimate: `target` (mean, difference, pass rate), `estimator` (labels, judge,
+        corrected, rogan_gladen) and `quantity`, see ``docs/statistics.md``.
 
     Raises:
         InputError: with row and field, where the table is not as described.

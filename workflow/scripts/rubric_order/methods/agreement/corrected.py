@@ -130,7 +130,7 @@ def _moments(of: Sums) -> _Moments:
 
 
 class _Residuals(NamedTuple):
-    """What a group adds to three means, as weights of its sums, of each row of `_Moments`; shape (rows, 5 kinds).
+    """Residuals of a group in three means, as weights of its sums, of each row of `_Moments`; shape (rows, 5 kinds).
 
     Attributes:
         human: to people's mean over labelled items. judge: to the judge's over all. judged: of its labelled items alone
@@ -343,7 +343,7 @@ def worth(of: Sums, confidence: float, *, contrast: tuple[float, ...] = (1.0,)) 
 
 
 def _added(values: np.ndarray, contrast: np.ndarray, part: int) -> np.ndarray:
-    """What each labelled group adds to a mean, or a difference of means; sums to 0. Shape (n_groups,)."""
+    """Residual of each labelled group in a mean, or a difference of means; sums to 0. Shape (n_groups,)."""
     size, total = values[:, _WEIGHT], values[:, part]
     with np.errstate(invalid="ignore", divide="ignore"):
         means = total.sum(axis=0) / size.sum(axis=0)

@@ -202,7 +202,7 @@ def _of_target(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Ro
 
 
 def _passed(scores: np.ndarray, least: float) -> np.ndarray:
-    """1 where a score passes, 0 where it does not, NaN without one; rounding of means does not fail an item."""
+    """Passes of scores: 1, or 0 where one fails, NaN without a score; rounding of means does not fail an item."""
     return np.where(np.isnan(scores), np.nan, scores >= least - 1e-9)
 
 
