@@ -1,6 +1,6 @@
 """Standard errors that decide a bias card, in a study that is not made yet.
 
-They are those that `cards.groups` takes from a card, here by what each item adds to them, so that they follow for
+They are those that plan a card from its own estimates, here by what each item adds to them, so that they follow for
 groups of other sizes too.
 """
 
@@ -114,7 +114,7 @@ class CardErrors:
         )
 
     def _spread(self, errors: dict[str, np.ndarray], groups: float, model: Errors) -> Spread:
-        """The spread, as `cards.groups` takes it: where it cannot be told from none, as small as without reads."""
+        """The spread, as plans by a card take it: where it cannot be told from none, as small as without reads."""
         if self.spread is None:
             return Spread(0.0, math.nan, False)
         error = float(errors["spread"][0])

@@ -36,7 +36,7 @@ _NO_VARIANCE = 1e-12
 
 
 class Margins(NamedTuple):
-    """Margins of `equivalent`, see `cards.verdict`."""
+    """Margins of `equivalent`, by the rules of a card."""
 
     points: float
     log_odds: float

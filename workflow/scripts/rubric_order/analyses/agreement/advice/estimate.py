@@ -62,7 +62,7 @@ def estimate(
         - ``curve``: the same of further numbers of groups, for a figure.
         - ``refused``: no prediction; `flag` says why.
 
-    Source: ours; variances as in generalisability theory (Brennan, 2001), see `methods.advice`.
+    Source: ours; variances as in generalisability theory (Brennan, 2001).
     """
     rows: list[Row] = []
     for block in blocks.blocks(scores):
