@@ -41,7 +41,6 @@ ONE_TASK = {
     "statistics": {"bootstrap": {"resamples": 100}},
 }
 PAGES = ["results/summary.html"]
-MODEL = "results/models/smollm2_135m_instruct_float32"  # of the demo's judge
 ONE_TABLE = "results/tables/parse_failures.csv"  # made from all scores of the study
 
 
@@ -179,12 +178,6 @@ def project(finished: Project, tmp_path: Path) -> Project:
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A run by the demo's judge up to one table. Tests that change it must work on a copy."""
     return made_once(tmp_path_factory, "judged", ONE_TABLE, config=ONE_TASK, warm=False)
-
-
-@pytest.fixture(scope="session")
-def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The weights of the demo's judge, as transformers and vLLM load them."""
-    return made_once(tmp_path_factory, "converted", MODEL, config=ONE_TASK).file(MODEL)
 
 
 @pytest.fixture

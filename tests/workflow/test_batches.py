@@ -1,10 +1,6 @@
 """A study by a judge that is asked in batches, from its config to its scores, over a server of the Batch API."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -80,44 +76,3 @@ def test_one_run_sends_batches_and_a_later_one_makes_scores_of_them(fresh: Proje
     of_all = said_by_the_program(fresh)
     assert [of_all[name] for name in ("done", "open_batches", "in_batches", "batches")] == [20, 0, 0, []]
     assert pd.read_csv(fresh.file(BATCHES)).empty
-
-
-def batch(project: Project, command: str, *words: str) -> str:
-    """What ``rubric-order batch`` prints."""
-    common = ["--config", str(project.file("extra.yaml")), "--project", str(project.folder)]
-    done = CliRunner().invoke(app, ["batch", command, str(project.file(REQUESTS)), *words, *common])
-    assert done.exit_code == 0, done.exception
-    return done.output.strip()
-
-
-@pytest.mark.slow
-def test_requests_are_answered_by_vllm_run_batch_between_export_and_import(fresh: Project, converted: Path):
-    config = config_of("http://127.0.0.1:9/v1")  # nobody listens there
-    judge = {"model": "smollm2", "answer_format": "score", "sampling": {"temperature": 0, "max_tokens": 8}}
-    config["judges"]["mine"] = {"engine": "openai", "base_url": "http://127.0.0.1:9/v1"} | judge
-    config["datasets"]["sim"]["options"]["n_groups"] = 1
-    planned = fresh.snakemake(REQUESTS, config=config, alone=True)
-    assert planned.returncode == 0, planned.stdout + planned.stderr
-    asked, done = str(fresh.file("open.jsonl")), str(fresh.file("done.jsonl"))
-    assert batch(fresh, "export", "-o", asked).startswith("10 requests are written")
-    command = [sys.executable, "-m", "vllm.entrypoints.openai.run_batch", "-i", asked, "-o", done]
-    command += ["--model", str(converted), "--served-model-name", "smollm2"]
-    options = ["--dtype", "float32", "--max-model-len", "2048", "--max-num-seqs", "16", "--enforce-eager"]
-    environment = os.environ | {"VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
-    run = subprocess.run([*command, *options], capture_output=True, text=True, env=environment, check=False)
-    assert run.returncode == 0, run.stderr[-3000:]
-    assert batch(fresh, "import", done) == "10 answered"
-    assert batch(fresh, "export", "-o", asked).startswith("0 requests are written")
-    judged = fresh.snakemake(SCORES, config=config, alone=True)
-    assert judged.returncode == 0, judged.stdout + judged.stderr
-    lines = {line["custom_id"]: line for line in map(json.loads, Path(done).read_text().splitlines())}
-    responses = pd.read_parquet(fresh.file("results/responses/mine/1.parquet")).set_index("request_id")
-    assert len(responses) == 10
-    assert responses["error"].isna().all()
-    for name, line in lines.items():
-        message = line["response"]["body"]["choices"][0]["message"]
-        assert responses.loc[name, "text"] == message["content"]
-    scores = pd.read_parquet(fresh.file(SCORES))
-    assert len(scores) == 10
-    assert scores["score"].notna().sum() + scores["failure"].notna().sum() == 10
-    assert scores["expected_score"].notna().any()
