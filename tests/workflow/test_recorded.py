@@ -70,9 +70,8 @@ def test_comparisons_of_any_benchmark_go_from_a_file_to_a_table(fresh: Project, 
             records.append(record | ({"winner": "1"} if k == 20 else answer))
     fresh.file("comparisons.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     config = yaml.safe_load((root / "config/examples/recorded_comparisons.yaml").read_text(encoding="utf-8"))
-    run = fresh.snakemake(
-        "results/tables/pairwise_position_bias.csv", "results/tables/parse_failures.csv", config=config
-    )
+    wanted = ["results/tables/pairwise_position_bias.csv", "results/tables/parse_failures.csv"]
+    run = fresh.snakemake(*wanted, *fresh.own(config))
     assert run.returncode == 0, run.stdout + run.stderr
     table = pd.read_csv(fresh.file("results/tables/pairwise_position_bias.csv"))
     assert set(table["judge"]) == {"my_judge"}
