@@ -18,7 +18,7 @@ rule judge_shard:
     wildcard_constraints:
         judge=one_of(run.live),
     conda:
-        judging.environment
+        environment(in_image="judge")
     threads: judging.threads
     resources:
         gpu=judging.gpu,
@@ -61,7 +61,7 @@ rule pilot_judge:
     wildcard_constraints:
         judge=one_of(run.live),
     conda:
-        judging.environment
+        environment(in_image="endpoint")
     threads: judging.threads
     resources:
         gpu=judging.gpu,

@@ -13,7 +13,7 @@ rule describe_weights:
         judge=one_of(run.live),
     localrule: True
     conda:
-        judging.environment
+        environment(in_image="judge")
     params:
         code=run.code("describe_weights.py"),
         entry=run.entry("describe_weights.py"),

@@ -53,7 +53,7 @@ rule ask_references:
         step="[1-9][0-9]*_(write|review)",
         judge=one_of(run.live),
     conda:
-        judging.environment
+        environment(in_image="judge_cpu")
     threads: judging.threads
     resources:
         gpu=judging.gpu,
