@@ -58,9 +58,13 @@ if not (any((run.config.studies, run.config.figures, run.config.tables)) or "--l
 if run.config.rehearse:
     os.makedirs(rehearsal.FOLDER, exist_ok=True)
     os.chdir(rehearsal.FOLDER)
-    print(f"{rehearsal.note(run.config)} Its results: {rehearsal.FOLDER}/results/", file=sys.stderr)
+    print(f"{rehearsal.note(run.config)} Its results: {rehearsal.FOLDER}/{run.results}/", file=sys.stderr)
 
 ID = "[a-z0-9]+(_[a-z0-9]+)*"
+
+
+pathvars:
+    results=run.results,
 
 
 wildcard_constraints:
@@ -75,6 +79,14 @@ wildcard_constraints:
 datasets, models, planning, judging = Datasets(run), Models(run), Planning(run), Judging(run)
 records, scores, references, status = Records(run), Scores(run), References(run), Status(run)
 statistics, tables, figures, pages = Statistics(run), Shown(run, "tables"), Shown(run, "figures"), Pages(run)
+
+
+# The front page of the report begins with what was found.
+if "--report" in sys.argv and Path(run.results, "summary.json").exists():
+    from rubric_order.cards import first_lines  # imports pandas, for which other runs need not wait
+
+    lines = first_lines.first_lines(Path(run.results, "summary.json"))
+    config.update(first_lines=[line._asdict() for line in lines], card_page=f"{run.results}/summary.html")
 
 
 def environment(*, in_image):

@@ -10,6 +10,7 @@ import typer
 
 from rubric_order import commands
 from rubric_order.base.errors import InputError, printable
+from rubric_order.settings import reading
 
 Config = Annotated[list[Path], typer.Argument(help="Config of the study; later files go over earlier ones.")]
 Project = Annotated[Path, typer.Option(help="Folder of the project, with its Snakefile; results are there too.")]
@@ -56,7 +57,8 @@ def _report(rule: str, config: list[Path], project: Path, as_json: bool) -> None
     if not as_json:
         typer.echo(printable(done.stdout.rstrip("\n")))
         return
-    with (project / f"results/status/{rule}.csv").open(encoding="utf-8", newline="") as file:
+    results = next((block["output"] for block in map(reading.read, reversed(config)) if "output" in block), "results")
+    with (project / f"{results}/status/{rule}.csv").open(encoding="utf-8", newline="") as file:
         rows = [{name: _value(value) for name, value in row.items()} for row in csv.DictReader(file)]
     typer.echo(commands.as_json(rows, indent=1))
 
