@@ -3,6 +3,8 @@
 import json
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from endpoint import Reply, completion, running
@@ -141,3 +143,17 @@ def test_the_help_of_each_command_has_an_example(name):
     done = CliRunner().invoke(app, [name, "--help"])
     assert done.exit_code == 0
     assert f"rubric-order {name}" in re.sub(r"\s+", " ", done.output)
+
+
+def test_a_shell_completes_commands_once_it_is_told_to(tmp_path: Path):
+    """In a real bash with a home of its own: what is installed there is what completes."""
+    script = """
+        rubric-order --install-completion > /dev/null || exit 1
+        . "$HOME/.bashrc"
+        COMP_WORDS=(rubric-order au) COMP_CWORD=1
+        _rubric_order_completion rubric-order
+        echo "${COMPREPLY[@]}"
+    """
+    environment = {"HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    done = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "audit"), done.stderr
