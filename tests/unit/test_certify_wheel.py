@@ -45,7 +45,7 @@ if {platform!r} != sys.platform:
     os.stat = stat
     if {platform!r} == "win32":
         import asyncio, fcntl, multiprocessing.connection, signal, types
-        import matplotlib.backends.backend_svg, openpyxl, scipy.optimize
+        import matplotlib.backends.backend_svg, openpyxl, rich.console, rich.live, rich.progress, scipy.optimize, typer
 
         def locking(file, mode, size):
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -147,7 +147,9 @@ def test_certify_and_audit_ask_for_nothing_that_windows_lacks(certify, tmp_path:
         assert done.returncode == 0, done.stderr
         assert len(endpoint.calls) == 40
     assert json.loads(done.stdout)[0]["n_reads"] == 40
-    shutil.copy(ROOT / "tests/data/read_answers.csv", tmp_path / "home/reads.csv")
+    orders = ["1 2 3", "2 3 1", "3 1 2", "3 2 1", "1 3 2", "2 1 3"]
+    rows = [f"{item},{order},{order[0] if item % 2 else 2}" for item in range(30) for order in orders]
+    (tmp_path / "home/reads.csv").write_text("\n".join(["item,ordering,score", *rows]) + "\n")
     program = ("-m", "rubric_order.commands.app", "audit")
     audited = [
         certify("reads.csv", "--json", platform=name, program=program, absent=absent) for name in ("win32", "linux")

@@ -124,10 +124,10 @@ def test_what_snakedeploy_takes_from_a_repository_runs_and_stays_when_another_ve
 def test_what_snakedeploy_takes_from_a_folder_runs_once_its_path_is_written(
     repository: Project, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ):
-    """For a folder, snakedeploy 0.17 writes a path that leads nowhere; docs/cluster.md has the remedy."""
+    """For a folder, snakedeploy 0.17 writes a path that leads nowhere; docs/install.md has the remedy."""
     here = deploy(tmp_path_factory, str(repository.folder), tmp_path / "here", {})
     here.file("mine.yaml").write_text(yaml.safe_dump(STUDY))
-    page = (ROOT / "docs/cluster.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/install.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^sed .*workflow/Snakefile$", page, re.MULTILINE)
     command = command.replace("/path/to/rubric-order", str(repository.folder)).replace("mine/", "")
     subprocess.run(["sh", "-c", command], cwd=here.folder, check=True)
