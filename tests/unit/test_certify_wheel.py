@@ -138,6 +138,7 @@ def test_another_system_makes_a_card(certify, tmp_path: Path):
         assert len(endpoint.calls) == 40
 
 
+@pytest.mark.slow
 def test_certify_and_audit_ask_for_nothing_that_windows_lacks(certify, tmp_path: Path):
     """As far as Linux can play Windows: no fcntl, resource or pwd, no fork, no SIGKILL; locks are those of msvcrt."""
     with running(reply) as endpoint:

@@ -46,17 +46,6 @@ def test_an_image_has_all_environments_whatever_the_config(fresh: Project, conda
         assert f"conda env create --prefix {folder} --file {folder}/environment.yaml &&" in run.stdout
 
 
-def test_an_image_has_the_environment_that_a_job_looks_for(fresh: Project, conda: dict[str, str]):
-    """Jobs find an environment by the digest of its file, whose name depends on the judge."""
-    run = fresh.snakemake("--containerize", "apptainer", alone=True, environment=conda)
-    assert run.returncode == 0, run.stderr
-    listed = fresh.snakemake("--list-conda-envs", "--sdm", "conda", environment=conda)
-    assert listed.returncode == 0, listed.stderr
-    rows = re.findall(r"^(\S*envs/\w+\.yaml)\s+(?:\S*\s+)?(\S+)$", listed.stdout, re.MULTILINE)
-    assert {Path(source).name for source, _ in rows} == {"analysis.yaml", "judge_cpu.yaml"}
-    assert [source for source, _ in rows if f"{source} /conda-envs/" not in run.stdout] == []
-
-
 @pytest.fixture
 def repository(fresh: Project) -> Project:
     """The project as a repository with a tag."""
