@@ -11,26 +11,27 @@ TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxproc
 # Each job of a study starts Python: compiled modules are kept, also where the image of the machine says no.
 unexport PYTHONDONTWRITEBYTECODE
 
-RESULTS := all results/summary.html results/methods.md
+RESULTS := all render_summary describe_methods
 DEMO := config/demo.yaml
 NAMED = $(if $(CONFIG),$(CONFIG),$(error CONFIG=FILE is missing))
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo run report plan-cost pilot judge-status test test-slow test-all test-cluster lint docs docs-links config-reference contracts-page rule-graph clean
+.PHONY: help env demo run report plan-cost pilot unlock judge-status test test-slow test-all test-cluster lint docs docs-links config-reference contracts-page rule-graph clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-16s %s\n", $$1, $$2}'
 
 env: $(INSTALLED) ## set up .venv with exactly pinned versions (vLLM for CUDA where there is an NVIDIA GPU, else for the CPU)
 
-demo: env ## judge the demo, draw figures and tables, write results/summary.html and report.html
+demo: env ## judge the demo, draw figures and tables, write results/summary.html and report.html, print the finding
 	$(BIN)/snakemake $(RESULTS) --cores all --configfile $(DEMO)
 	$(BIN)/snakemake $(RESULTS) --report report.html --configfile $(DEMO)
-	@echo "Done: results/summary.html (bias cards, figures, tables), report.html (how they were made)"
+	@$(BIN)/snakemake show_cards --cores 1 --quiet all --configfile $(DEMO)
+	@echo "How it was made: report.html"
 
 run: env ## the same for a study of your own: CONFIG=FILE; ARGS: more options of Snakemake
 	$(BIN)/snakemake $(RESULTS) --cores all --configfile $(NAMED) $(ARGS)
-	@echo "Done: results/summary.html, results/figures/, results/tables/"
+	@$(BIN)/snakemake show_cards --cores 1 --quiet all --configfile $(NAMED) $(ARGS)
 
 report: env ## write report.html, how the results of CONFIG=FILE were made
 	$(BIN)/snakemake $(RESULTS) --report report.html --configfile $(NAMED) $(ARGS)
@@ -41,6 +42,9 @@ plan-cost: env ## say what judging will take; CONFIG=FILE for another study than
 pilot: env ## ask some 200 of the requests of CONFIG=FILE, and say what the rest will take; answers stay
 	$(BIN)/snakemake pilot --cores all --configfile $(NAMED) $(ARGS)
 	@$(BIN)/snakemake plan_cost --cores all --quiet all --configfile $(NAMED) $(ARGS)
+
+unlock: env ## after a run was killed: let Snakemake work again on the results of CONFIG=FILE
+	$(BIN)/snakemake --unlock --configfile $(or $(CONFIG),$(DEMO)) $(ARGS)
 
 judge-status: env ## say how far the judges are, also while they run; ARGS as above
 	@$(BIN)/snakemake judge_status --cores 1 --quiet all --nolock --configfile $(or $(CONFIG),$(DEMO)) $(ARGS)

@@ -11,6 +11,7 @@ min_version("9.25")
 configfile: f"{workflow.current_basedir}/config/config.yaml"
 
 
+include: "workflow/rules/project.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/slurm.smk"
 

@@ -43,6 +43,19 @@ if {platform!r} != sys.platform:
 
     sys.addaudithook(none)
     os.stat = stat
+    if {platform!r} == "win32":
+        import asyncio, fcntl, multiprocessing.connection, signal, types
+        import matplotlib.backends.backend_svg, openpyxl, rich.console, rich.live, rich.progress, scipy.optimize, typer
+
+        def locking(file, mode, size):
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+        sys.modules["msvcrt"] = types.SimpleNamespace(locking=locking, LK_NBLCK=2)
+        for name in ("fcntl", "grp", "pty", "pwd", "resource", "termios"):
+            sys.modules[name] = None  # importing it is an error
+        for module, names in ((os, ("fork", "getuid", "killpg", "setsid", "uname")), (signal, ("SIGHUP", "SIGKILL"))):
+            for name in names:
+                delattr(module, name)
     sys.platform = {platform!r}
 sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]
 """
@@ -124,3 +137,24 @@ def test_another_system_makes_a_card(certify, tmp_path: Path):
         assert done.returncode == 0, done.stderr
         assert json.loads(certify(*words, platform="darwin").stdout) == json.loads(done.stdout)
         assert len(endpoint.calls) == 40
+
+
+@pytest.mark.slow
+def test_certify_and_audit_ask_for_nothing_that_windows_lacks(certify, tmp_path: Path):
+    """As far as Linux can play Windows: no fcntl, resource or pwd, no fork, no SIGKILL; locks are those of msvcrt."""
+    with running(reply) as endpoint:
+        words = [endpoint.base_url, "--model", "m", "--groups", "1", "--json"]
+        absent = (*ABSENT, "rubric_order.judging.devices")
+        done = certify(*words, platform="win32", absent=absent)
+        assert done.returncode == 0, done.stderr
+        assert len(endpoint.calls) == 40
+    assert json.loads(done.stdout)[0]["n_reads"] == 40
+    orders = ["1 2 3", "2 3 1", "3 1 2", "3 2 1", "1 3 2", "2 1 3"]
+    rows = [f"{item},{order},{order[0] if item % 2 else 2}" for item in range(30) for order in orders]
+    (tmp_path / "home/reads.csv").write_text("\n".join(["item,ordering,score", *rows]) + "\n")
+    program = ("-m", "rubric_order.commands.app", "audit")
+    audited = [
+        certify("reads.csv", "--json", platform=name, program=program, absent=absent) for name in ("win32", "linux")
+    ]
+    assert [run.returncode for run in audited] == [0, 0], audited[0].stderr
+    assert audited[0].stdout == audited[1].stdout

@@ -4,7 +4,9 @@ import collections
 import json
 import re
 import subprocess
+import sys
 import typing
+from pathlib import Path
 
 import pytest
 import typer
@@ -201,3 +203,17 @@ def test_key_and_address_are_options_of_the_same_words_wherever_a_judge_is_asked
         shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).output
         assert "Name of the environment variable with the key." in shown
         assert "Send the key over plain http to another machine." in shown
+
+
+def test_a_shell_completes_commands_once_it_is_told_to(tmp_path: Path):
+    """In a real bash with a home of its own: what is installed there is what completes."""
+    script = """
+        rubric-order --install-completion > /dev/null || exit 1
+        . "$HOME/.bashrc"
+        COMP_WORDS=(rubric-order au) COMP_CWORD=1
+        _rubric_order_completion rubric-order
+        echo "${COMPREPLY[@]}"
+    """
+    environment = {"HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    done = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "audit"), done.stderr

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from snakemake.utils import update_config
 
 from rubric_order.base.errors import InputError
-from rubric_order.run import loading
+from rubric_order.run import checks, loading
 from rubric_order.settings import schema
 
 JUDGE = {"engine": "vllm", "model": "org/model"}
@@ -265,3 +265,44 @@ def test_a_table_shows_the_scale_of_its_study_where_the_usual_one_is_none_of_its
 def test_a_scale_that_no_study_has_is_one_error_also_where_it_is_written(root):
     with pytest.raises(InputError, match="tables/bias_cost/n: 5 is not among the scales of study 'position_bias'"):
         scale_of(root, {"position_bias": {"scales": [3]}}, "tables", "bias_cost", n=5)
+
+
+def test_a_study_need_not_have_the_name_of_a_papers_to_be_shown(root):
+    study = {"datasets": ["demo"], "judges": ["planted"], "strategies": ["balanced", "fixed"]}
+    pairs = {"datasets": ["mtbench_pairs"], "judges": ["planted"], "probe": "pair_order", "strategies": ["swap"]}
+    pairs["scales"] = [2]
+    written = {
+        "judges": {"planted": {"engine": "simulated", "model": "m"}},
+        "studies": {"compared": pairs, "mine": study, "second": study},
+        "figures": {"position_selection": {}, "position_consistency": {}},
+        "tables": {"replication": {}, "human_agreement": {}, "rank_reversal": {"study": "second"}},
+    }
+    config = loading.complete(written, folder=root)
+    shown = {name: block.block().get("study") for name, block in (config.figures | config.tables).items()}
+    assert shown["position_selection"] == shown["human_agreement"] == "mine"
+    assert shown["rank_reversal"] == "second"
+    assert shown["position_consistency"] == "compared"
+    assert config.statistics.replication.studies == ["compared", "mine", "second"]
+
+    written["studies"]["position_bias"] = study
+    config = loading.complete(written, folder=root)
+    assert config.figures["position_selection"].block()["study"] == "position_bias"
+    assert config.statistics.replication.studies == ["position_bias"]
+    assert "studies" not in written.get("statistics", {}).get("replication", {})
+
+
+def test_a_run_has_a_folder_of_its_own_in_results(root):
+    study = {"datasets": ["demo"], "judges": ["planted"], "strategies": ["balanced"]}
+    written = {"judges": {"planted": {"engine": "simulated", "model": "m"}}, "studies": {"mine": study}}
+    assert loading.complete(written, folder=root).output == "results"
+    assert loading.complete(written | {"output": "results/mine"}, folder=root).output == "results/mine"
+    for output in ("results/store", "results/plan", "elsewhere", "results/../x", "/results/mine", "results/a/b"):
+        with pytest.raises(InputError, match="config: output: "):
+            loading.complete(written | {"output": output}, folder=root)
+
+
+def test_every_folder_that_a_run_writes_cannot_be_the_folder_of_another(root):
+    texts = [path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk")]
+    folders = {name for text in texts for name in re.findall(r"""(?:<results>|"results)/([a-z]+)[/"]""", text)}
+    folders |= {"settings"}  # made by `Run.in_file`
+    assert folders - {"summary"} == checks.TAKEN

@@ -48,6 +48,16 @@ NOT_RUN = {
     ("docs/certify.md", "snakemake all"): "the folder of a study: tests/workflow/test_certify.py runs it so",
     ("docs/endpoints.md", "rubric-order batch export"): "files of a run: tests/unit/test_batch_command.py carries such",
     ("docs/relog.md", "from inspect_ai"): "needs Inspect: tests/unit/test_inspect.py runs the same with the package",
+    (
+        "docs/install.md",
+        "docker build",
+    ): "no Docker where tests run; tests/unit/test_packaging.py looks at the Dockerfile",
+    ("docs/install.md", "snakedeploy"): "tests/workflow/test_deployment.py runs the real one",
+    ("docs/install.md", "sed"): "tests/workflow/test_deployment.py runs it",
+    (
+        "docs/install.md",
+        "rubric-order --install",
+    ): "it edits the shell's files: tests/unit/test_commands.py has a home for it",
     ("docs/plugins.md", ""): "files of a package: tests/workflow/test_plugins.py installs it and runs its study",
     ("docs/simulated.md", "m_i = "): "a formula; tests/unit/test_simulation_judge.py has its numbers",
     ("docs/simulated.md", "w_sp = "): "a formula; tests/unit/test_simulation_judge.py has its numbers",

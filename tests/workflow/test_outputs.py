@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
+import pytest
 
 from rubric_order.base import files
 from rubric_order.judging.store import Store
@@ -87,6 +89,28 @@ def test_statistics_carry_method_and_counts_and_those_that_draw_their_seed(finis
         assert {"method", "confidence", "n_items", "n_reads", "n_failed"} <= set(table.columns)
         if draws:
             assert table["seed"].notna().all()
+
+
+@pytest.mark.slow
+def test_a_run_with_a_folder_of_its_own_leaves_the_results_of_others_and_asks_nothing_twice(project: Project):
+    def contents(folder: str) -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in project.file(folder).rglob("*") if path.is_file()}
+
+    kept = {name: contents(f"results/{name}") for name in ("tables", "statistics", "scores", "responses", "store")}
+    other = SMALL | {"output": "results/other", "statistics": {"bootstrap": {"resamples": 150}}}
+    table = "results/other/tables/position_selection.csv"
+    run = project.snakemake(table, config=other)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert {name: contents(f"results/{name}") for name in kept} == kept
+    assert project.file(table).read_bytes() != project.file("results/tables/position_selection.csv").read_bytes()
+    assert not {"store", "data", "models"} & {path.name for path in project.file("results/other").iterdir()}
+    shown = project.snakemake("show_cards", "--quiet", "all", config=SMALL)
+    assert shown.returncode == 0, shown.stderr
+    (card, *_) = json.loads(project.file("results/summary.json").read_text())["cards"]
+    name, finding, advice, *_ = shown.stdout.splitlines()
+    assert name == "planted, demo, position_bias, balanced, 5 levels"
+    assert (finding.strip(), advice.strip()) == (card["headline"], card["advice"])
+    assert shown.stdout.splitlines()[-1] == "All cards, figures and tables: results/summary.html"
 
 
 def test_report_shows_figure_and_tables_with_captions(project: Project):

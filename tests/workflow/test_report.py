@@ -1,8 +1,10 @@
 """Text of a config in the pages that a run writes: it is shown, and never runs as a script."""
 
+import html
 import html.parser
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -82,6 +84,25 @@ def test_no_text_of_a_config_becomes_an_element_that_runs(pages):
         assert elements.injected == [], page
 
 
+def test_the_report_begins_with_what_was_found(pages):
+    report, results = pages[0].read_text(encoding="utf-8"), pages[0].parent / "results"
+    front = json.loads(re.search(r'var workflow_desc = (".*?");\n', report, re.DOTALL)[1])
+    (card, *_) = json.loads((results / "summary.json").read_text(encoding="utf-8"))["cards"]
+    begin = " ".join(html.unescape(re.sub("<[^>]*>", "", front)).split())
+    assert begin.startswith(f"planted, demo, position_bias, balanced, 5 levels: {card['headline']} {card['advice']}")
+
+
+def test_the_report_opens_the_card_from_its_front_page(pages, tmp_path):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium is installed")
+    click = "<script>setTimeout(() => document.querySelector('a[href*=\"app.setView\"]').click(), 2000)</script>"
+    page = tmp_path / "clicked.html"
+    page.write_text(pages[0].read_text(encoding="utf-8").replace("</body>", f"{click}</body>"), encoding="utf-8")
+    assert '<iframe src="data:text/html' not in elements(browser, tmp_path, pages[0])
+    assert '<iframe src="data:text/html' in elements(browser, tmp_path, page)
+
+
 def test_no_text_of_a_config_runs_in_a_browser(pages, tmp_path):
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
@@ -99,8 +120,14 @@ def page_with(folder: Path, text: str) -> Path:
 
 def shown(browser: str, folder: Path, page: Path) -> str:
     """The first element of a page in a browser, after its scripts have run."""
+    text = elements(browser, folder, page)
+    start = text.index("<html")
+    return text[start : text.index(">", start) + 1]
+
+
+def elements(browser: str, folder: Path, page: Path) -> str:
+    """A page as a browser has it, after its scripts have run."""
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
     command += [f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=20000", "--dump-dom", page.as_uri()]
     run = subprocess.run(command, env={**os.environ, "HOME": str(folder)}, capture_output=True, text=True, check=True)
-    start = run.stdout.index("<html")
-    return run.stdout[start : run.stdout.index(">", start) + 1]
+    return run.stdout

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-PROJECT = Path(str(workflow.current_basedir)).parents[1]
+PROJECT = project_folder()
 sys.path.insert(0, str(PROJECT / "workflow" / "scripts"))
 
 from rubric_order import registry
@@ -49,7 +49,8 @@ try:
     )
 except InputError as error:
     sys.exit(f"error: {error}")
-if not any((run.config.studies, run.config.figures, run.config.tables)) and "--lint" not in sys.argv:
+CONTAINERIZES = any(word.partition("=")[0] == "--containerize" for word in sys.argv)
+if not (any((run.config.studies, run.config.figures, run.config.tables)) or "--lint" in sys.argv or CONTAINERIZES):
     sys.exit("error: config: no study is named; expected --configfile FILE, such as config/demo.yaml (make demo)")
 
 # A rehearsal has a working directory of its own, so that it cannot touch results and response stores. The directive
@@ -57,9 +58,13 @@ if not any((run.config.studies, run.config.figures, run.config.tables)) and "--l
 if run.config.rehearse:
     os.makedirs(rehearsal.FOLDER, exist_ok=True)
     os.chdir(rehearsal.FOLDER)
-    print(f"{rehearsal.note(run.config)} Its results: {rehearsal.FOLDER}/results/", file=sys.stderr)
+    print(f"{rehearsal.note(run.config)} Its results: {rehearsal.FOLDER}/{run.results}/", file=sys.stderr)
 
 ID = "[a-z0-9]+(_[a-z0-9]+)*"
+
+
+pathvars:
+    results=run.results,
 
 
 wildcard_constraints:
@@ -74,3 +79,20 @@ wildcard_constraints:
 datasets, models, planning, judging = Datasets(run), Models(run), Planning(run), Judging(run)
 records, scores, references, status = Records(run), Scores(run), References(run), Status(run)
 statistics, tables, figures, pages = Statistics(run), Shown(run, "tables"), Shown(run, "figures"), Pages(run)
+
+
+# The front page of the report begins with what was found.
+if "--report" in sys.argv and Path(run.results, "summary.json").exists():
+    from rubric_order.cards import first_lines  # imports pandas, for which other runs need not wait
+
+    lines = first_lines.first_lines(Path(run.results, "summary.json"))
+    config.update(first_lines=[line._asdict() for line in lines], card_page=f"{run.results}/summary.html")
+
+
+def environment(*, in_image):
+    """Environment of a judge's job; while `--containerize` lists those of an image, the one that is named.
+
+    Snakemake describes no image where an environment depends on a job. An image is for judges of every config, so it has
+    all environments: the rules name one each.
+    """
+    return f"../../envs/{in_image}.yaml" if CONTAINERIZES else judging.environment

@@ -5,9 +5,9 @@ rule fetch_dataset:
     output:
         file="results/data/{dataset}/{file}",
     log:
-        "results/logs/fetch_dataset/{dataset}/{file}.log",
+        "<results>/logs/fetch_dataset/{dataset}/{file}.log",
     benchmark:
-        "results/benchmarks/fetch_dataset/{dataset}/{file}.jsonl"
+        "<results>/benchmarks/fetch_dataset/{dataset}/{file}.jsonl"
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -29,13 +29,13 @@ rule prepare_items:
     input:
         files=datasets.files,
     output:
-        item_table="results/items/{dataset}.parquet",
-        rubric_table="results/rubrics/{dataset}.parquet",
-        pair_table="results/pairs/{dataset}.parquet",
+        item_table="<results>/items/{dataset}.parquet",
+        rubric_table="<results>/rubrics/{dataset}.parquet",
+        pair_table="<results>/pairs/{dataset}.parquet",
     log:
-        "results/logs/prepare_items/{dataset}.log",
+        "<results>/logs/prepare_items/{dataset}.log",
     benchmark:
-        "results/benchmarks/prepare_items/{dataset}.jsonl"
+        "<results>/benchmarks/prepare_items/{dataset}.jsonl"
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -7,17 +7,17 @@ rule draw_figure:
         style=run.source("resources/rubric_order.mplstyle"),
     output:
         svg=report(
-            "results/figures/{figure}.svg",
+            "<results>/figures/{figure}.svg",
             caption="../report/result.rst",
             category=figures.category,
             labels=figures.labels,
         ),
-        png="results/figures/{figure}.png",
-        pdf="results/figures/{figure}.pdf",
+        png="<results>/figures/{figure}.png",
+        pdf="<results>/figures/{figure}.pdf",
     log:
-        "results/logs/draw_figure/{figure}.log",
+        "<results>/logs/draw_figure/{figure}.log",
     benchmark:
-        "results/benchmarks/draw_figure/{figure}.jsonl"
+        "<results>/benchmarks/draw_figure/{figure}.jsonl"
     wildcard_constraints:
         figure=one_of(registry.names("figures")),
     conda:

@@ -10,15 +10,15 @@ rule judge_shard:
         model=models.folder,
         weights=models.weights,
     output:
-        responses="results/responses/{judge}/{shard}.parquet",
+        responses="<results>/responses/{judge}/{shard}.parquet",
     log:
-        "results/logs/judge_shard/{judge}/{shard}.log",
+        "<results>/logs/judge_shard/{judge}/{shard}.log",
     benchmark:
-        "results/benchmarks/judge_shard/{judge}/{shard}.jsonl"
+        "<results>/benchmarks/judge_shard/{judge}/{shard}.jsonl"
     wildcard_constraints:
         judge=one_of(run.live),
     conda:
-        judging.environment
+        environment(in_image="judge")
     threads: judging.threads
     resources:
         gpu=judging.gpu,
@@ -53,15 +53,15 @@ rule pilot_judge:
         model=models.folder,
         weights=models.weights,
     output:
-        note="results/pilot/{judge}.json",
+        note="<results>/pilot/{judge}.json",
     log:
-        "results/logs/pilot_judge/{judge}.log",
+        "<results>/logs/pilot_judge/{judge}.log",
     benchmark:
-        "results/benchmarks/pilot_judge/{judge}.jsonl"
+        "<results>/benchmarks/pilot_judge/{judge}.jsonl"
     wildcard_constraints:
         judge=one_of(run.live),
     conda:
-        judging.environment
+        environment(in_image="endpoint")
     threads: judging.threads
     resources:
         gpu=judging.gpu,

@@ -4,16 +4,16 @@
 # Requests are named by it. The hub is asked once: the answer stays until the file is removed.
 rule describe_weights:
     output:
-        weights="results/weights/{judge}.json",
+        weights="<results>/weights/{judge}.json",
     log:
-        "results/logs/describe_weights/{judge}.log",
+        "<results>/logs/describe_weights/{judge}.log",
     benchmark:
-        "results/benchmarks/describe_weights/{judge}.jsonl"
+        "<results>/benchmarks/describe_weights/{judge}.jsonl"
     wildcard_constraints:
         judge=one_of(run.live),
     localrule: True
     conda:
-        judging.environment
+        environment(in_image="judge")
     params:
         code=run.code("describe_weights.py"),
         entry=run.entry("describe_weights.py"),
@@ -26,9 +26,9 @@ rule convert_gguf:
     output:
         model=directory("results/models/{model}"),
     log:
-        "results/logs/convert_gguf/{model}.log",
+        "<results>/logs/convert_gguf/{model}.log",
     benchmark:
-        "results/benchmarks/convert_gguf/{model}.jsonl"
+        "<results>/benchmarks/convert_gguf/{model}.jsonl"
     conda:
         "../../envs/judge_cpu.yaml"
     params:

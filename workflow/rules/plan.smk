@@ -3,11 +3,11 @@
 
 rule write_prompt:
     output:
-        prompt="results/prompts/{judge}.json",
+        prompt="<results>/prompts/{judge}.json",
     log:
-        "results/logs/write_prompt/{judge}.log",
+        "<results>/logs/write_prompt/{judge}.log",
     benchmark:
-        "results/benchmarks/write_prompt/{judge}.jsonl"
+        "<results>/benchmarks/write_prompt/{judge}.jsonl"
     wildcard_constraints:
         judge=one_of(run.live),
     conda:
@@ -20,18 +20,18 @@ rule write_prompt:
 
 rule plan_reads:
     input:
-        item_table="results/items/{dataset}.parquet",
-        rubric_table="results/rubrics/{dataset}.parquet",
-        pair_table="results/pairs/{dataset}.parquet",
+        item_table="<results>/items/{dataset}.parquet",
+        rubric_table="<results>/rubrics/{dataset}.parquet",
+        pair_table="<results>/pairs/{dataset}.parquet",
         references=planning.references,
         template=planning.template,
         weights=models.weights,
     output:
-        plan="results/plan/{study}/{dataset}/{judge}.parquet",
+        plan="<results>/plan/{study}/{dataset}/{judge}.parquet",
     log:
-        "results/logs/plan_reads/{study}/{dataset}/{judge}.log",
+        "<results>/logs/plan_reads/{study}/{dataset}/{judge}.log",
     benchmark:
-        "results/benchmarks/plan_reads/{study}/{dataset}/{judge}.jsonl"
+        "<results>/benchmarks/plan_reads/{study}/{dataset}/{judge}.jsonl"
     wildcard_constraints:
         judge=one_of(run.live),
     conda:
@@ -63,19 +63,19 @@ rule plan_reads:
 
 rule collect_requests:
     input:
-        plans=planning.of_datasets("results/plan/{study}/{dataset}/{judge}.parquet"),
-        item_table=planning.of_datasets("results/items/{dataset}.parquet"),
-        rubric_table=planning.of_datasets("results/rubrics/{dataset}.parquet"),
-        pair_table=planning.of_datasets("results/pairs/{dataset}.parquet"),
+        plans=planning.of_datasets("<results>/plan/{study}/{dataset}/{judge}.parquet"),
+        item_table=planning.of_datasets("<results>/items/{dataset}.parquet"),
+        rubric_table=planning.of_datasets("<results>/rubrics/{dataset}.parquet"),
+        pair_table=planning.of_datasets("<results>/pairs/{dataset}.parquet"),
         references=planning.references_of_study,
         earlier=planning.earlier_requests,
         template=planning.template,
     output:
-        requests="results/requests/{study}/{judge}.parquet",
+        requests="<results>/requests/{study}/{judge}.parquet",
     log:
-        "results/logs/collect_requests/{study}/{judge}.log",
+        "<results>/logs/collect_requests/{study}/{judge}.log",
     benchmark:
-        "results/benchmarks/collect_requests/{study}/{judge}.jsonl"
+        "<results>/benchmarks/collect_requests/{study}/{judge}.jsonl"
     wildcard_constraints:
         judge=one_of(run.live),
     conda:

@@ -6,11 +6,11 @@ rule plan_recorded:
         item_table=records.items,
         records=records.files,
     output:
-        plan="results/plan/{study}/{dataset}/{judge}.parquet",
+        plan="<results>/plan/{study}/{dataset}/{judge}.parquet",
     log:
-        "results/logs/plan_recorded/{study}/{dataset}/{judge}.log",
+        "<results>/logs/plan_recorded/{study}/{dataset}/{judge}.log",
     benchmark:
-        "results/benchmarks/plan_recorded/{study}/{dataset}/{judge}.jsonl"
+        "<results>/benchmarks/plan_recorded/{study}/{dataset}/{judge}.jsonl"
     wildcard_constraints:
         judge=one_of(run.recorded),
     conda:
@@ -36,11 +36,11 @@ rule read_recorded:
     input:
         records=records.files,
     output:
-        responses="results/responses/{judge}/{shard}.parquet",
+        responses="<results>/responses/{judge}/{shard}.parquet",
     log:
-        "results/logs/read_recorded/{judge}/{shard}.log",
+        "<results>/logs/read_recorded/{judge}/{shard}.log",
     benchmark:
-        "results/benchmarks/read_recorded/{judge}/{shard}.jsonl"
+        "<results>/benchmarks/read_recorded/{judge}/{shard}.jsonl"
     wildcard_constraints:
         judge=one_of(run.recorded),
     conda:
@@ -60,14 +60,14 @@ rule read_recorded:
 # In a rehearsal, a simulated judge answers in the place of records.
 rule rehearse_records:
     input:
-        item_table="results/items/{dataset}.parquet",
-        pair_table="results/pairs/{dataset}.parquet",
+        item_table="<results>/items/{dataset}.parquet",
+        pair_table="<results>/pairs/{dataset}.parquet",
     output:
-        records="results/recorded/{judge}/{dataset}.jsonl",
+        records="<results>/recorded/{judge}/{dataset}.jsonl",
     log:
-        "results/logs/rehearse_records/{judge}/{dataset}.log",
+        "<results>/logs/rehearse_records/{judge}/{dataset}.log",
     benchmark:
-        "results/benchmarks/rehearse_records/{judge}/{dataset}.jsonl"
+        "<results>/benchmarks/rehearse_records/{judge}/{dataset}.jsonl"
     wildcard_constraints:
         judge=one_of(run.recorded if run.config.rehearse else ()),
     conda:

@@ -3,17 +3,17 @@
 
 rule plan_references:
     input:
-        item_table="results/items/{dataset}.parquet",
-        rubric_table="results/rubrics/{dataset}.parquet",
+        item_table="<results>/items/{dataset}.parquet",
+        rubric_table="<results>/rubrics/{dataset}.parquet",
         templates=references.templates,
         weights=references.weights,
         responses=references.steps,
     output:
-        requests="results/references/{dataset}/{step}/requests/{judge}.parquet",
+        requests="<results>/references/{dataset}/{step}/requests/{judge}.parquet",
     log:
-        "results/logs/plan_references/{dataset}/{step}/{judge}.log",
+        "<results>/logs/plan_references/{dataset}/{step}/{judge}.log",
     benchmark:
-        "results/benchmarks/plan_references/{dataset}/{step}/{judge}.jsonl"
+        "<results>/benchmarks/plan_references/{dataset}/{step}/{judge}.jsonl"
     wildcard_constraints:
         step="[1-9][0-9]*_(write|review)",
         judge=one_of(run.live),
@@ -40,20 +40,20 @@ rule plan_references:
 # As `judge_shard`: what the judge's store knows is not asked again, and no model is loaded where nothing is open.
 rule ask_references:
     input:
-        requests="results/references/{dataset}/{step}/requests/{judge}.parquet",
+        requests="<results>/references/{dataset}/{step}/requests/{judge}.parquet",
         model=models.folder,
         weights=models.weights,
     output:
-        responses="results/references/{dataset}/{step}/responses/{judge}.parquet",
+        responses="<results>/references/{dataset}/{step}/responses/{judge}.parquet",
     log:
-        "results/logs/ask_references/{dataset}/{step}/{judge}.log",
+        "<results>/logs/ask_references/{dataset}/{step}/{judge}.log",
     benchmark:
-        "results/benchmarks/ask_references/{dataset}/{step}/{judge}.jsonl"
+        "<results>/benchmarks/ask_references/{dataset}/{step}/{judge}.jsonl"
     wildcard_constraints:
         step="[1-9][0-9]*_(write|review)",
         judge=one_of(run.live),
     conda:
-        judging.environment
+        environment(in_image="judge_cpu")
     threads: judging.threads
     resources:
         gpu=judging.gpu,
@@ -82,18 +82,18 @@ rule ask_references:
 
 rule collect_references:
     input:
-        item_table="results/items/{dataset}.parquet",
-        rubric_table="results/rubrics/{dataset}.parquet",
+        item_table="<results>/items/{dataset}.parquet",
+        rubric_table="<results>/rubrics/{dataset}.parquet",
         templates=references.templates,
         weights=references.weights,
         responses=references.steps,
         own=references.own,
     output:
-        references="results/references/{dataset}.parquet",
+        references="<results>/references/{dataset}.parquet",
     log:
-        "results/logs/collect_references/{dataset}.log",
+        "<results>/logs/collect_references/{dataset}.log",
     benchmark:
-        "results/benchmarks/collect_references/{dataset}.jsonl"
+        "<results>/benchmarks/collect_references/{dataset}.jsonl"
     wildcard_constraints:
         dataset=one_of(references.made),
     conda:

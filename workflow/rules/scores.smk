@@ -6,18 +6,18 @@ rule list_responses:
     input:
         responses=scores.responses,
     output:
-        answers="results/responses/{judge}.json",
+        answers="<results>/responses/{judge}.json",
     log:
-        "results/logs/list_responses/{judge}.log",
+        "<results>/logs/list_responses/{judge}.log",
     benchmark:
-        "results/benchmarks/list_responses/{judge}.jsonl"
+        "<results>/benchmarks/list_responses/{judge}.jsonl"
     localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
         code=run.code("list_responses.py"),
         entry=run.entry("list_responses.py"),
-        folder="results/responses/{judge}",
+        folder=run.results + "/responses/{judge}",
         shards=judging.shards,
         judge=scores.judge,
     shell:
@@ -31,20 +31,20 @@ rule list_responses:
 
 rule parse_scores:
     input:
-        plan="results/plan/{study}/{dataset}/{judge}.parquet",
+        plan="<results>/plan/{study}/{dataset}/{judge}.parquet",
         answers=scores.answers(ancient),
     output:
-        scores="results/scores/{study}/{dataset}/{judge}.parquet",
+        scores="<results>/scores/{study}/{dataset}/{judge}.parquet",
     log:
-        "results/logs/parse_scores/{study}/{dataset}/{judge}.log",
+        "<results>/logs/parse_scores/{study}/{dataset}/{judge}.log",
     benchmark:
-        "results/benchmarks/parse_scores/{study}/{dataset}/{judge}.jsonl"
+        "<results>/benchmarks/parse_scores/{study}/{dataset}/{judge}.jsonl"
     conda:
         "../../envs/analysis.yaml"
     params:
         code=scores.code,
         entry=run.entry("parse_scores.py"),
-        folder="results/responses/{judge}",
+        folder=run.results + "/responses/{judge}",
         shards=scores.shards,
         probe=planning.probe,
         answer=scores.answer,

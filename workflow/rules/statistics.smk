@@ -5,11 +5,11 @@ rule estimate_statistic:
     input:
         statistics.files,
     output:
-        statistics="results/statistics/{statistic}.parquet",
+        statistics="<results>/statistics/{statistic}.parquet",
     log:
-        "results/logs/estimate_statistic/{statistic}.log",
+        "<results>/logs/estimate_statistic/{statistic}.log",
     benchmark:
-        "results/benchmarks/estimate_statistic/{statistic}.jsonl"
+        "<results>/benchmarks/estimate_statistic/{statistic}.jsonl"
     wildcard_constraints:
         statistic=one_of(registry.names("statistics")),
     conda:
@@ -32,11 +32,11 @@ rule estimate_by_criterion:
     input:
         statistics.files_by_criterion,
     output:
-        statistics="results/statistics/by_criterion/{statistic}.parquet",
+        statistics="<results>/statistics/by_criterion/{statistic}.parquet",
     log:
-        "results/logs/estimate_by_criterion/{statistic}.log",
+        "<results>/logs/estimate_by_criterion/{statistic}.log",
     benchmark:
-        "results/benchmarks/estimate_by_criterion/{statistic}.jsonl"
+        "<results>/benchmarks/estimate_by_criterion/{statistic}.jsonl"
     wildcard_constraints:
         statistic=one_of(OF_CARDS),
     conda:

@@ -3,18 +3,18 @@
 
 rule plan_cost:
     input:
-        plans=planning.planned("results/plan/{study}/{dataset}/{judge}.parquet"),
-        requests=planning.planned("results/requests/{study}/{judge}.parquet"),
+        plans=planning.planned("<results>/plan/{study}/{dataset}/{judge}.parquet"),
+        requests=planning.planned("<results>/requests/{study}/{judge}.parquet"),
         references=status.parts_of_unmade,
     output:
-        csv="results/status/plan_cost.csv",
-        markdown="results/status/plan_cost.md",
-        latex="results/status/plan_cost.tex",
-        html="results/status/plan_cost.html",
+        csv="<results>/status/plan_cost.csv",
+        markdown="<results>/status/plan_cost.md",
+        latex="<results>/status/plan_cost.tex",
+        html="<results>/status/plan_cost.html",
     log:
-        "results/logs/plan_cost.log",
+        "<results>/logs/plan_cost.log",
     benchmark:
-        "results/benchmarks/plan_cost.jsonl"
+        "<results>/benchmarks/plan_cost.jsonl"
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -22,14 +22,15 @@ rule plan_cost:
         code=run.code("plan_cost.py"),
         entry=run.entry("plan_cost.py"),
         judges=status.judges_to_plan,
+        results=run.results,
         references=status.unmade,
         asked=status.now,
     shell:
         "python {params.entry:q}"
         " --judges {params.judges:q}"
         " --references {params.references:q}"
-        " --plans results/plan"
-        " --requests results/requests"
+        " --plans {params.results:q}/plan"
+        " --requests {params.results:q}/requests"
         " --stores results/store"
         " --models results/models"
         " --output {output.csv:q}"
@@ -45,18 +46,18 @@ rule pilot:
 # It has no input, so that it tells of what is there and starts nothing.
 rule judge_status:
     output:
-        csv="results/status/judge_status.csv",
-        markdown="results/status/judge_status.md",
-        latex="results/status/judge_status.tex",
-        html="results/status/judge_status.html",
-        batches="results/status/open_batches.csv",
-        batches_markdown="results/status/open_batches.md",
-        batches_latex="results/status/open_batches.tex",
-        batches_html="results/status/open_batches.html",
+        csv="<results>/status/judge_status.csv",
+        markdown="<results>/status/judge_status.md",
+        latex="<results>/status/judge_status.tex",
+        html="<results>/status/judge_status.html",
+        batches="<results>/status/open_batches.csv",
+        batches_markdown="<results>/status/open_batches.md",
+        batches_latex="<results>/status/open_batches.tex",
+        batches_html="<results>/status/open_batches.html",
     log:
-        "results/logs/judge_status.log",
+        "<results>/logs/judge_status.log",
     benchmark:
-        "results/benchmarks/judge_status.jsonl"
+        "<results>/benchmarks/judge_status.jsonl"
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -64,12 +65,13 @@ rule judge_status:
         code=run.code("judge_status.py"),
         entry=run.entry("judge_status.py"),
         judges=status.judges_to_ask,
+        results=run.results,
         asked=status.now,
     shell:
         "python {params.entry:q}"
         " --judges {params.judges:q}"
-        " --requests results/requests"
-        " --references results/references"
+        " --requests {params.results:q}/requests"
+        " --references {params.results:q}/references"
         " --stores results/store"
         " --output {output.csv:q}"
         " --batches {output.batches:q}"

@@ -4,21 +4,21 @@
 # A script that hands data to the page: a page that is opened from disk may load nothing else.
 rule choose_reads:
     input:
-        scores="results/scores/{study}/{dataset}/{judge}.parquet",
+        scores="<results>/scores/{study}/{dataset}/{judge}.parquet",
         requests=pages.requests,
         item_table=pages.items_with_raters,
     output:
-        reads="results/reads/{study}/{dataset}/{judge}.js",
+        reads="<results>/reads/{study}/{dataset}/{judge}.js",
     log:
-        "results/logs/choose_reads/{study}/{dataset}/{judge}.log",
+        "<results>/logs/choose_reads/{study}/{dataset}/{judge}.log",
     benchmark:
-        "results/benchmarks/choose_reads/{study}/{dataset}/{judge}.jsonl"
+        "<results>/benchmarks/choose_reads/{study}/{dataset}/{judge}.jsonl"
     conda:
         "../../envs/analysis.yaml"
     params:
         code=run.code("choose_reads.py"),
         entry=run.entry("choose_reads.py"),
-        folder="results/responses/{judge}",
+        folder=run.results + "/responses/{judge}",
         shards=scores.shards,
         about=pages.reads_about,
         caps=pages.reads_settings,
@@ -40,11 +40,11 @@ rule render_reads:
         pages.reads_of_study,
         pages.parts("base.html.jinja", "reads.html.jinja", "reads.js", "style.css"),
     output:
-        page="results/reads/{study}/index.html",
+        page="<results>/reads/{study}/index.html",
     log:
-        "results/logs/render_reads/{study}.log",
+        "<results>/logs/render_reads/{study}.log",
     benchmark:
-        "results/benchmarks/render_reads/{study}.jsonl"
+        "<results>/benchmarks/render_reads/{study}.jsonl"
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -61,22 +61,22 @@ rule render_summary:
         statistics=pages.card_files,
         by_criterion=pages.criterion_card_files,
         scores=pages.card_scores,
-        tables=collect("results/tables/{table}.html", table=run.config.tables),
-        figures=collect("results/figures/{figure}.svg", figure=run.config.figures),
-        reads=collect("results/reads/{study}/index.html", study=run.config.studies),
+        tables=collect("<results>/tables/{table}.html", table=run.config.tables),
+        figures=collect("<results>/figures/{figure}.svg", figure=run.config.figures),
+        reads=collect("<results>/reads/{study}/index.html", study=run.config.studies),
         parts=pages.parts("base.html.jinja", "judges.html.jinja", "summary.html.jinja", "style.css", "summary.js"),
     output:
-        data="results/summary.json",
+        data="<results>/summary.json",
         page=report(
-            "results/summary.html",
+            "<results>/summary.html",
             caption="../report/summary.rst",
             category="Summary",
             labels={"result": "Bias cards"},
         ),
     log:
-        "results/logs/render_summary.log",
+        "<results>/logs/render_summary.log",
     benchmark:
-        "results/benchmarks/render_summary.jsonl"
+        "<results>/benchmarks/render_summary.jsonl"
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -106,6 +106,23 @@ rule render_summary:
         " 2> >(tee {log:q} >&2)"
 
 
+# It has no output, so that it prints whenever it is asked for.
+rule show_cards:
+    input:
+        data="<results>/summary.json",
+        page="<results>/summary.html",
+    log:
+        "<results>/logs/show_cards.log",
+    localrule: True
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        code=run.code("show_cards.py"),
+        entry=run.entry("show_cards.py"),
+    shell:
+        "python {params.entry:q}" " --data {input.data:q}" " --page {input.page:q}" " 2> >(tee {log:q} >&2)"
+
+
 rule describe_methods:
     input:
         scores=run.score_files(run.config.studies),
@@ -113,12 +130,12 @@ rule describe_methods:
         made=references.made_files,
         library=run.source("workflow/scripts/rubric_order/cards/references.bib"),
     output:
-        page="results/methods.md",
-        references="results/methods.bib",
+        page="<results>/methods.md",
+        references="<results>/methods.bib",
     log:
-        "results/logs/describe_methods.log",
+        "<results>/logs/describe_methods.log",
     benchmark:
-        "results/benchmarks/describe_methods.jsonl"
+        "<results>/benchmarks/describe_methods.jsonl"
     conda:
         "../../envs/analysis.yaml"
     params:

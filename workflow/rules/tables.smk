@@ -5,19 +5,19 @@ rule render_table:
     input:
         tables.files,
     output:
-        csv="results/tables/{table}.csv",
-        markdown="results/tables/{table}.md",
-        latex="results/tables/{table}.tex",
+        csv="<results>/tables/{table}.csv",
+        markdown="<results>/tables/{table}.md",
+        latex="<results>/tables/{table}.tex",
         html=report(
-            "results/tables/{table}.html",
+            "<results>/tables/{table}.html",
             caption="../report/result.rst",
             category=tables.category,
             labels=tables.labels,
         ),
     log:
-        "results/logs/render_table/{table}.log",
+        "<results>/logs/render_table/{table}.log",
     benchmark:
-        "results/benchmarks/render_table/{table}.jsonl"
+        "<results>/benchmarks/render_table/{table}.jsonl"
     wildcard_constraints:
         table=one_of(registry.names("tables")),
     conda:

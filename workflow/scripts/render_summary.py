@@ -53,7 +53,7 @@ def main(
         kind: [summary.Shown(each["title"], each["caption"], Path(each["path"])) for each in shown[kind]]
         for kind in ("tables", "figures")
     }
-    others = {"of_criteria": of_criteria, "of_single": of_single}
+    others = {"of_criteria": of_criteria, "of_single": of_single, "table_folder": str(page.parent / "tables")}
     html = summary.page(cards, content, labels=known, reads=reads, **others, **results)
     files.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", data)
     files.write_text(html, page)

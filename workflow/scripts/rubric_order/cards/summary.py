@@ -236,6 +236,15 @@ def read(path: str | Path) -> list[dict[str, Any]]:
     Raises:
         InputError: the file is neither.
     """
+    return read_whole(path)["cards"]
+
+
+def read_whole(path: str | Path) -> dict[str, Any]:
+    """The whole of a `summary.json`; of what ``rubric-order audit --json`` printed, its cards.
+
+    Raises:
+        InputError: the file is neither.
+    """
     summary = files.read_json(path)
     if isinstance(summary, list):
         summary = {"format": FORMAT, "version": VERSION, "cards": summary}
@@ -247,4 +256,4 @@ def read(path: str | Path) -> list[dict[str, Any]]:
     if error:
         place = "/".join(map(str, error.absolute_path)) or "the whole"
         raise InputError(f"{path}: {place}: {error.message:.200}")
-    return summary["cards"]
+    return summary

@@ -29,7 +29,6 @@ from rubric_order.commands import (
 app = typer.Typer(
     help="Measure how the order of things in a prompt moves the scores of an LLM judge.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )

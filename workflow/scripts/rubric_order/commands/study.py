@@ -11,6 +11,7 @@ import typer
 from rubric_order import commands
 from rubric_order.base.errors import InputError, printable
 from rubric_order.base.keys import EVERY
+from rubric_order.settings import reading
 
 Config = Annotated[list[Path], typer.Argument(help="Config of the study; later files go over earlier ones.")]
 Project = Annotated[Path, typer.Option(help="Folder of the project, with its Snakefile; results are there too.")]
@@ -57,9 +58,10 @@ def _report(rule: str, config: list[Path], project: Path, as_json: bool) -> None
     if not as_json:
         typer.echo(printable(done.stdout.rstrip("\n")))
         return
-    rows = _rows(project / f"results/status/{rule}.csv")
+    results = next((block["output"] for block in map(reading.read, reversed(config)) if "output" in block), "results")
+    rows = _rows(project / f"{results}/status/{rule}.csv")
     if rule == "judge_status":
-        batches = _rows(project / "results/status/open_batches.csv")
+        batches = _rows(project / f"{results}/status/open_batches.csv")
         for row in rows:
             if row["study"] == EVERY:
                 row["batches"] = [batch for batch in batches if batch["judge"] == row["judge"]]

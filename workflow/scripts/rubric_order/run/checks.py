@@ -18,6 +18,10 @@ from rubric_order.settings.config import Config
 from rubric_order.settings.judges import REVIEWING, WRITING, Judge, Loaded, PythonCallable
 from rubric_order.settings.studies import Dataset, References, Study
 
+# Folders of a run in `results`, which no run can have for its own.
+TAKEN = frozenset({"benchmarks", "data", "figures", "items", "logs", "models", "pairs", "pilot", "plan", "prompts"})
+TAKEN |= {"reads", "recorded", "references", "requests", "responses", "rubrics", "scores", "settings", "statistics"}
+TAKEN |= {"status", "store", "tables", "weights"}
 (REVIEWED_AS,) = catalogue.SCORE_ORDER  # the probe in whose prompts reference answers are scored
 
 
@@ -37,6 +41,8 @@ def check_meaning(config: Config, ready: Collection[str] = ()) -> None:
 
 
 def _problems(config: Config, ready: Collection[str]) -> Iterator[str]:
+    if config.output.rpartition("/")[2] in TAKEN:
+        yield f"output: {config.output!r}: runs without a folder of their own write there; expected results/NAME"
     yield from _problems_of_datasets(config.datasets)
     yield from _problems_of_judges(config.judges)
     yield from _problems_of_references(config)

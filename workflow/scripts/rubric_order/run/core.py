@@ -71,6 +71,11 @@ class Run:
         """
         return cls(loading.complete(config, folder=project), project, **others)
 
+    @property
+    def results(self) -> str:
+        """Folder of what the run makes, but for what all runs share: answers, fetched files and converted weights."""
+        return self.config.output
+
     @functools.cached_property
     def live(self) -> list[str]:
         """The judges that are asked."""
@@ -98,7 +103,7 @@ class Run:
             return []
         made_by_judges = [name for name, block in self.config.references.items() if block.judges]
         used = [name for name in self.used_datasets if name in made_by_judges]
-        return [name for name in used if not Path(f"results/references/{name}.parquet").exists()]
+        return [name for name in used if not Path(f"{self.results}/references/{name}.parquet").exists()]
 
     def weights(self, judge: str) -> list[str]:
         """File that names a judge's weights, where config does not.
@@ -117,9 +122,8 @@ class Run:
         of_hub = [name for name in self.live if self.config.judges[name].of_moving_revision]
         return [name for name in of_hub if not Path(self._weights(name)).exists()]
 
-    @staticmethod
-    def _weights(judge: str) -> str:
-        return f"results/weights/{judge}.json"
+    def _weights(self, judge: str) -> str:
+        return f"{self.results}/weights/{judge}.json"
 
     def judge(self, wildcards: Wildcards) -> Judge:
         """The judge of a job."""
@@ -130,7 +134,7 @@ class Run:
         template = self.config.judges[judge].template
         if template is None or isinstance(template, str):
             return os.path.relpath(template) if template else None
-        return f"results/prompts/{judge}.json"
+        return f"{self.results}/prompts/{judge}.json"
 
     def study(self, wildcards: Wildcards) -> Study:
         """The study of a job."""
@@ -174,7 +178,7 @@ class Run:
     def score_files(self, studies: Iterator[str] | list[str]) -> list[str]:
         """The scores of some studies, of all their datasets and judges."""
         return [
-            f"results/scores/{study}/{dataset}/{judge}.parquet"
+            f"{self.results}/scores/{study}/{dataset}/{judge}.parquet"
             for study in studies
             for dataset, judge in self.judged(study)
         ]
@@ -216,7 +220,7 @@ class Run:
         """
         text = json.dumps(value, sort_keys=sort_keys)
         naming = text if tracked is None else json.dumps(tracked, sort_keys=sort_keys)
-        path = f"results/settings/{hashlib.blake2b(naming.encode(), digest_size=16).hexdigest()}.json"
+        path = f"{self.results}/settings/{hashlib.blake2b(naming.encode(), digest_size=16).hexdigest()}.json"
         if not self.dry and path not in self._written:
             if tracked is not None or not Path(path).exists():
                 files.write_text(text, path)

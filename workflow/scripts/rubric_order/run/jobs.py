@@ -20,7 +20,7 @@ from typing import Any
 from rubric_order.base import command_line, files
 from rubric_order.base.errors import InputError, nearest
 
-TARGETS = ("all", "results/summary.html", "results/methods.md")
+TARGETS = ("all", "render_summary", "describe_methods")
 WRITES_SETTINGS = "RUBRIC_ORDER_WRITES_SETTINGS"  # in the environment: a dry run writes the files of settings
 JOB = re.compile(
     r"^(?:local)?(?:rule|checkpoint) (?P<rule>\w+):$.*^    output: (?P<output>.+?)$.*^Shell command: (?P<command>.+)",

@@ -2,21 +2,22 @@
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from rubric_order import registry
+from rubric_order import catalogue, registry
 from rubric_order.base.errors import InputError
 from rubric_order.figures import presets
 from rubric_order.recorded import discovery
 from rubric_order.run import checks, rehearsal, restriction
 from rubric_order.settings import results, values
-from rubric_order.settings.base import parse
+from rubric_order.settings.base import Settings, parse
 from rubric_order.settings.config import Config
 from rubric_order.settings.judges import PythonCallable
+from rubric_order.settings.statistics import Statistics
 from rubric_order.settings.studies import Study
 
 READY = "config"  # folder of the project with the folders `datasets` and `judges`
@@ -31,8 +32,9 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
     1. A study, figure or table that is null is taken out: so a file takes out what a file before it names.
     2. The datasets that we know, and the ready-made judges that are named, come under what the config says of them.
     3. The judges of `recorded_dir` join the studies of strategy `recorded`.
-    4. Figures get the sizes of their presets, figures and tables the scale of their study (`follow_scales`). The shape
-       is checked, defaults are filled in, and the meaning is checked.
+    4. Figures get the sizes of their presets, results that name no study get one that fits (`name_studies`), and
+       figures and tables the scale of their study (`follow_scales`). The shape is checked, defaults are filled in, and
+       the meaning is checked.
     5. A dataset or judge without a label gets its id as one. Paths are found (`locate`). A chat template becomes its
        text, and prompt templates of the user are checked. Functions that judge are imported.
     6. Studies keep the judges of `only_judges` (`restriction.apply`).
@@ -57,6 +59,7 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
         rehearsal.add_recorded_judges(config)
     _check_recorded(config)
     size_figures(config)
+    name_studies(config)
     follow_scales(config)
     values.check(config)
     checked = Config.read(config)
@@ -186,6 +189,50 @@ def _scales(studies: Mapping[str, Any], block: Mapping[str, Any]) -> list[Any]:
     named = [name for names in (shown, also) if isinstance(names, list) for name in names if isinstance(name, str)]
     listed = (studies[name].get("scales", SCALES) for name in named if isinstance(studies.get(name), Mapping))
     return [n for scales in listed if isinstance(scales, list) for n in scales]
+
+
+def name_studies(config: Mapping[str, Any]) -> None:
+    """Name the studies of results that name none, where the usual one is not there, in place.
+
+    A study need not have the name that it has in a paper's config: a figure or a table shows the first study that fits
+    it, or all of them where it shows several, and `statistics.scales` and `statistics.replication` read all.
+    """
+    studies = {name: block for name, block in _block(config, "studies").items() if isinstance(block, Mapping)}
+    kinds: tuple[registry.Kind, ...] = ("figures", "tables")
+    for kind in kinds:
+        for name, block in _block(config, kind).items():
+            if isinstance(block, dict) and name in registry.names(kind):
+                with contextlib.suppress(InputError):  # a package is at fault; the shape of the config tells
+                    of_probes = registry.probes(registry.shown(kind, name).statistics)
+                    _name_studies(block, results.model(kind, name), studies, of_probes)
+    statistics = _block(config, "statistics")
+    for name in ("scales", "replication"):
+        block = statistics.get(name, {})
+        if isinstance(block, dict) and isinstance(config, dict) and (name in statistics or _shows(config, name)):
+            _name_studies(block, type(getattr(Statistics(), name)), studies, registry.probes((name,)))
+            if block:
+                config.setdefault("statistics", {})[name] = block
+
+
+def _shows(config: Mapping[str, Any], statistic: str) -> bool:
+    """True if a config names a figure or table of the name of a statistic."""
+    return any(statistic in _block(config, kind) for kind in ("figures", "tables"))
+
+
+def _name_studies(
+    block: dict[str, Any], model: type[Settings], studies: Mapping[str, Mapping[str, Any]], of_probes: Collection[str]
+) -> None:
+    """Fill in what a block leaves out of `study` or `studies`, if the default names a study that is not there."""
+    fitting = [
+        name
+        for name, study in studies.items()
+        if catalogue.fits(study.get("probe", Study.model_fields["probe"].default), of_probes)
+    ]
+    for key, value in (("study", fitting[0] if fitting else None), ("studies", fitting)):
+        usual = model.model_fields[key].get_default(call_default_factory=True) if key in model.model_fields else None
+        usual_studies = [usual] if isinstance(usual, str) else usual
+        if value and key not in block and usual_studies and not set(usual_studies) <= set(studies):
+            block[key] = value
 
 
 def with_labels(config: Config) -> Config:

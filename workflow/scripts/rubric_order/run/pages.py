@@ -12,14 +12,14 @@ from rubric_order.base import gold
 from rubric_order.run import rehearsal
 from rubric_order.run.core import Stage, Wildcards
 from rubric_order.run.references import References
-from rubric_order.run.results import BY_CRITERION, OF_CARDS, Shown, labels
+from rubric_order.run.results import OF_CARDS, Shown, by_criterion, labels
 from rubric_order.run.stages import Records
 from rubric_order.settings.base import Role, Settings, extra
 
 CARDS: tuple[str, ...] = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
 CARDS += ("order_spread", "human_agreement", "strategy_comparison", "rank_reversal", "anchors")
 OF_CRITERIA = ("criterion_order",)  # of prompts that ask for several criteria
-SHOWN: dict[registry.Kind, str] = {"tables": "results/tables/{}.html", "figures": "results/figures/{}.svg"}
+SHOWN: dict[registry.Kind, str] = {"tables": "tables/{}.html", "figures": "figures/{}.svg"}
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Pages(Stage):
 
     def named_results(self, wildcards: Wildcards) -> list[str]:
         """The figures and tables that config names."""
-        figures = [f"results/figures/{name}.svg" for name in self.config.figures]
-        return [*figures, *(f"results/tables/{name}.csv" for name in self.config.tables)]
+        figures = [f"{self.run.results}/figures/{name}.svg" for name in self.config.figures]
+        return [*figures, *(f"{self.run.results}/tables/{name}.csv" for name in self.config.tables)]
 
     def parts(self, *names: str) -> list[str]:
         """Files of the library that pages are made from."""
@@ -47,13 +47,13 @@ class Pages(Stage):
         """The requests of a judge that a study needs; recorded answers have none."""
         live = wildcards.judge in self.run.live
         studies = self.run.studies_until(wildcards.study, wildcards.judge) if live else []
-        return [f"results/requests/{study}/{wildcards.judge}.parquet" for study in studies]
+        return [f"{self.run.results}/requests/{study}/{wildcards.judge}.parquet" for study in studies]
 
     def items_with_raters(self, wildcards: Wildcards) -> list[str]:
         """The items of a dataset, for the scores of single people; recorded comparisons need none."""
         if wildcards.judge in self.run.recorded:
             return Records(self.run).items(wildcards)
-        return [f"results/items/{wildcards.dataset}.parquet"]
+        return [f"{self.run.results}/items/{wildcards.dataset}.parquet"]
 
     def reads_about(self, wildcards: Wildcards) -> str:
         """Study, dataset and judge whose reads are chosen from; the name of labels, if they are not people's."""
@@ -68,7 +68,7 @@ class Pages(Stage):
     def reads_of_study(self, wildcards: Wildcards) -> list[str]:
         """The reads that the page of a study shows."""
         judged = self.run.judged(wildcards.study)
-        return [f"results/reads/{wildcards.study}/{dataset}/{judge}.js" for dataset, judge in judged]
+        return [f"{self.run.results}/reads/{wildcards.study}/{dataset}/{judge}.js" for dataset, judge in judged]
 
     def study(self, wildcards: Wildcards) -> str:
         """Facts about a study for the page of its reads."""
@@ -92,7 +92,7 @@ class Pages(Stage):
         """The statistics that bias cards are made from, where a study has the scores that they read."""
         by_cards = (CARDS, OF_CRITERIA)
         names = [name for made in by_cards if self._any_study(registry.probes(made)) for name in made]
-        return [f"results/statistics/{name}.parquet" for name in names]
+        return [f"{self.run.results}/statistics/{name}.parquet" for name in names]
 
     def card_scores(self, wildcards: Wildcards) -> list[str]:
         """The scores behind bias cards, whose metadata say how many tokens answers took."""
@@ -109,7 +109,7 @@ class Pages(Stage):
     def criterion_card_files(self, wildcards: Wildcards) -> list[str]:
         """The statistics of bias cards of single criteria, where config asks for them."""
         asked = self.config.cards_by_criterion and self._any_study(registry.probes(CARDS))
-        return [BY_CRITERION.format(name) for name in OF_CARDS] if asked else []
+        return [by_criterion(self.run, name) for name in OF_CARDS] if asked else []
 
     def _any_study(self, of_probes: Collection[str]) -> bool:
         """True if the probe of any study is one of some."""
@@ -121,7 +121,10 @@ class Pages(Stage):
 
     def shown(self, wildcards: Wildcards) -> str:
         """Title, caption and file of each table and figure that config names."""
-        return self.run.in_file({kind: Shown(self.run, kind).listed(pattern) for kind, pattern in SHOWN.items()})
+        listed = {
+            kind: Shown(self.run, kind).listed(f"{self.run.results}/{pattern}") for kind, pattern in SHOWN.items()
+        }
+        return self.run.in_file(listed)
 
     def labels(self, wildcards: Wildcards) -> str:
         """The labels of judges and datasets."""
@@ -134,7 +137,7 @@ class Pages(Stage):
 
     def answer_files(self, wildcards: Wildcards) -> list[str]:
         """Metadata of the shards of each live judge that is used."""
-        return [f"results/responses/{name}.json" for name in self.run.used_judges if name in self.run.live]
+        return [f"{self.run.results}/responses/{name}.json" for name in self.run.used_judges if name in self.run.live]
 
     def facts(self, wildcards: Wildcards) -> str:
         """Settings that results depend on, for the facts of a run."""

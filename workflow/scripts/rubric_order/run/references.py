@@ -32,7 +32,7 @@ class References(Stage):
         block, step = self.config.references[wildcards.dataset], wildcards.get("step")
         steps = references.steps(block.rounds)
         before = steps[: steps.index(step)] if step else steps
-        folder = f"results/references/{wildcards.dataset}"
+        folder = f"{self.run.results}/references/{wildcards.dataset}"
         judged = [(name, references.judge_of(name, block.judges)) for name in before] if not block.file else []
         return [f"{folder}/{name}/responses/{judge}.parquet" for name, judge in judged]
 
@@ -103,7 +103,11 @@ class References(Stage):
         """Files that the making of missing reference answers depends on."""
         paths = []
         for name in self.run.unmade_references:
-            paths += [f"results/items/{name}.parquet", f"results/rubrics/{name}.parquet", *self._weights(name)]
+            paths += [
+                f"{self.run.results}/items/{name}.parquet",
+                f"{self.run.results}/rubrics/{name}.parquet",
+                *self._weights(name),
+            ]
         return list(dict.fromkeys(paths))
 
     def unmade(self, wildcards: Wildcards) -> str:
@@ -120,8 +124,8 @@ class References(Stage):
         return {
             "settings": self._settings(name)[0],
             "rounds": block.rounds,
-            "items": f"results/items/{name}.parquet",
-            "rubrics": f"results/rubrics/{name}.parquet",
+            "items": f"{self.run.results}/items/{name}.parquet",
+            "rubrics": f"{self.run.results}/rubrics/{name}.parquet",
             "templates": self._templates(name),
             "weights": self._weights(name),
             "labels": {judge: self.config.judges[judge].label for judge in block.judges},
@@ -131,7 +135,7 @@ class References(Stage):
     def made_files(self, wildcards: Wildcards) -> list[str]:
         """Reference answers at several scores, of the datasets of studies that have any."""
         used = [name for name in self.run.used_datasets if name in self.config.references]
-        return [f"results/references/{name}.parquet" for name in used]
+        return [f"{self.run.results}/references/{name}.parquet" for name in used]
 
     def makers(self) -> list[str]:
         """The judges that write and review reference answers of datasets that studies use."""
@@ -158,7 +162,7 @@ class Status(References):
 
     def pilots(self, wildcards: Wildcards) -> list[str]:
         """Notes of the pilots of all judges that studies ask."""
-        return [f"results/pilot/{name}.json" for name in self.run.used_judges if name in self.run.live]
+        return [f"{self.run.results}/pilot/{name}.json" for name in self.run.used_judges if name in self.run.live]
 
     def judges_to_ask(self, wildcards: Wildcards) -> str:
         """The judges that are asked, with labels, studies, steps of reference answers and currency of prices."""

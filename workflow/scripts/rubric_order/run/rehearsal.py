@@ -21,7 +21,7 @@ from rubric_order.settings.studies import Dataset, File
 
 FOLDER = "rehearsal"  # where it runs, below the folder in which the workflow was started
 FETCHED = "results/data"  # files that the workflow has fetched and checked
-RECORDS = "results/recorded"  # what simulated judges answer in the place of records
+RECORDS = "recorded"  # in the results: what simulated judges answer in the place of records
 SCALED = ("mcq", "rts")  # prompt styles of the two judges that stand in for recorded ones
 
 # What a judge's answers come from in a rehearsal. All have some bias, so that no table is empty for want of one.
@@ -111,7 +111,13 @@ def apply(config: Config) -> Config:
         dataset_mirror=mirror,
         datasets={name: _cut(name, dataset, config.rehearse or 0, mirror) for name, dataset in config.datasets.items()},
     )
-    judges = {name: _simulated(name, judge, _datasets_of(name, judge, config)) for name, judge in config.judges.items()}
+    records = f"{config.output}/{RECORDS}"
+    judges = {
+        name: _simulated(
+            name, judge, [f"{records}/{name}/{dataset}.jsonl" for dataset in _datasets_of(name, judge, config)]
+        )
+        for name, judge in config.judges.items()
+    }
     config = config.changed(judges=judges)
     references = dict(config.references)
     for name, block in references.items():
@@ -148,8 +154,12 @@ def _datasets_of(name: str, judge: Judge, config: Config) -> list[str]:
     return [dataset for dataset in dict.fromkeys(itertools.chain(*read)) if judge.is_about(config.datasets[dataset])]
 
 
-def _simulated(name: str, judge: Judge, datasets: list[str]) -> Judge:
-    """A simulated judge in the place of one; one that is simulated already stays as it is."""
+def _simulated(name: str, judge: Judge, files: list[str]) -> Judge:
+    """A simulated judge in the place of one; one that is simulated already stays as it is.
+
+    Args:
+        files: what it answers, by dataset, in the place of records.
+    """
     if isinstance(judge.template, str):
         judge = judge.changed(template=os.path.abspath(judge.template))
     if isinstance(judge, Simulated):
@@ -157,7 +167,6 @@ def _simulated(name: str, judge: Judge, datasets: list[str]) -> Judge:
     seed = zlib.crc32(name.encode())
     simulation = Simulation.model_validate({"seed": seed, "preference": SHAPES[seed % len(SHAPES)], **BIAS})
     if isinstance(judge, Recorded):
-        files = [f"{RECORDS}/{name}/{dataset}.jsonl" for dataset in datasets]
         changes = {"simulation": simulation, "files": files, "unknown": "skip"}
         return Rehearsed.model_construct(_fields_set={*judge.model_fields_set, *changes}, **{**dict(judge), **changes})
     shared = {key: value for key, value in judge if key in Simulated.model_fields}

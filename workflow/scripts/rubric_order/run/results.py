@@ -113,7 +113,11 @@ OF_CARDS = (
 )
 # Makes calibrated scores, for statistics that show them where config asks for it.
 CALIBRATED, CALIBRATED_FILE = "rubric_order.methods.calibration.scores", "methods/calibration/scores.py"
-BY_CRITERION = "results/statistics/by_criterion/{}.parquet"
+
+
+def by_criterion(run: Run, statistic: str) -> str:
+    """File of a statistic of each criterion by itself."""
+    return f"{run.results}/statistics/by_criterion/{statistic}.parquet"
 
 
 class Statistics(Stage):
@@ -151,7 +155,7 @@ class Statistics(Stage):
     def _inputs_by_criterion(self, statistic: str) -> dict[str, list[str]]:
         """Files that a statistic reads by its record; other statistics of cards are those of single criteria."""
         inputs = self.inputs(statistic)
-        return inputs | {name: [BY_CRITERION.format(name)] for name in inputs if name in OF_CARDS}
+        return inputs | {name: [by_criterion(self.run, name)] for name in inputs if name in OF_CARDS}
 
     def settings(self, wildcards: Wildcards) -> str:
         """The arguments of a statistic beside its files, as its record says."""
@@ -202,19 +206,19 @@ class Statistics(Stage):
                 name for name, study in self.config.studies.items() if catalogue.fits(study.probe, entry.probes)
             )
         sources: dict[str, Callable[[], list[str]]] = {
-            "items": lambda: [f"results/items/{name}.parquet" for name in self.described_datasets],
-            "pairs": lambda: [f"results/pairs/{name}.parquet" for name in self.described_datasets],
+            "items": lambda: [f"{self.run.results}/items/{name}.parquet" for name in self.described_datasets],
+            "pairs": lambda: [f"{self.run.results}/pairs/{name}.parquet" for name in self.described_datasets],
             "alone": lambda: self.run.score_files(block["alone"]),
             "golden": lambda: self.run.score_files(self.config.statistics.golden_scores.studies),
-            "references": lambda: [f"results/references/{name}.parquet" for name in self.config.references],
+            "references": lambda: [f"{self.run.results}/references/{name}.parquet" for name in self.config.references],
             "published": self._published_tables,
-            "answers": lambda: [f"results/responses/{judge}.json" for judge in self.run.used_judges],
+            "answers": lambda: [f"{self.run.results}/responses/{judge}.json" for judge in self.run.used_judges],
         }
         for name in entry.reads:
             if name in sources:
                 inputs[name] = sources[name]()
             elif not (statistic == "replication" and not self._replicated(name)) and self._compared(name, block):
-                inputs[name] = [f"results/statistics/{name}.parquet"]
+                inputs[name] = [f"{self.run.results}/statistics/{name}.parquet"]
         return inputs
 
     @functools.cached_property
@@ -283,7 +287,9 @@ class Shown(Stage):
 
     def files(self, wildcards: Wildcards) -> list[str]:
         """The statistics that are shown."""
-        return [f"results/statistics/{name}.parquet" for name in self._entry(self._name(wildcards)).statistics]
+        return [
+            f"{self.run.results}/statistics/{name}.parquet" for name in self._entry(self._name(wildcards)).statistics
+        ]
 
     @untracked
     def named_files(self, wildcards: Wildcards) -> list[str]:

@@ -124,7 +124,7 @@ class Planning(Stage):
 
     def _references(self, names: list[str]) -> list[str]:
         made = [name for name in names if name in self.config.references and name not in self.run.unmade_references]
-        return [f"results/references/{name}.parquet" for name in made]
+        return [f"{self.run.results}/references/{name}.parquet" for name in made]
 
     def judge(self, wildcards: Wildcards) -> str:
         """A judge, as far as reads depend on it: what its answers depend on, and the profiles that are used."""
@@ -178,7 +178,7 @@ class Planning(Stage):
     def earlier_requests(self, wildcards: Wildcards) -> list[str]:
         """Requests that earlier studies send to the same judge: they are not sent again."""
         *earlier, _ = self.run.studies_until(wildcards.study, wildcards.judge)
-        return [f"results/requests/{study}/{wildcards.judge}.parquet" for study in earlier]
+        return [f"{self.run.results}/requests/{study}/{wildcards.judge}.parquet" for study in earlier]
 
     def planned(self, pattern: str) -> Params:
         """An input function: one kind of planning's files, of every study, live judge and dataset."""
@@ -211,7 +211,10 @@ class Judging(Stage):
 
     def requests(self, wildcards: Wildcards) -> list[str]:
         """The requests of every study that uses a judge."""
-        return [f"results/requests/{study}/{wildcards.judge}.parquet" for study in self.run.studies_of(wildcards.judge)]
+        return [
+            f"{self.run.results}/requests/{study}/{wildcards.judge}.parquet"
+            for study in self.run.studies_of(wildcards.judge)
+        ]
 
     def probes(self, wildcards: Wildcards) -> list[str]:
         """The probes of the studies that use a judge, unless this run only tells the costs."""
@@ -281,7 +284,7 @@ class Records(Stage):
     def items(self, wildcards: Wildcards) -> list[str]:
         """Items that recorded answers score; those that they compare need not be there."""
         compared = self.run.study(wildcards).probe in discovery.COMPARING
-        return [] if compared else [f"results/items/{wildcards.dataset}.parquet"]
+        return [] if compared else [f"{self.run.results}/items/{wildcards.dataset}.parquet"]
 
     def dataset(self, wildcards: Wildcards) -> str:
         """A dataset's name and adapter, and the benchmark that its option names."""
@@ -304,7 +307,7 @@ class Scores(Stage):
     def responses(self, wildcards: Wildcards) -> list[str]:
         """The responses of a judge, which are those of all studies."""
         shards = range(1, self.run.judge(wildcards).shards + 1)
-        return [f"results/responses/{wildcards.judge}/{shard}.parquet" for shard in shards]
+        return [f"{self.run.results}/responses/{wildcards.judge}/{shard}.parquet" for shard in shards]
 
     def judge(self, wildcards: Wildcards) -> str:
         """A judge, as far as the list of its answers depends on it."""
@@ -362,13 +365,13 @@ class Scores(Stage):
         """
 
         def path(wildcards: Wildcards) -> Any:
-            judge, listed = wildcards.judge, f"results/responses/{wildcards.judge}.json"
+            judge, listed = wildcards.judge, f"{self.run.results}/responses/{wildcards.judge}.json"
             place = f"{wildcards.study}/{wildcards.dataset}/{judge}.parquet"
             needed = self.run.studies_until(wildcards.study, judge) if judge in self.run.live else []
             same = needed and answers.unchanged(
                 Path(listed),
-                Path(f"results/scores/{place}"),
-                Path(f"results/plan/{place}"),
+                Path(f"{self.run.results}/scores/{place}"),
+                Path(f"{self.run.results}/plan/{place}"),
                 studies=needed,
                 store=Path(f"results/store/{judge}"),
                 made_by=self._made_by(wildcards),

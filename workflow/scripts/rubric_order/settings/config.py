@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 import yaml
 from annotated_types import Ge, Len
-from pydantic import GetCoreSchemaHandler, ValidationError, create_model
+from pydantic import GetCoreSchemaHandler, StringConstraints, ValidationError, create_model
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
 
 from rubric_order import registry
@@ -34,6 +34,7 @@ from rubric_order.settings.judges import AnyJudge
 from rubric_order.settings.statistics import Reads, Statistics
 from rubric_order.settings.studies import Dataset, References, Study
 
+OUTPUT = r"^results(/[A-Za-z0-9][A-Za-z0-9_-]*)?$"
 READ = "`plan_reads` and below; judges answer new prompts only"
 
 
@@ -75,6 +76,13 @@ class Config(Settings):
         "Folder with answers that judges have already given; each judge in it joins the studies of strategy"
         " `recorded`.",
         reruns="what joins or leaves the studies",
+    )
+    output: Annotated[str, StringConstraints(pattern=OUTPUT)] = setting(
+        "results",
+        "Folder of what the run makes: `results`, or a folder in it, such as `results/gpt_4o`. Runs with folders of"
+        " their own keep their results beside each other. They share `results/store/`, so that no question is asked"
+        " twice, `results/data/` and `results/models/`.",
+        reruns="all but the judges' answers, into the new folder",
     )
     rehearse: Annotated[int, Ge(2)] | None = setting(
         None,

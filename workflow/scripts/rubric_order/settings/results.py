@@ -45,7 +45,7 @@ class Key(NamedTuple):
         )
 
 
-STUDY = Key(str, "position_bias", "Study to show.")
+STUDY = Key(str, "position_bias", "Study to show; where none of this name is there, by default the first that fits.")
 ALSO = Key(list[str], [], "Further studies whose rows follow; column `study` then says whose each row is.")
 PROFILE = Key(
     str, DEFAULT_PROFILE, "Profile of the judges to show; `all` shows every profile, each as a judge of its own."

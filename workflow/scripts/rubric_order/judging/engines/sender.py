@@ -9,7 +9,6 @@ go into the file of open calls, where the next job finds them. That job waits un
 import contextlib
 import os
 import queue
-import resource
 import subprocess
 import sys
 import threading
@@ -216,6 +215,8 @@ def main(requests: Connection, responses: Connection) -> None:
 
 def _allow_files() -> None:
     """Let this process open as many files as the system lets it: each call under way has a connection."""
+    import resource  # Windows has none, nor this process
+
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
