@@ -1,6 +1,8 @@
 """Fixtures of all tests: the project's files, a judge with all defaults, and a small dataset."""
 
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -15,6 +17,15 @@ from rubric_order.settings.judges import Judge
 
 hypothesis.settings.register_profile("project", deadline=None)  # how fast a shared machine is says nothing about us
 hypothesis.settings.load_profile("project")
+
+
+@pytest.fixture(autouse=True)
+def _level_of_the_log() -> Iterator[None]:
+    """Give the log its level back: a command that runs in this process sets it, and later tests read messages."""
+    log = logging.getLogger("rubric_order")
+    level = log.level
+    yield
+    log.setLevel(level)
 
 
 @pytest.fixture

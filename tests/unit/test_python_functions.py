@@ -287,20 +287,29 @@ def test_an_answer_of_a_wrong_type_is_a_failure_for_good_with_a_reason(ask, retu
 
 
 def test_calls_of_a_function_are_made_one_at_a_time_and_those_of_an_async_one_together(ask):
-    most = [0, 0]
+    """Each call waits until as many are under way as are expected, and then a while for one too many."""
+    most, wanted, lock = [0, 0], [0], threading.Lock()
 
     def note(change):
-        most[0] += change
-        most[1] = max(most)
+        with lock:
+            most[0] += change
+            most[1] = max(most)
+
+    def waits():
+        return (0.005 for _ in range(6000) if most[1] < wanted[0])  # half a minute where so many never come
 
     def plain(prompt):
         note(1)
+        for seconds in waits():
+            time.sleep(seconds)
         time.sleep(0.005)
         note(-1)
         return 4
 
     async def coroutine(prompt):
         note(1)
+        for seconds in waits():
+            await asyncio.sleep(seconds)
         await asyncio.sleep(0.005)
         note(-1)
         return 4
@@ -312,7 +321,7 @@ def test_calls_of_a_function_are_made_one_at_a_time_and_those_of_an_async_one_to
         (functools.partial(coroutine), {"concurrency": 7}, 7),
         (lambda prompt: coroutine(prompt), {}, 1),
     ):
-        most[:] = [0, 0]
+        most[:], wanted[0] = [0, 0], expected
         assert [response.text for response in ask(function, 64, **changes)] == ["4"] * 64
         assert most[1] == expected
 
