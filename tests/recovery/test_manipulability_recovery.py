@@ -80,7 +80,7 @@ def test_halves_of_repeats_reach_no_more_than_there_is_and_what_is_seen_is_far_m
 @pytest.mark.slow
 def test_without_an_effect_nothing_is_beyond_chance_or_reached():
     """The judge varies by chance alone, and by what all reads of an item or group share; groups are few and unequal."""
-    of, count = Simulation(group_scores=0.5, item_scores=0.5, decisiveness=0.7), 60
+    of, count = Simulation(group_scores=0.5, item_scores=0.5, decisiveness=0.7), 30
     found, wrong = {}, {}
     for seed in range(count):
         for strategy, budget in (("balanced", None), ("repeated_rotations", 10)):

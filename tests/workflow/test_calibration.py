@@ -1,4 +1,4 @@
-"""Statistics about few reads in a run: they read finished scores, and ask no judge."""
+"""The statistic `calibration` in a run: it reads finished scores, and asks no judge."""
 
 import copy
 
@@ -10,13 +10,10 @@ from .conftest import SMALL, Project
 
 @pytest.mark.slow
 def test_calibration_is_added_to_a_run_without_a_judge_job_and_its_settings_rerun_it_alone(project: Project):
-    others = ("manipulability", "ordering_subsets")
     shown = {"tables": {"calibration": {}}, "figures": {"calibration": {"readout": "soft"}}}
-    shown = {kind: results | {name: {} for name in others} for kind, results in shown.items()}
     config = copy.deepcopy(SMALL) | shown
     made = ["figures/calibration", "statistics/calibration", "tables/calibration"]
-    folders = ("figures", "statistics", "tables")
-    assert project.planned(config=config) == sorted([*made, *(f"{kind}/{name}" for kind in folders for name in others)])
+    assert project.planned(config=config) == made
     run = project.snakemake(config=config)
     assert run.returncode == 0, run.stdout + run.stderr
     assert project.planned(config=config) == []
@@ -26,10 +23,6 @@ def test_calibration_is_added_to_a_run_without_a_judge_job_and_its_settings_reru
     assert project.planned(config=config) == made
     config = config | {"statistics": SMALL["statistics"], "figures": {"calibration": {"readout": "hard"}}}
     assert project.planned(config=config) == ["figures/calibration"]
-    config["statistics"] = SMALL["statistics"] | {"ordering_subsets": {"target_error": 0.1}}
-    assert project.planned(config=config) == sorted(
-        ["figures/calibration", "statistics/ordering_subsets", "tables/ordering_subsets"]
-    )
 
 
 @pytest.mark.slow
