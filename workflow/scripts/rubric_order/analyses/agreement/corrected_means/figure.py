@@ -123,6 +123,7 @@ def _draw_needed(axis: Axes, block: pd.DataFrame, target: str) -> None:
     axis.set_yscale("log")
     margins = np.sort(rows_with(own, quantity="groups_needed")["margin"].unique())
     axis.set_yticks(margins, [f"±{margin:g}" for margin in margins])
+    axis.set_ylim(margins[0] / 1.2, margins[-1] * 1.2)
     axis.yaxis.set_minor_formatter(NullFormatter())
     axis.yaxis.set_minor_locator(plt.NullLocator())
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
