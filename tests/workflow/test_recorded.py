@@ -74,8 +74,8 @@ def test_comparisons_of_any_benchmark_go_from_a_file_to_a_table(fresh: Project, 
     run = fresh.snakemake(*wanted, *fresh.own(config))
     assert run.returncode == 0, run.stdout + run.stderr
     table = pd.read_csv(fresh.file("results/tables/pairwise_position_bias.csv"))
-    assert set(table["judge"]) == {"my_judge"}
-    assert set(table["dataset"]) == {"my_bench"}
+    assert set(table["judge"]) == {"My judge"}
+    assert set(table["benchmark"]) == {"MyBench"}
     scores = pd.read_parquet(fresh.file("results/scores/my_comparisons/my_bench/my_judge.parquet"))
     chosen = scores["position"].astype("Int8")
     assert (chosen == 0).sum() == 18
