@@ -28,13 +28,14 @@ def conda(tmp_path: Path) -> dict[str, str]:
     """Environment with a conda that only says which platform it is on: Snakemake asks it before it writes an image."""
     program = tmp_path / "tools/conda"
     program.parent.mkdir()
-    about = {"platform": "linux-64", "conda_prefix": "/opt/conda", "conda_version": "25.9.1"}
-    about["channel_priority"] = "strict"
+    about: dict[str, object] = {"platform": "linux-64", "conda_prefix": "/opt/conda", "conda_version": "25.9.1"}
+    about["get"] = {"channel_priority": "strict"}
     program.write_text(f"#!/bin/sh\necho '{json.dumps(about)}'\n")
     program.chmod(0o755)
     return {"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", [None, "config/demo.yaml", "config/papers/scoring_bias.yaml"])
 def test_an_image_has_all_environments_whatever_the_config(fresh: Project, conda: dict[str, str], config: str | None):
     words = ["--configfile", config] if config else []
