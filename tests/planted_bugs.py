@@ -141,8 +141,8 @@ BUGS = (
     Bug(  # people's scores stay as they were where a pair is turned round
         "recorded",
         "recorded/reads.py",
-        "scores[::-1] if turned else scores",
-        "scores",
+        "values[::-1] if turned else values",
+        "values",
         ("test_recorded_reads.py",),
     ),
     Bug(  # levels count as shown from the lowest on, whatever their order in the prompt

@@ -60,6 +60,8 @@ def with_ready_made(root, *layers):
     for path in loading.ready_made(root / "config", config):
         loading.merge(whole, yaml.safe_load(path.read_text(encoding="utf-8")))
     loading.merge(whole, config)
+    loading.name_studies(whole)
+    loading.follow_scales(whole)
     return whole
 
 
@@ -176,7 +178,7 @@ STUDY = "studies/position_bias"
     ("path", "value", "message"),
     [
         # unknown keys
-        ("studeis", {}, "top level: unknown key 'studeis'; expected dataset_mirror, recorded_dir, rehearse"),
+        ("studeis", {}, "top level: unknown key 'studeis'; expected dataset_mirror, recorded_dir, output"),
         (f"{JUDGE}/modle", "x", f"{JUDGE}: unknown key 'modle'; expected engine, model, label, answer_format"),
         (f"{JUDGE}/sampling/temprature", 1, f"{JUDGE}/sampling: unknown key 'temprature'; expected temperature, top_p"),
         (f"{STUDY}/stategies", [], f"{STUDY}: unknown key 'stategies'; expected probe, datasets"),

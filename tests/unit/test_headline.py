@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 from test_cards import PLAIN
 
+from rubric_order.base.gold import INTENDED
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.readouts import Readout
 from rubric_order.cards import card, headline, terms
@@ -77,13 +78,10 @@ def test_each_verdict_has_words():
 
 def test_each_fact_of_a_card_has_a_term_and_each_term_a_fact():
     known = Interval(0.5, 0.4, 0.6)
-    people = {
-        "agreement": Agreement(known, 0.5, known, known, known, known, 9),
-        "rankings": Rankings(known, known, 1, 9),
-        "copies": "a = b",
-        "n_copies": 2,
-    }
+    agreement = Agreement(known, 0.5, known, known, known, known, 9)
+    people = {"agreement": agreement, "rankings": Rankings(known, known, 1, 9), "copies": "a = b", "n_copies": 2}
     cards = [dataclasses.replace(PLAIN, spread=Spread(readout=readout), **people) for readout in Readout]
+    cards.append(dataclasses.replace(PLAIN, agreement=dataclasses.replace(agreement, gold=INTENDED)))
     names = {name for evidence in cards for name, _ in card.facts(evidence)}
     assert [name for name in names if not terms.term(name)] == []
     assert {terms.term(name) for name in names} == set(terms.TERMS.values())

@@ -262,7 +262,18 @@ def test_human_agreement_has_the_documented_columns_and_rows():
     result = human_agreement.estimate(random_table(1), **OPTIONS)
     assert list(result.columns) == [
         *(*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"),
-        *("bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed", "flag", "method", "confidence"),
+        *(
+            "bound_low",
+            "bound_high",
+            "n_items",
+            "n_clusters",
+            "n_reads",
+            "n_failed",
+            "flag",
+            "method",
+            "gold",
+            "confidence",
+        ),
     ]
     rows = result[["readout", "criterion", "cluster", "quantity"]].itertuples(index=False, name=None)
     quantities = ("pearson", "spearman", "kendall", "kappa")

@@ -146,6 +146,8 @@ def statistic(name: str) -> pd.DataFrame:
     temperatures = {name: {"default": 0.5, "warm": 1.0, "hot": 1.5} for name in JUDGES}
     derived = {
         "bases": {"s": ["baseline", "balanced"]},
+        "call_prices": dict.fromkeys(JUDGES, 0.001),
+        "golds": {},
         "human_scales": {name: [1, 5] for name in DATASETS},
         "sampling_temperatures": temperatures,
         "temperatures": temperatures,

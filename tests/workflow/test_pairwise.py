@@ -69,7 +69,6 @@ def test_a_folder_of_comparisons_becomes_the_table_of_the_paper(fresh: Project):
         ([], "no recorded answers; expected files named"),
         (["{"], "a.jsonl: line 1, column 2: malformed JSON"),
         ([record(), record(options=["A", "B", "C", "D"])], "a.jsonl: line 2: field 'options': expected two or three"),
-        ([record(benchmark="Other")], "a.jsonl: line 1: field 'benchmark': expected MTBench, DevBench, found 'Other'"),
         ([record(answer_b="vicuna-13b-v1.3")], "a.jsonl: line 1: field 'answer_b': expected another one"),
         ([{"item_id": "x", "response": "4"}], "the recorded answers score one text each"),
     ],

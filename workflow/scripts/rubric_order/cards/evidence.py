@@ -117,7 +117,7 @@ class Agreement:
         order: `single` less `usual`. averaging: r of the mean less `single`.
         reliability: of the mean of several people's scores; unknown where one person rated.
         n_items: that have a human score.
-        gold: kind of label in the place of people's scores, see `base.gold`.
+        gold: kind of label in the place of people's scores, see module `gold`.
     """
 
     usual: Interval = UNKNOWN

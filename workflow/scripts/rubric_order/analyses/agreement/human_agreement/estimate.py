@@ -57,7 +57,7 @@ def estimate(
         confidence: see the package.
         human_scales: least and greatest human score of each dataset, by default `HUMAN_SCALE`; for kappa.
         items: the datasets' items with the scores of each rater (`human_scores`), where these are known.
-        golds: kind of label of each dataset whose labels are not people's, see `base.gold`.
+        golds: kind of label of each dataset whose labels are not people's, see module `gold`.
         clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
@@ -73,7 +73,7 @@ def estimate(
 
         `n_items` items have a mean score, from `n_reads` reads; `n_failed` reads of items with a human score have none.
         `bound_low` and `bound_high` are the least and greatest Pearson's r that their scores could make, see
-        `bounds.correlation_bounds`. `gold` is the kind of label, see `base.gold`. What is not defined is NaN, such as
+        `bounds.correlation_bounds`. `gold` is the kind of label, see module `gold`. What is not defined is NaN, such as
         a correlation where judge or humans give one score only.
 
     Source: Xu et al. (2026), Section 4.4, for the correlations.

@@ -39,7 +39,7 @@ def estimate(
     Args:
         items, pairs: tables of one or more datasets, see `datasets.prepare`.
         resamples, confidence, seed: of the percentile bootstrap, which draws groups with replacement.
-        golds: kind of label of each dataset whose labels are not people's, see `base.gold`.
+        golds: kind of label of each dataset whose labels are not people's, see module `gold`.
 
     Returns:
         One row a dataset, source of scores and criterion (``all``: pooled; a single criterion has no further row).
