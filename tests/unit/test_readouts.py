@@ -9,7 +9,7 @@ from factories import simulated_reads
 
 from rubric_order.base import files
 from rubric_order.base.keys import KEYS
-from rubric_order.base.readouts import Readout
+from rubric_order.base.readouts import READ
 from rubric_order.cards.card import cards
 from rubric_order.library import estimates
 from rubric_order.methods import tidy
@@ -35,7 +35,7 @@ MADE = {
 
 @pytest.mark.parametrize("made", MADE.values(), ids=MADE)
 def test_a_written_table_has_plain_strings(made, tmp_path):
-    for name, readouts in {"plain": ["hard", "soft"], "enum": list(Readout)}.items():
+    for name, readouts in {"plain": ["hard", "soft"], "enum": list(READ)}.items():
         table = made(readouts)
         files.write_parquet(table, tmp_path / f"{name}.parquet")
         table.to_csv(tmp_path / f"{name}.csv")
@@ -43,7 +43,7 @@ def test_a_written_table_has_plain_strings(made, tmp_path):
     for ending in ("parquet", "csv", "json"):
         assert (tmp_path / f"enum.{ending}").read_bytes() == (tmp_path / f"plain.{ending}").read_bytes()
     assert {type(value) for value in pq.read_table(tmp_path / "enum.parquet")["readout"].to_pylist()} == {str}
-    assert made(list(Readout)).dtypes.equals(made(["hard", "soft"]).dtypes)
+    assert made(list(READ)).dtypes.equals(made(["hard", "soft"]).dtypes)
 
 
 def test_statistics_and_cards_have_plain_strings():

@@ -111,7 +111,10 @@ def test_names_are_told_without_importing_a_package(install):
             {"init": ('("gap", "power")', '("gasp", "power")')},
             "table: statistics: 'gasp' is no statistic; did you",
         ),
-        ({"init": ('("bases",)', '("basis",)')}, "statistic: derived: 'basis' is not one of bases, conditions,"),
+        (
+            {"init": ('("bases",)', '("basis",)')},
+            "statistic: derived: 'basis' is not one of bases, call_prices, conditions,",
+        ),
         ({"init": ("misc{you2026", "misc{you")}, "methods: 'you2026' is cited; expected an entry of this key in refer"),
         ({"estimate": ("def estimate", "def estimat")}, "module 'plugin_gap.estimate' lacks estimate"),
         ({"estimate": ("COLUMNS", "COLUMN")}, "module 'plugin_gap.estimate' lacks COLUMNS"),
