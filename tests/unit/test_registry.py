@@ -113,7 +113,7 @@ def test_names_are_told_without_importing_a_package(install):
         ),
         (
             {"init": ('("bases",)', '("basis",)')},
-            "statistic: derived: 'basis' is not one of bases, call_prices, conditions,",
+            "statistic: derived: 'basis' is not one of bases, call_prices,",
         ),
         ({"init": ("misc{you2026", "misc{you")}, "methods: 'you2026' is cited; expected an entry of this key in refer"),
         ({"estimate": ("def estimate", "def estimat")}, "module 'plugin_gap.estimate' lacks estimate"),
