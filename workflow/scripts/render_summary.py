@@ -11,6 +11,7 @@ from rubric_order.scoring import usage
 
 NONE: dict[str, Path] = {}
 NO_FILES: list[Path] = []
+NO_PRICES: dict = {}
 
 
 def main(
@@ -24,7 +25,7 @@ def main(
     margin: float = 0.1,
     by_criterion: dict[str, Path] = NONE,
     scores: list[Path] = NO_FILES,
-    prices: dict | None = None,
+    prices: dict = NO_PRICES,
 ) -> None:
     """Write `summary.json` and `summary.html`.
 
@@ -43,7 +44,7 @@ def main(
     """
     known = Labels(**labels)
     read = {name: in_order(ESTIMATES.read(path), known) for name, path in statistics.items()}
-    costs = {key: cost for path in scores for key, cost in _costs(path, prices or {}).items()}
+    costs = {key: cost for path in scores for key, cost in _costs(path, prices).items()}
     cards = summary.made(read, note=run.get("rehearsal", ""), costs=costs) if read else []
     of_criteria = criteria.cards(read[criteria.STATISTIC], margin) if criteria.STATISTIC in read else []
     single = {name: ESTIMATES.read(path) for name, path in by_criterion.items()}
