@@ -19,7 +19,7 @@ rule plan_recorded:
         code=run.code("plan_recorded.py", records.importer_modules),
         entry=run.entry("plan_recorded.py"),
         judge=records.judge,
-        dataset=records.dataset,
+        dataset=records.compared,
     shell:
         "python {params.entry:q}"
         " --items {input.item_table:q}"

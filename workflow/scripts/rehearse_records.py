@@ -14,12 +14,14 @@ def main(items: Path, pairs: Path, dataset: dict, judge: Recorded, output: Path)
 
     Args:
         items, pairs: of one dataset.
-        dataset: its `name` and `adapter`.
+        dataset: its `name`, `adapter` and, where its option names one, `benchmark`.
         judge: the recorded judge, with `simulation`; it compares texts or scores them.
     """
     table = ITEMS.read(items)
     if judge.compares:
-        records = rehearsal.comparisons(table, PAIRS.read(pairs), judge, adapter=dataset["adapter"])
+        records = rehearsal.comparisons(
+            table, PAIRS.read(pairs), judge, adapter=dataset["adapter"], benchmark=dataset.get("benchmark")
+        )
     else:
         records = rehearsal.scores(table, judge)
     files.write_text("".join(json.dumps(record) + "\n" for record in records), output)

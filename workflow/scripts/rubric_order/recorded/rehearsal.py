@@ -1,7 +1,7 @@
 """Records of a judge whose answers exist already, by a simulated judge: what a rehearsal reads in their place."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,22 +60,30 @@ def scores(items: pd.DataFrame, judge: Rehearsed) -> list[dict[str, Any]]:
     ]
 
 
-def comparisons(items: pd.DataFrame, pairs: pd.DataFrame, judge: Rehearsed, *, adapter: str) -> list[dict[str, Any]]:
+def comparisons(
+    items: pd.DataFrame, pairs: pd.DataFrame, judge: Rehearsed, *, adapter: str, benchmark: str | None = None
+) -> list[dict[str, Any]]:
     """Records in which pairs of items are compared, each in both orders.
 
     Args:
         items, pairs: of one dataset. Where it has no pairs, each two candidates of a group are compared.
         judge: the recorded judge, with `simulation`.
-        adapter: the dataset's: records of comparisons are of the benchmarks in `BENCHMARKS` alone.
+        adapter: the dataset's: records of comparisons are of the benchmarks in `BENCHMARKS`, or of any by
+            `importers.RECORDED`, in the words of the judge's `labels`.
+        benchmark: of `importers.RECORDED`, as the records name it; None where they name none.
 
     Raises:
         InputError: the dataset is none of these.
     """
-    if adapter not in BENCHMARKS:
-        expected = ", ".join(BENCHMARKS)
+    if adapter not in {*BENCHMARKS, importers.RECORDED}:
+        expected = ", ".join([*BENCHMARKS, importers.RECORDED])
         raise InputError(f"judge {judge.model!r}: recorded comparisons are of {expected}; found adapter {adapter!r}")
-    benchmark = BENCHMARKS[adapter]
-    letters, form = VERDICTS[benchmark]
+    if adapter == importers.RECORDED:
+        letters: Sequence[str] = _written(judge)
+        form = "{}"
+    else:
+        benchmark = BENCHMARKS[adapter]
+        letters, form = VERDICTS[benchmark]
     repeats = 1 if benchmark == SUMMEVAL else REPEATS
     simulated = simulation.Simulation.of(judge)
     head = _head(judge, simulated)
@@ -102,15 +110,24 @@ def comparisons(items: pd.DataFrame, pairs: pd.DataFrame, judge: Rehearsed, *, a
         NO_CHOICE if failed else form.format(letters[place])
         for place, failed in zip(outcome.places[:, 0], outcome.failed, strict=True)
     ]
+    options = {} if judge.labels else {"options": list(letters)}
     return [
-        {"judge": judge.model, "options": list(letters), "response": answer}
+        {"judge": judge.model, **options, "response": answer}
         | _about(benchmark, keyed_items[one], keyed_items[other], order, repeat)
         for ((one, other), order, repeat), answer in zip(orders, answers, strict=True)
     ]
 
 
+def _written(judge: Rehearsed) -> tuple[str, ...]:
+    """Labels that a judge writes for the first answer, the second one, and a tie where it has a label for it."""
+    labels = {option: label for label, option in judge.labels.items()} if judge.labels else {}
+    return tuple(labels.get(option, option) for option in ("A", "B")) + tuple(
+        label for option, label in labels.items() if option not in {"A", "B"}
+    )
+
+
 def _about(
-    benchmark: str, one: Mapping[str, Any], other: Mapping[str, Any], order: tuple[int, int], repeat: int
+    benchmark: str | None, one: Mapping[str, Any], other: Mapping[str, Any], order: tuple[int, int], repeat: int
 ) -> dict[str, Any]:
     """Fields of a record about the two items that it compares, in the format of its benchmark."""
     candidates = [one["candidate"], other["candidate"]]
@@ -119,7 +136,8 @@ def _about(
         fields = {"criterion": one["criterion"], "article_id": one["group_id"]}
         return fields | {"pair": candidates, "toggled": order == (2, 1)} | human
     first, second = (candidates[option - 1] for option in order)
-    fields = {"benchmark": benchmark, "task": one["category"], "question_id": one["group_id"]}
+    fields = {"task": one["category"], "question_id": one["group_id"]}
+    fields |= {} if benchmark is None else {"benchmark": benchmark}
     return fields | {"answer_a": first, "answer_b": second, "repetition": repeat}
 
 

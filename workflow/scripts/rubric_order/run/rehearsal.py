@@ -14,7 +14,7 @@ from typing import Any
 from rubric_order.base.conditions import split
 from rubric_order.base.errors import InputError
 from rubric_order.prompts.conditions import TOGETHER
-from rubric_order.recorded import discovery
+from rubric_order.recorded import discovery, importers
 from rubric_order.settings.config import Config
 from rubric_order.settings.judges import Judge, Profile, Recorded, Rehearsed, Sampling, Simulated, Simulation
 from rubric_order.settings.studies import Dataset, File
@@ -127,12 +127,12 @@ def apply(config: Config) -> Config:
 
 
 def _cut(name: str, dataset: Dataset, groups: int, mirror: str) -> Dataset:
-    """A dataset with so many groups at most, and simulated where its files are not at hand."""
+    """A dataset with so many groups at most, and simulated where its files are not at hand or it has no texts."""
     from rubric_order.simulation.judge import HIGH, LOW  # imports scipy
 
     limit = min(groups, dataset.limit or groups)
     files = {key: _at_hand(name, key, file, mirror) for key, file in dataset.files.items()}
-    if None not in files.values():
+    if None not in files.values() and dataset.adapter != importers.RECORDED:
         return dataset.changed(limit=limit, files=files, stand_in=None)
     stand_in = {**(dataset.stand_in or {}), "n_groups": limit}
     return dataset.changed(limit=limit, stand_in=stand_in, human_scale=[int(LOW), int(HIGH)])

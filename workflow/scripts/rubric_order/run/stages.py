@@ -288,12 +288,18 @@ class Records(Stage):
 
     def dataset(self, wildcards: Wildcards) -> str:
         """A dataset's name and adapter, and the benchmark that its option names."""
+        return self.run.in_file(self._named(wildcards))
+
+    def compared(self, wildcards: Wildcards) -> str:
+        """The same, and the probe of a study that compares lists."""
+        probe = self.run.study(wildcards).probe
+        return self.run.in_file(self._named(wildcards) | ({"probe": probe} if probe == discovery.LISTS else {}))
+
+    def _named(self, wildcards: Wildcards) -> dict[str, Any]:
         dataset = self.config.datasets[wildcards.dataset]
         named = {"name": wildcards.dataset, "adapter": dataset.adapter}
         benchmark = dataset.block()["options"].get("benchmark") if dataset.adapter == RECORDED else None
-        named |= {} if benchmark is None else {"benchmark": benchmark}
-        probe = self.run.study(wildcards).probe
-        return self.run.in_file(named | ({"probe": probe} if probe == discovery.LISTS else {}))
+        return named if benchmark is None else named | {"benchmark": benchmark}
 
     def judge(self, wildcards: Wildcards) -> str:
         """A recorded judge, as far as its answers depend on it."""
