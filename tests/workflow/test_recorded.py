@@ -82,5 +82,5 @@ def test_comparisons_of_any_benchmark_go_from_a_file_to_a_table(fresh: Project, 
     assert (chosen == 1).sum() == 60
     assert chosen.isna().sum() == 2  # nothing is guessed
     failures = pd.read_csv(fresh.file("results/tables/parse_failures.csv"))
-    assert failures.query("reason == 'all'")["n_failed"].tolist() == [2]
+    assert failures.query("reason == 'all' and option == 'all' and position == 'all'")["n_failed"].tolist() == [2]
     assert not fresh.file("results/store").exists()
