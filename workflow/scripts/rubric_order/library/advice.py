@@ -162,8 +162,8 @@ def advise(
     if readout is not None and readout not in set(READ):
         raise InputError(f"readout: expected 'hard' or 'soft', found {readout!r:.60}")
     where: object = reads if isinstance(reads, str | Path) else "reads"
-    names = None if columns is None else Columns(dict(columns)).checked("columns")
-    scores = estimates.scores_of(reads, columns=names, scale=scale)
+    column_names = None if columns is None else Columns(dict(columns)).checked("columns")
+    scores = estimates.scores_of(reads, columns=column_names, scale=scale)
     rows = advice.estimate(
         scores,
         goal=goal,

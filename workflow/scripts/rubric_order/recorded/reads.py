@@ -129,8 +129,8 @@ def about(records: pd.DataFrame, adapter: str, benchmark: str | None = None) -> 
         return kept
     named = kept[kept["benchmark"] == benchmark]
     if named.empty:
-        found = files.listed(sorted({str(name) for name in kept["benchmark"]})) if len(kept) else "none"
-        raise InputError(f"no recorded comparison is of benchmark {benchmark!r:.60}; found {found}")
+        listed_names = files.listed(sorted({str(name) for name in kept["benchmark"]})) if len(kept) else "none"
+        raise InputError(f"no recorded comparison is of benchmark {benchmark!r:.60}; found {listed_names}")
     return named
 
 
@@ -320,13 +320,15 @@ def _plan_lists(records: pd.DataFrame, *, study: str, judge_id: str, dataset: st
     """As `plan_comparisons`, of lists; the canonical order of their candidates is alphabetical."""
     shown = records["shown"].map(list)
     canonical = shown.map(sorted)
-    order = [[names.index(name) + 1 for name in listed] for names, listed in zip(canonical, shown, strict=True)]
+    order = [
+        [candidates.index(name) + 1 for name in listed] for candidates, listed in zip(canonical, shown, strict=True)
+    ]
     lengths = [
-        None if values is None else [values[listed.index(name)] for name in names]
-        for values, listed, names in zip(records["lengths"], shown, canonical, strict=True)
+        None if values is None else [values[listed.index(name)] for name in candidates]
+        for values, listed, candidates in zip(records["lengths"], shown, canonical, strict=True)
     ]
     parts = zip(records["group_id"], records["task"], canonical, strict=True)
-    unit = ["-".join([group, *([task] if task else []), *names]) for group, task, names in parts]
+    unit = ["-".join([group, *([task] if task else []), *candidates]) for group, task, candidates in parts]
     nothing = pd.Series([None] * len(records), dtype=object)
     reads = pd.DataFrame(
         {"study": study, "judge": judge_id, "profile": DEFAULT_PROFILE, "dataset": dataset, "unit_id": unit}

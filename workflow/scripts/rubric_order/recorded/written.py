@@ -37,9 +37,9 @@ def letter(word: str, shown: Sequence[str], own: Sequence[str]) -> str | None:
         ['B', 'A', 'C', '', None]
     """
     folded = word.strip().casefold()
-    names = [name.casefold() for name in shown]
-    if folded in names:
-        return own[names.index(folded)]
+    candidates = [name.casefold() for name in shown]
+    if folded in candidates:
+        return own[candidates.index(folded)]
     if folded in NOTHING:
         return ""
     if folded in TIES:

@@ -186,7 +186,13 @@ def follow_scales(config: Mapping[str, Any]) -> None:
 def _scales(studies: Mapping[str, Any], block: Mapping[str, Any]) -> list[Any]:
     """Scales of the studies that a figure or table shows, those of the first study first."""
     shown, also = block.get("studies", [block.get("study")]), block.get("also", [])
-    named = [name for names in (shown, also) if isinstance(names, list) for name in names if isinstance(name, str)]
+    named = [
+        name
+        for studies_shown in (shown, also)
+        if isinstance(studies_shown, list)
+        for name in studies_shown
+        if isinstance(name, str)
+    ]
     listed = (studies[name].get("scales", SCALES) for name in named if isinstance(studies.get(name), Mapping))
     return [n for scales in listed if isinstance(scales, list) for n in scales]
 

@@ -57,9 +57,9 @@ class Pages(Stage):
 
     def reads_about(self, wildcards: Wildcards) -> str:
         """Study, dataset and judge whose reads are chosen from; the name of labels, if they are not people's."""
-        names = {"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge}
+        wanted = {"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge}
         kind = self.config.datasets[wildcards.dataset].gold
-        return self.run.in_file(names | ({} if kind == gold.HUMAN else {"gold": gold.NAMES[kind]}))
+        return self.run.in_file(wanted | ({} if kind == gold.HUMAN else {"gold": gold.NAMES[kind]}))
 
     def reads_settings(self, wildcards: Wildcards) -> str:
         """Numbers of reads that are shown."""
@@ -91,8 +91,8 @@ class Pages(Stage):
     def card_files(self, wildcards: Wildcards) -> list[str]:
         """The statistics that bias cards are made from, where a study has the scores that they read."""
         by_cards = (CARDS, OF_CRITERIA)
-        names = [name for made in by_cards if self._any_study(registry.probes(made)) for name in made]
-        return [f"{self.run.results}/statistics/{name}.parquet" for name in names]
+        needed = [name for made in by_cards if self._any_study(registry.probes(made)) for name in made]
+        return [f"{self.run.results}/statistics/{name}.parquet" for name in needed]
 
     def card_scores(self, wildcards: Wildcards) -> list[str]:
         """The scores behind bias cards, whose metadata say how many tokens answers took."""
@@ -103,8 +103,8 @@ class Pages(Stage):
 
     def prices(self, wildcards: Wildcards) -> str:
         """Prices of the judges that have some."""
-        known = {name: self.config.judges[name].capabilities.prices for name in self.run.used_judges}
-        return self.run.in_file({name: prices.block() for name, prices in known.items() if prices is not None})
+        priced = {name: self.config.judges[name].capabilities.prices for name in self.run.used_judges}
+        return self.run.in_file({name: prices.block() for name, prices in priced.items() if prices is not None})
 
     def criterion_card_files(self, wildcards: Wildcards) -> list[str]:
         """The statistics of bias cards of single criteria, where config asks for them."""

@@ -57,8 +57,8 @@ class Derived(Stage):
 
     def golds(self, block: Block) -> dict[str, str]:
         """Kind of label of each dataset that is judged or described, where it is not people's."""
-        names = {*self.run.used_datasets, *Statistics(self.run).described_datasets}
-        kinds = {name: self.config.datasets[name].gold for name in sorted(names)}
+        read = {*self.run.used_datasets, *Statistics(self.run).described_datasets}
+        kinds = {name: self.config.datasets[name].gold for name in sorted(read)}
         return {name: kind for name, kind in kinds.items() if kind != gold.HUMAN}
 
     def human_scales(self, block: Block) -> dict[str, list[float]]:
@@ -358,10 +358,10 @@ class Shown(Stage):
 
     def listed(self, pattern: str) -> list[dict[str, str]]:
         """Title, caption and file of each result that config names."""
-        names: list[str] = list(getattr(self.config, self.kind))
+        listed: list[str] = list(getattr(self.config, self.kind))
         return [
             {"title": self.title_of(name), "caption": self.caption_of(name), "path": pattern.format(name)}
-            for name in names
+            for name in listed
         ]
 
     @property

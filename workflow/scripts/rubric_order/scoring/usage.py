@@ -32,11 +32,11 @@ def tokens(reads: pd.DataFrame, responses: pd.DataFrame) -> list[dict[str, Any]]
         >>> found["n_requests"], found["n_counted"], found["prompt_tokens"]
         (2, 1, 90)
     """
-    known = responses.reindex(columns=["request_id", *TOKENS]).dropna()
+    reported = responses.reindex(columns=["request_id", *TOKENS]).dropna()
     parts = []
     for values, part in reads.groupby(list(BY), sort=True):
         ids = part["request_id"].drop_duplicates()
-        counted = known[known["request_id"].isin(ids)]
+        counted = reported[reported["request_id"].isin(ids)]
         sums = {name: int(counted[name].sum()) for name in TOKENS}
         sizes = {"n_items": part["unit_id"].nunique(), "n_requests": len(ids), "n_counted": len(counted)}
         keys = dict(zip(BY, values, strict=True))
@@ -76,10 +76,10 @@ def costs(
     if prices is None:
         return {}
     judge = Prices.model_validate(prices)
-    found = {}
+    by_key = {}
     for part in parts:
         if (cost := per_1000_items(part, judge)) is not None:
             profile, condition, strategy, n = (part[name] for name in BY)
             key = (about["study"], about["judge"], profile, condition, about["dataset"], strategy, n)
-            found[key] = cost, judge.currency or "USD"
-    return found
+            by_key[key] = cost, judge.currency or "USD"
+    return by_key

@@ -315,9 +315,9 @@ class Certification:
         behind = {name for kind in KINDS for name in shown[kind].statistics}
         statistics = self.statistics(dict.fromkeys([*CARDS, *sorted(behind)]))
         prices = self.judge.capabilities.prices
-        about = {"study": STUDY, "judge": self.name, "dataset": self.inputs.dataset}
+        key = {"study": STUDY, "judge": self.name, "dataset": self.inputs.dataset}
         parts = files.read_metadata(self._scores).get(usage.METADATA, [])
-        costs = usage.costs(parts, None if prices is None else prices.block(), about)
+        costs = usage.costs(parts, None if prices is None else prices.block(), key)
         cards = summary.made({name: statistics[name] for name in CARDS}, costs=costs)
         facts = Pages(self.run).run_facts()
         # No path of this machine is sent with the page.

@@ -175,9 +175,11 @@ def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, f
     """The readouts that decide, as those of a card with more groups would, and the error of the exponent."""
     hard = _has(block, "score")
     column = selections.READOUTS[Readout.SOFT]
-    known = block.table[column].notna().to_numpy() if column in block.table else np.zeros(len(block.table), dtype=bool)
+    is_read = (
+        block.table[column].notna().to_numpy() if column in block.table else np.zeros(len(block.table), dtype=bool)
+    )
     low = high = math.nan
-    both = known & block.table[selections.READOUTS[Readout.HARD]].notna().to_numpy() if hard else known & False
+    both = is_read & block.table[selections.READOUTS[Readout.HARD]].notna().to_numpy() if hard else is_read & False
     if both.any():
         shares = np.stack(block.table.loc[both, column].to_numpy())
         place = block.table.loc[both, selections.READOUTS[Readout.HARD]].to_numpy(dtype=int) - 1
@@ -187,7 +189,7 @@ def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, f
         width = 2 * float(distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2))
         return order_tests.deciding(hard=True, known=1.0, drawn=True), (high - low) / width
     drawn = order_tests.drawn_as_they_are(low, high, temperature)
-    return order_tests.deciding(hard=hard, known=float(known.mean()), drawn=drawn), 0.0
+    return order_tests.deciding(hard=hard, known=float(is_read.mean()), drawn=drawn), 0.0
 
 
 def _of_shifts(block: Block, column: str) -> np.ndarray:

@@ -196,8 +196,8 @@ class _OfCard(Predictor):
         return self._at(shape, groups, 1.0)
 
     def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
-        names = {BIAS: ("positions",), SHIFT: ("points", "written")}
-        kinds = names.get(self.asked.goal, ("positions", "interaction", "points", "spread"))
+        tests_of = {BIAS: ("positions",), SHIFT: ("points", "written")}
+        kinds = tests_of.get(self.asked.goal, ("positions", "interaction", "points", "spread"))
         scales = self.errors.scales(kinds, shape, resamples=self.asked.resamples, seed=self.asked.seed)
         ends = sorted(self._at(shape, groups, float(end)) for end in self._ends(scales))
         return ends[0], ends[1]
@@ -308,8 +308,8 @@ def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
 
 def _of_card(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     errors = card.card_errors(pilot, design, temperature=asked.temperature)
-    names = {"positions": "positions", "points": "points", "interaction": "interaction", "spread": "single items"}
-    negative = tuple(f"what groups share ({names[name]})" for name in errors.negative if name in names)
+    words = {"positions": "positions", "points": "points", "interaction": "interaction", "spread": "single items"}
+    negative = tuple(f"what groups share ({words[name]})" for name in errors.negative if name in words)
     if asked.goal == EQUIVALENT:
         why = planning_groups.why_never(errors.at(pilot.shape, pilot.groups), math.inf)
         if why:

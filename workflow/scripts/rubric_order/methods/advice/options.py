@@ -94,9 +94,9 @@ def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Ite
     """
     for design, of in _predictors(pilot, asked, []):
         shape = pilot.shape
-        each = design.reads * shape.items
+        reads_a_group = design.reads * shape.items
         fewest = math.ceil(goals.FEWEST_GROUPS / shape.worth)
-        most = max(most_calls / each, 2 * fewest)
+        most = max(most_calls / reads_a_group, 2 * fewest)
         steps = [fewest * (most / fewest) ** (step / (CURVE - 1)) for step in range(CURVE)]
         for groups in dict.fromkeys(round(step) for step in steps):
             yield _option(of, design, shape, True, groups, budget)
@@ -140,8 +140,8 @@ def _shapes(pilot: Pilot, goal: str) -> list[tuple[Shape, bool]]:
 
 def _numbers(pilot: Pilot, of: Predictor, shape: Shape, design: Design, budget: Budget) -> list[int]:
     """Numbers of groups of the options of one design and shape."""
-    each = design.reads * shape.items
-    affordable = math.floor(budget.most_calls() / each + 1e-9) if budget.amount is not None else 0
+    reads_a_group = design.reads * shape.items
+    affordable = math.floor(budget.most_calls() / reads_a_group + 1e-9) if budget.amount is not None else 0
     if of.asked.goal == goals.RANKED:  # whatever their number: as many as the pilot has, or as the budget pays for
         return [affordable or pilot.groups] if affordable or budget.amount is None else []
     if budget.target is not None:

@@ -46,7 +46,7 @@ def calibrated(
     """
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         values = np.full(len(table), np.nan)
-        names: np.ndarray = np.full(len(table), "", dtype=object)
+        calibrations: np.ndarray = np.full(len(table), "", dtype=object)
         parts = table.groupby(WITHOUT_STRATEGY, sort=True).indices if len(table) else {}
         for key, rows in parts.items():
             part = table.iloc[rows]
@@ -61,8 +61,8 @@ def calibrated(
             # A group without complete reads is in no fold: no calibration has seen it.
             own = part["group_id"].map(of_group).fillna(-1).to_numpy(dtype=int)
             values[rows] = _applied(part, readout, own, models)
-            names[rows] = f"{strategy}, {readout}, {len(models) - 1} folds"
-        yield table.assign(**{CALIBRATED_SCORE: values, NAME: names})
+            calibrations[rows] = f"{strategy}, {readout}, {len(models) - 1} folds"
+        yield table.assign(**{CALIBRATED_SCORE: values, NAME: calibrations})
 
 
 def _readout(part: pd.DataFrame) -> Readout:
@@ -101,9 +101,9 @@ def _applied(part: pd.DataFrame, readout: Readout, fold: np.ndarray, models: dic
     values = np.full(len(part), np.nan)
     n = int(part["n"].iloc[0])
     shown = np.concatenate(part["ordering"].to_numpy()).reshape(len(part), n)
-    known = part[READOUTS[Readout.SOFT] if readout == Readout.SOFT else VALUES[readout]].notna().to_numpy()
+    is_read = part[READOUTS[Readout.SOFT] if readout == Readout.SOFT else VALUES[readout]].notna().to_numpy()
     for one, model in models.items():
-        rows = np.flatnonzero(known & (fold == one))
+        rows = np.flatnonzero(is_read & (fold == one))
         if not len(rows):
             continue
         if readout == Readout.SOFT:

@@ -291,14 +291,14 @@ def _quantities(
     for quantity, values in counted.items():
         if not np.isnan(values.astype(float)).all():
             ratio = shares.share(values, items.group, confidence)
-            about = {"quantity": quantity, "method": "Korn and Graubard over groups"}
-            yield shared | about, ratio.interval.columns()
+            row = {"quantity": quantity, "method": "Korn and Graubard over groups"}
+            yield shared | row, ratio.interval.columns()
     sizes = resampling.part_sizes(items.group)
     for quantity, (values, bounds) in _compared(items, outcome, goal).items():
         if not np.isnan(values[0]):
-            found = resampling.jackknife_t(values, confidence, sizes=sizes).interval.columns()
-            ends = {name: float(np.clip(found[name], *bounds)) for name in ("ci_low", "ci_high")}
-            yield shared | {"quantity": quantity, "method": _METHOD}, found | ends
+            interval = resampling.jackknife_t(values, confidence, sizes=sizes).interval.columns()
+            ends = {name: float(np.clip(interval[name], *bounds)) for name in ("ci_low", "ci_high")}
+            yield shared | {"quantity": quantity, "method": _METHOD}, interval | ends
 
 
 def _compared(items: Items, outcome: Outcome, goal: Goal) -> dict[str, tuple[np.ndarray, tuple[float, float]]]:

@@ -154,8 +154,8 @@ def of_items(items: pd.DataFrame, options: Options) -> Iterator[Row]:
         for candidate in candidates:
             if candidate != reference:
                 own = items[items["candidate"].isin([candidate, reference])]
-                names = {"target": DIFFERENCE, "candidate": candidate, "other": reference}
-                yield from _of_target(own, options, names)
+                compared = {"target": DIFFERENCE, "candidate": candidate, "other": reference}
+                yield from _of_target(own, options, compared)
 
 
 def _candidates(items: pd.DataFrame) -> list[str]:
@@ -224,12 +224,12 @@ def _row(estimator: str, value: corrected.Corrected, flag: str) -> Row:
 
 def _by_errors(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confidence: float) -> Iterator[Row]:
     """Rows of a pass rate by the judge's sensitivity and specificity."""
-    found = pass_rates.rogan_gladen(human, judge, group, confidence)
+    by_errors = pass_rates.rogan_gladen(human, judge, group, confidence)
     common = {"estimator": BY_ERRORS, "method": METHODS[BY_ERRORS]}
-    yield common | {"quantity": "value", "flag": found.problem} | found.rate.columns()
+    yield common | {"quantity": "value", "flag": by_errors.problem} | by_errors.rate.columns()
     for name, rate, labels in (
-        ("sensitivity", found.sensitivity, found.n_passed),
-        ("specificity", found.specificity, found.n_failed),
+        ("sensitivity", by_errors.sensitivity, by_errors.n_passed),
+        ("specificity", by_errors.specificity, by_errors.n_failed),
     ):
         flag = pass_rates.NO_LABELS if not rate.known else ""
         yield common | {"quantity": name, "n_labels": labels, "flag": flag} | rate.columns()
@@ -249,14 +249,14 @@ def _labels_needed(sums: corrected.Sums, options: Options, arguments: Mapping[st
         yield common | {"quantity": quantity, "flag": "" if interval.known else FEW_LABELS} | interval.columns()
     labels = corrected.corrected(sums, options.confidence, weight=0.0, **arguments)
     m = labels.n_labelled
-    known = worth.share.known and labels.se > 0
+    is_known = worth.share.known and labels.se > 0
     square = corrected.unbiased(worth.correlation.estimate**2, m) if worth.correlation.known else 0.0
     planned: dict[str, Any] = {"groups": len(sums.values), "alike": corrected.alike(sums)}
     for margin in options.margins:
         for estimator, used in ((LABELS, None), (CORRECTED, square)):
             number = (
                 corrected.groups_needed(margin, labels.se**2 * m, options.confidence, square=used, **planned)
-                if known
+                if is_known
                 else np.nan
             )
             row = {"estimator": estimator, "quantity": "groups_needed", "margin": float(margin)}

@@ -51,8 +51,8 @@ def draw(
         reason = f"No {target.replace('_', ' ')} of items with human scores (strategy: {view.strategy})"
         return style.nothing(reason, layout)
     blocks = [rows_with(chosen, dataset=dataset, judge=judge) for dataset, judge in panels]
-    names = [_names(block) for block in blocks]
-    heights = [layout.height_in * (max(len(named), 4) + 1) + style.scaled(0.45) for named in names]
+    row_names = [_names(block) for block in blocks]
+    heights = [layout.height_in * (max(len(named), 4) + 1) + style.scaled(0.45) for named in row_names]
     figure, axes = plt.subplots(
         len(panels),
         2,
@@ -61,7 +61,7 @@ def draw(
         layout="constrained",
         gridspec_kw={"width_ratios": (3, 2), "height_ratios": heights},
     )
-    for (left, right), block, named, (dataset, judge) in zip(axes, blocks, names, panels, strict=True):
+    for (left, right), block, named, (dataset, judge) in zip(axes, blocks, row_names, panels, strict=True):
         _draw_estimates(left, block, named)
         left.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({_counts(block)})")
         _draw_needed(right, block, target)

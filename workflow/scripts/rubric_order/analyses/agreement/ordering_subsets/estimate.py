@@ -129,9 +129,9 @@ def estimate(
             weights = resampling.weights(len(fold), resamples, seed, "ordering subsets")
             for shared, columns in _rows(reads, sets, fold, weights, confidence, target_error):
                 parts.append((common | shared, columns))
-    names = [*KEYS, "readout", "cluster", "design", "k", "quantity", "estimate", "ci_low", "ci_high", "orderings"]
-    names += ["n_same", "n_pairs", "n_folds", "n_sets", "complete", "known_from", "target", "n_items", "n_incomplete"]
-    table = tidy.from_parts(parts, [*names, "n_clusters", "method"])
+    header = [*KEYS, "readout", "cluster", "design", "k", "quantity", "estimate", "ci_low", "ci_high", "orderings"]
+    header += ["n_same", "n_pairs", "n_folds", "n_sets", "complete", "known_from", "target", "n_items", "n_incomplete"]
+    table = tidy.from_parts(parts, [*header, "n_clusters", "method"])
     table = table.sort_values([*KEYS, "readout"], kind="stable", ignore_index=True)
     return table.assign(confidence=confidence, seed=seed)
 
@@ -207,14 +207,14 @@ def _rows(
         rmse = errors[name]
         places: np.ndarray = arm.sizes - 1
         shared: Row = {"design": name}
-        about: Row = {"k": arm.sizes.astype(float)} | _about(name, arm, reads, sets)
+        described: Row = {"k": arm.sizes.astype(float)} | _about(name, arm, reads, sets)
         own = _interval(rmse, count, confidence, of_logarithm=True)
-        yield shared | {"quantity": "rmse"}, about | own
+        yield shared | {"quantity": "rmse"}, described | own
         least = own
         if not reads.known_from:
             of_least = _root_means(arm.least, count), _roots(arm.least_draws, weights @ count)
             least = _interval(Errors(*of_least, rmse.chosen), count, confidence, of_logarithm=True)
-            yield shared | {"quantity": "rmse_least"}, about | least
+            yield shared | {"quantity": "rmse_least"}, described | least
         for quantity, other in (("over_random", RANDOM), ("over_best", BEST)):
             if name != other:
                 with_other = errors[other]
@@ -223,14 +223,14 @@ def _rows(
                     rmse.draws - with_other.draws[:, places],
                     rmse.chosen or with_other.chosen,
                 )
-                yield shared | {"quantity": quantity}, about | _interval(difference, count, confidence)
+                yield shared | {"quantity": quantity}, described | _interval(difference, count, confidence)
         if name != RANDOM:
             with np.errstate(invalid="ignore", divide="ignore"):
                 tables = [own / other[:, places] for own, other in zip(rmse[:2], errors[RANDOM][:2], strict=True)]
-            known = ~np.isnan(tables[0][0])
-            if known.any():
-                ratio = Errors(tables[0][:, known], tables[1][:, known], rmse.chosen)
-                of_known = {key: value[known] for key, value in about.items()}
+            is_measured = ~np.isnan(tables[0][0])
+            if is_measured.any():
+                ratio = Errors(tables[0][:, is_measured], tables[1][:, is_measured], rmse.chosen)
+                of_known = {key: value[is_measured] for key, value in described.items()}
                 yield shared | {"quantity": "ratio"}, of_known | _interval(ratio, count, confidence, of_logarithm=True)
         if name in (BEST, BEST_PAIRS, RANDOM, PAIRS):
             low = np.where(np.isnan(least["ci_low"]), least["estimate"], least["ci_low"])

@@ -70,8 +70,8 @@ def _digest(block: blocks.Block) -> str:
     orderings, rank = np.unique(digits, return_inverse=True)
     cells, counts = np.unique(block.item * len(orderings) + rank[number], return_counts=True)
     digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
-    names = (name for column in ("item_id", "group_id") for name in block.items[column].to_numpy(dtype=object))
-    identities = [f"{len(name)}:{name}" for name in map(str, names)]
+    ids = (name for column in ("item_id", "group_id") for name in block.items[column].to_numpy(dtype=object))
+    identities = [f"{len(name)}:{name}" for name in map(str, ids)]
     digest.update("\n".join([str(block.n), *identities]).encode(errors="surrogatepass"))
     for part in (orderings, cells, counts):
         digest.update(part.astype("<i8").tobytes())

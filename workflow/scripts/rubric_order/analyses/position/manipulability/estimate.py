@@ -120,9 +120,9 @@ def estimate(
             weights = resampling.weights(len(fold), resamples, seed, "manipulability")
             chance = _Chance(exchanges, seed, fold, weights)
             for measured in _measured(block, reads, readout, values, temperature, chance):
-                about = common | {"quantity": measured.quantity, "choice": measured.choice}
+                labelled = common | {"quantity": measured.quantity, "choice": measured.choice}
                 exact = reads.known_from == repetition.PROBABILITIES
-                rows += [about | row for row in _parts(measured, exact, confidence)]
+                rows += [labelled | row for row in _parts(measured, exact, confidence)]
     columns = [*KEYS, "readout", "cluster", "choice", "quantity", "part", "estimate", "ci_low", "ci_high"]
     columns += ["known_from", "n_items", "n_incomplete", "n_clusters", "method"]
     words = ["readout", "cluster", "choice", "quantity", "part", "known_from", "method"]
@@ -230,10 +230,14 @@ def _row(part: str, ratio: shares.Ratio, method: str) -> Row:
 
 def _expected(block: blocks.Block, temperature: float) -> np.ndarray:
     """Mean over draws of the score of each item in each ordering, shape (n_items, D); NaN without probabilities."""
-    known = block.table["position_probabilities"].notna().to_numpy()
-    drawn = repetition.at_temperature(np.stack(block.table["position_probabilities"].to_numpy()[known]), temperature)
+    has_probabilities = block.table["position_probabilities"].notna().to_numpy()
+    drawn = repetition.at_temperature(
+        np.stack(block.table["position_probabilities"].to_numpy()[has_probabilities]), temperature
+    )
     values = np.full((len(block.items), int(block.column.max()) + 1), np.nan)
-    values[block.item[known], block.column[known]] = (drawn * block.shown[known]).sum(axis=1)
+    values[block.item[has_probabilities], block.column[has_probabilities]] = (
+        drawn * block.shown[has_probabilities]
+    ).sum(axis=1)
     return block.by_ordering(values)
 
 
