@@ -119,7 +119,7 @@ def test_report_shows_figure_and_tables_with_captions(project: Project):
     page = project.file("report.html").read_text()
     for text in (
         "Position selection",
-        "Agreement with human scores",
+        "Agreement with intended levels",
         "Parse failures",
         "bootstrap intervals over groups",
     ):

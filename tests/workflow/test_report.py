@@ -92,17 +92,6 @@ def test_the_report_begins_with_what_was_found(pages):
     assert begin.startswith(f"planted, demo, position_bias, balanced, 5 levels: {card['headline']} {card['advice']}")
 
 
-def test_the_report_opens_the_card_from_its_front_page(pages, tmp_path):
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if browser is None:
-        pytest.skip("no Chromium is installed")
-    click = "<script>setTimeout(() => document.querySelector('a[href*=\"app.setView\"]').click(), 2000)</script>"
-    page = tmp_path / "clicked.html"
-    page.write_text(pages[0].read_text(encoding="utf-8").replace("</body>", f"{click}</body>"), encoding="utf-8")
-    assert '<iframe src="data:text/html' not in elements(browser, tmp_path, pages[0])
-    assert '<iframe src="data:text/html' in elements(browser, tmp_path, page)
-
-
 def test_no_text_of_a_config_runs_in_a_browser(pages, tmp_path):
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:

@@ -86,7 +86,7 @@ if "--report" in sys.argv and Path(run.results, "summary.json").exists():
     from rubric_order.cards import first_lines  # imports pandas, for which other runs need not wait
 
     lines = first_lines.first_lines(Path(run.results, "summary.json"))
-    config.update(first_lines=[line._asdict() for line in lines], card_page=f"{run.results}/summary.html")
+    config.update(first_lines=[line._asdict() for line in lines])
 
 
 def environment(*, in_image):
