@@ -17,7 +17,7 @@ rule list_responses:
     params:
         code=run.code("list_responses.py"),
         entry=run.entry("list_responses.py"),
-        folder=run.results + "/responses/{judge}",
+        folder=scores.folder,
         shards=judging.shards,
         judge=scores.judge,
     shell:
@@ -44,7 +44,7 @@ rule parse_scores:
     params:
         code=scores.code,
         entry=run.entry("parse_scores.py"),
-        folder=run.results + "/responses/{judge}",
+        folder=scores.folder,
         shards=scores.shards,
         probe=planning.probe,
         answer=scores.answer,

@@ -22,7 +22,7 @@ rule plan_cost:
         code=run.code("plan_cost.py"),
         entry=run.entry("plan_cost.py"),
         judges=status.judges_to_plan,
-        results=run.results,
+        results=status.results,
         references=status.unmade,
         asked=status.now,
     shell:
@@ -65,7 +65,7 @@ rule judge_status:
         code=run.code("judge_status.py"),
         entry=run.entry("judge_status.py"),
         judges=status.judges_to_ask,
-        results=run.results,
+        results=status.results,
         asked=status.now,
     shell:
         "python {params.entry:q}"

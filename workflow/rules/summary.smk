@@ -18,7 +18,7 @@ rule choose_reads:
     params:
         code=run.code("choose_reads.py"),
         entry=run.entry("choose_reads.py"),
-        folder=run.results + "/responses/{judge}",
+        folder=scores.folder,
         shards=scores.shards,
         about=pages.reads_about,
         caps=pages.reads_settings,

@@ -146,6 +146,10 @@ class References(Stage):
 class Status(References):
     """Reports on the moment: what judging will take, and how far it is."""
 
+    def results(self, wildcards: Wildcards) -> str:
+        """Folder of the results of this run."""
+        return self.run.results
+
     def judges_to_plan(self, wildcards: Wildcards) -> str:
         """Each live judge that studies use, with its settings and studies."""
         blocks = {

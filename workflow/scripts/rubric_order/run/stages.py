@@ -310,6 +310,10 @@ class Records(Stage):
 class Scores(Stage):
     """From raw answers to scores."""
 
+    def folder(self, wildcards: Wildcards) -> str:
+        """Folder of a judge's responses."""
+        return f"{self.run.results}/responses/{wildcards.judge}"
+
     def responses(self, wildcards: Wildcards) -> list[str]:
         """The responses of a judge, which are those of all studies."""
         shards = range(1, self.run.judge(wildcards).shards + 1)
