@@ -90,7 +90,7 @@ def pages(tmp_path_factory):
 
 
 def found_in(pages, axe, folder, scheme):
-    """What axe finds on each page, at each width."""
+    """Findings of axe on each page, at each width."""
     frames = ""
     for name, page in pages.items():
         page = re.sub(r"<meta http-equiv=.Content-Security-Policy[^>]*>", "", page)

@@ -87,7 +87,7 @@ def test_captions_of_both_kinds_say_which_dataset_nobody_rated():
 
 
 def test_every_caption_of_ours_can_be_said_of_intended_levels():
-    """What still speaks of people is followed by the sentence that says who is meant."""
+    """A text that still speaks of people is followed by the sentence that says who is meant."""
     for kind in ("tables", "figures"):
         for name in registry.names(kind):
             caption = registry.caption(kind, name, ROOT / "workflow/scripts/rubric_order")

@@ -154,7 +154,7 @@ def test_orders_for_all_are_chosen_in_other_folds(scores, rows):
 
 
 def test_halves_of_repeats_choose_for_each_other():
-    """Of two orderings with two reads each, the first reads choose for the second ones, and they for the first."""
+    """The first reads of two orderings choose for the second reads, and the second for the first."""
     shown = [TWO[0], TWO[1], TWO[0], TWO[1]]
     reads = score_table([[2, 1, 2, 1], [2, 1, 1, 2]] * 4, shown=shown, n=2, per_group=2, soft=False)
     found = statistic.estimate(reads, **OPTIONS)

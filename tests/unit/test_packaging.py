@@ -1,4 +1,4 @@
-"""What is handed on: sdist and wheel, the image, and the citation."""
+"""Things to hand on: sdist and wheel, the image, and the citation."""
 
 import os
 import re

@@ -57,7 +57,7 @@ class Advice:
 
     @property
     def notes(self) -> list[str]:
-        """What was refused, and variances that came out below 0."""
+        """Refusals with their reasons, and variances that came out below 0."""
         notes = [f"{name}: {reason}." for name, reason in self.refused.items()]
         flags = [flag for flag in self.table["flag"].unique() if flag]
         return [*notes, *(f"Counted as 0, {flag}." for flag in flags)]

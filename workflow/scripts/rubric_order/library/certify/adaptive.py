@@ -167,7 +167,7 @@ def in_rounds(texts: Texts, rule: Boundary | None, setting: Adaptive, ask: Ask) 
 
 
 def claims(texts: Texts, values: np.ndarray, rule: Boundary | None, setting: Adaptive) -> boundary.Claims:
-    """What is known of each text after some rounds.
+    """State of each text after some rounds.
 
     Args:
         values: scores in the order of the reads, shape (m, t); those after a text was stopped do not matter.

@@ -34,7 +34,7 @@ class Spreads(NamedTuple):
 
 @dataclass(frozen=True)
 class CardErrors:
-    """What the items of a pilot add to the estimates that decide a card, summed over groups.
+    """Contributions of a pilot's items to the estimates that decide a card, summed over groups.
 
     Attributes:
         n: number of score levels. orderings: that the design reads. repeats: in each.
@@ -126,7 +126,7 @@ class CardErrors:
 
 
 def card_errors(pilot: Pilot, design: Design, *, temperature: float | None) -> CardErrors:
-    """What decides a card, in a pilot's reads by a design.
+    """Estimates that decide a card, in a pilot's reads by a design.
 
     Args:
         temperature: at which answers are drawn; None where it is unknown.
@@ -193,7 +193,7 @@ def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, f
 
 
 def _of_shifts(block: Block, column: str) -> np.ndarray:
-    """What each item adds to the shift of the mean score by each ordering, shape (m, D)."""
+    """Contributions of items to the shift of the mean score by each ordering, shape (m, D)."""
     values = block.table[column].to_numpy(dtype=float, na_value=np.nan)
     scored = ~np.isnan(values)
     shape = len(block.items), len(block.orderings[0])

@@ -45,7 +45,7 @@ class Margins(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a pilot.
+    """Questions to a pilot.
 
     Attributes:
         goal: one of `GOALS`.

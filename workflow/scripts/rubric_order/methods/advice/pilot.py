@@ -115,7 +115,7 @@ class Pilot:
 
     @cached_property
     def order(self) -> np.ndarray:
-        """How many reads of the same item and ordering come before each read, shape (n_reads,)."""
+        """Number of reads of the same item and ordering before each read, shape (n_reads,)."""
         return _order(self.block)
 
 
@@ -144,13 +144,13 @@ def cells_of(block: Block, score: np.ndarray) -> np.ndarray:
 
 
 def of_mean(pilot: Pilot, design: Design) -> np.ndarray:
-    """What each item adds to the mean score, in each draw of a design; shape (m, draws)."""
+    """Contributions of items to the mean score, in each draw of a design; shape (m, draws)."""
     scores = pilot.means(design).T
     return scores - scores.mean(axis=0)
 
 
 def of_r(pilot: Pilot, design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What each item adds to Pearson's r with human scores on Fisher's scale, in each draw of a design.
+    """Contributions of items to Pearson's r with human scores on Fisher's scale, in each draw of a design.
 
     Returns:
         The influence, shape (m, draws), of items with a human score; which these are, shape (m,); and r of each draw,
@@ -211,7 +211,7 @@ def fitted(part: Block, readout: Readout) -> Fitted:
 
 
 def of_positions(fit: preference.Preference, n: int) -> np.ndarray:
-    """What each item adds to the log-odds of each position, shape (m, n)."""
+    """Contributions of items to the log-odds of each position, shape (m, n)."""
     moved = fit.positions.influence
     return len(moved) * moved @ (np.eye(n) - 1 / n)
 

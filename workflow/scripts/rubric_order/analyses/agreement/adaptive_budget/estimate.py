@@ -272,7 +272,7 @@ _METHOD = "jackknife over groups, Student's t"
 def _quantities(
     items: Items, outcome: Outcome, goal: Goal, shared: Row, confidence: float
 ) -> Iterator[tuple[Row, Row]]:
-    """What a rule saves and how often it is right."""
+    """Reads that a rule saves, and the share of its claims that are right."""
     claimed, truth = outcome.claims, items.truth
     stops = claimed.stops
     held = (claimed.low <= truth + _ROUNDING) & (truth <= claimed.high + _ROUNDING)

@@ -46,7 +46,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
-    """What the groups of a block share, and their values, for each readout and quantity; see `tidy.from_parts`."""
+    """Shared columns and values of the groups of a block, for each readout and quantity; see `tidy.from_parts`."""
     group = block.units("group")
     sizes = np.bincount(group)
     _, first = np.unique(group, return_index=True)

@@ -51,7 +51,7 @@ class Measured(NamedTuple):
 
 
 class _Chance(NamedTuple):
-    """What is random: exchanges, the seed, the fold of each group, and its number in each resample."""
+    """Random parts: exchanges, the seed, the fold of each group, and its number in each resample."""
 
     exchanges: int
     seed: int
