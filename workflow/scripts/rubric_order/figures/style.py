@@ -84,12 +84,15 @@ def legend_above(figure: Figure, columns: int | None = None) -> None:
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns)
 
 
-def panels(count: int, layout: Layout, *, height_in: float | None = None) -> tuple[Figure, Any, list[Axes]]:
+def panels(
+    count: int, layout: Layout, *, height_in: float | None = None, legend: bool = False
+) -> tuple[Figure, Any, list[Axes]]:
     """A figure of panels on common axes, row by row.
 
     Args:
         count: how many panels, at least one.
         height_in: height of a panel in inches; that of the layout by default.
+        legend: leave room for a legend above the panels.
 
     Returns:
         The figure; all its axes, rows by columns, of which those after the last panel are not shown; and the panels, of
@@ -106,6 +109,8 @@ def panels(count: int, layout: Layout, *, height_in: float | None = None) -> tup
         squeeze=False,
         layout="constrained",
     )
+    if legend:
+        figure.set_figheight(max((height_in or layout.height_in) * rows + scaled(0.7), scaled(2.6)))
     for axis in axes.flat[count:]:
         axis.set_visible(False)
     for axis in axes.flat[count - columns : count]:

@@ -35,8 +35,7 @@ def draw(adaptive_budget: pd.DataFrame, *, view: View, layout: Layout, labels: L
     if not panels:
         reason = f"No items of which all are read in orderings that they share (strategy: {view.strategy})"
         return style.nothing(reason, layout)
-    figure, axes, shown = style.panels(len(panels), layout)
-    figure.set_figheight(max(layout.height_in * len(axes) + style.scaled(0.7), style.scaled(2.6)))
+    figure, axes, shown = style.panels(len(panels), layout, legend=True)
     for axis, (dataset, judge) in zip(shown, panels, strict=True):
         block = rows_with(chosen, dataset=dataset, judge=judge)
         _draw_panel(axis, block)

@@ -48,8 +48,7 @@ def draw(advice: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) ->
         reasons = rows_with(rows, kind="refused")["flag"].tolist()
         return style.nothing(reasons[0] if reasons else f"No pilot (strategy: {view.strategy})", layout)
     ways = list(dict.fromkeys(_name(row) for row in chosen.sort_values("calls").to_dict("records")))
-    figure, axes, shown = style.panels(len(panels), layout)
-    figure.set_figheight(max(layout.height_in * len(axes) + style.scaled(0.7), style.scaled(2.6)))
+    figure, axes, shown = style.panels(len(panels), layout, legend=True)
     for axis, (dataset, judge) in zip(shown, panels, strict=True):
         block = rows_with(chosen, dataset=dataset, judge=judge)
         _draw_panel(axis, block, ways)

@@ -43,8 +43,7 @@ def draw(calibration: pd.DataFrame, *, view: View, layout: Layout, labels: Label
     if not panels:
         reason = f"No items of which all are read in orderings that can be halved (strategy: {view.strategy})"
         return style.nothing(reason, layout)
-    figure, axes, shown = style.panels(len(panels), layout)
-    figure.set_figheight(max(layout.height_in * len(axes) + style.scaled(0.7), style.scaled(2.6)))
+    figure, axes, shown = style.panels(len(panels), layout, legend=True)
     for axis, (dataset, judge) in zip(shown, panels, strict=True):
         block = rows_with(chosen, dataset=dataset, judge=judge)
         _draw_panel(axis, block)

@@ -42,8 +42,7 @@ def draw(ordering_subsets: pd.DataFrame, *, view: View, layout: Layout, labels: 
     if not panels:
         reason = f"No items that are all read in the same balanced orderings (strategy: {view.strategy})"
         return style.nothing(reason, layout)
-    figure, axes, shown = style.panels(len(panels), layout)
-    figure.set_figheight(max(layout.height_in * len(axes) + style.scaled(0.7), style.scaled(2.6)))
+    figure, axes, shown = style.panels(len(panels), layout, legend=True)
     for axis, (dataset, judge) in zip(shown, panels, strict=True):
         block = rows_with(chosen, dataset=dataset, judge=judge)
         _draw_panel(axis, block)
