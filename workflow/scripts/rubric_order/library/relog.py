@@ -19,6 +19,7 @@ from rubric_order import datasets
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE
+from rubric_order.base.readouts import Readout
 from rubric_order.datasets.custom import Custom
 from rubric_order.library.study import as_reads
 from rubric_order.logs import levels, reading
@@ -391,7 +392,7 @@ def _config(log: Log, judge_id: str, block: Mapping[str, Any], condition: str, n
     """The study's config."""
     shown = {"n": n, **({"condition": condition} if condition != BASELINE else {}), "strategy": strategy}
     results = {
-        "figures": {name: {**shown, "readouts": ["hard"]} for name in RESULTS["figures"]},
+        "figures": {name: {**shown, "readouts": [str(Readout.HARD)]} for name in RESULTS["figures"]},
         "tables": {
             "position_selection": shown,
             **{name: {key: shown[key] for key in ("condition",) if key in shown} for name in RESULTS["tables"][1:]},

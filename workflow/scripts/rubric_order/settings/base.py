@@ -25,6 +25,8 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from rubric_order.base.readouts import Readout
+
 log = logging.getLogger("rubric_order")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C reads ten times as fast
 
@@ -329,7 +331,7 @@ Inches = Annotated[float, Numeric(gt=0, le=100)]
 Unique = AfterValidator(_unique)
 SomeTexts = Annotated[list[str], Len(1), Unique]
 Arguments = dict[str, Any]
-ReadoutName = Literal["hard", "soft"]  # the values of `Readout`
+ReadoutName = Literal[Readout.HARD, Readout.SOFT]
 Readouts = Annotated[list[ReadoutName], Len(1), Unique]
 Cluster = Literal["group", "item"]
 

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import typing
 from collections.abc import Collection, Iterator, Mapping
+from enum import Enum
 from typing import Annotated, Any, Literal, Self
 
 import yaml
@@ -307,5 +308,5 @@ def _whole_annotation(field: Any) -> Any:
 def _choices(annotation: Any) -> tuple[object, ...]:
     """The values of a type that is one of some; empty where it is none."""
     if typing.get_origin(annotation) is Literal:
-        return typing.get_args(annotation)
+        return tuple(choice.value if isinstance(choice, Enum) else choice for choice in typing.get_args(annotation))
     return next((choices for inner in typing.get_args(annotation) if (choices := _choices(inner))), ())

@@ -26,6 +26,7 @@ from rubric_order import probes, registry, tables
 from rubric_order.base import files, locks
 from rubric_order.base.errors import InputError
 from rubric_order.base.labels import Labels, in_order
+from rubric_order.base.readouts import READ, Readout
 from rubric_order.cards import summary
 from rubric_order.cards.card import Card
 from rubric_order.contracts import inputs as contract_inputs
@@ -380,8 +381,8 @@ def prepare(folder: Path, judge: Mapping[str, Any], inputs: Inputs, *, in_rounds
         InputError: a setting cannot be used, or the folder has the study of another judge.
     """
     name = judge_id(str(judge.get("label", "")))
-    readouts = ["hard"] if judge.get("answer_format", "feedback") == "feedback" else ["hard", "soft"]
-    readouts = ["hard", "soft"] if judge["engine"] == "decisions" else readouts
+    written_alone = judge["engine"] != "decisions" and judge.get("answer_format", "feedback") == "feedback"
+    readouts = [str(readout) for readout in ([Readout.HARD] if written_alone else READ)]
     scale = {"study": STUDY, "n": inputs.n}
     balanced = scale | {"strategy": STRATEGIES[0]}
     selection = balanced | {"readouts": readouts}
