@@ -105,9 +105,9 @@ def test_a_summary_has_the_cost_of_each_judge_and_what_is_not_known_is_last(writ
     assert cells["paid"].text == "2.08 EUR"
     assert (cells["free"].text, math.isnan(cells["free"].sort)) == ("unknown", True)
     html = page.read_text(encoding="utf-8")
-    assert '<button type="button">cost of 1,000</button>' in html
-    assert 'data-label="cost of 1,000" data-sort="2.08"><span>2.08 EUR</span>' in html
-    assert 'data-label="cost of 1,000" data-sort=""><span>unknown</span>' in html
+    assert '<button type="button">cost of 1,000 items</button>' in html
+    assert 'data-label="cost of 1,000 items" data-sort="2.08"><span>2.08 EUR</span>' in html
+    assert 'data-label="cost of 1,000 items" data-sort=""><span>unknown</span>' in html
     (listed, _) = runs.content(runs.histories(runs.read([data])))
     assert listed["runs"][0]["cost"] in (None, by_judge["paid"]["cost"])
     assert json.dumps(listed)

@@ -10,7 +10,7 @@ from rubric_order.cards import headline
 from rubric_order.cards.card import written
 from rubric_order.cards.verdict import VERDICTS
 
-AGREEMENT, COST = "r with people", "cost of 1,000"
+AGREEMENT, COST = "r with people", "cost of 1,000 items"
 UNKNOWN_COST = "unknown"
 LABELS = ("verdict", "points", "scores that change", AGREEMENT, COST, "reads")
 
