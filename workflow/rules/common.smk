@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.scheduling.job_scheduler import JobScheduler
 
 PROJECT = project_folder()
 sys.path.insert(0, str(PROJECT / "workflow" / "scripts"))
@@ -13,7 +14,7 @@ from rubric_order import registry
 from rubric_order.base import command_line
 from rubric_order.base.errors import InputError
 from rubric_order.planning.references import PROBE as REFERENCE_PROBE
-from rubric_order.run import jobs, rehearsal
+from rubric_order.run import jobs, rehearsal, scheduling
 from rubric_order.run.core import Run
 from rubric_order.run.pages import Pages
 from rubric_order.run.references import References, Status
@@ -24,6 +25,7 @@ from rubric_order.settings import reading
 # Commands find the Python that runs Snakemake, also where its environment is not activated; with --sdm conda the
 # environment of a rule comes before it.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
+scheduling.keep_one_timer(JobScheduler)
 
 
 def cores():
