@@ -1,7 +1,12 @@
 """Snakemake's scheduler with one timer at a time."""
 
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
+import pytest
+from factories import ROOT
 from snakemake.scheduling.job_scheduler import JobScheduler
 
 from rubric_order.run import scheduling
@@ -65,3 +70,32 @@ def test_a_snakemake_without_such_timers_stays_as_it_is():
 
     scheduling.keep_one_timer(Other)
     assert not hasattr(Other, scheduling.STARTS_TIMER)
+
+
+SNAKEFILE = """
+import sys
+sys.path.insert(0, {scripts!r})
+from snakemake.scheduling.job_scheduler import JobScheduler
+from rubric_order.run import scheduling
+if config["ours"]:
+    scheduling.keep_one_timer(JobScheduler)
+rule all:
+    input: expand("made/{{number}}", number=range(40))
+rule one:
+    output: touch("made/{{number}}")
+    shell: "sleep 0.3"
+"""
+
+
+@pytest.mark.slow
+def test_a_run_of_many_jobs_has_few_passes(tmp_path: Path):
+    def passes(ours: int) -> int:
+        folder = tmp_path / str(ours)
+        folder.mkdir()
+        (folder / "Snakefile").write_text(SNAKEFILE.format(scripts=str(ROOT / "workflow/scripts")))
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--verbose", "--scheduler", "greedy"]
+        run = subprocess.run([*command, "--config", f"ours={ours}"], cwd=folder, capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+        return run.stderr.count("Ready jobs: ")
+
+    assert 20 <= passes(ours=1) < passes(ours=0) / 2

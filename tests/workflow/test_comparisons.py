@@ -1,8 +1,5 @@
 """A simulated judge with a preferred place compares pairs and lists, from the dataset to the table."""
 
-import re
-import time
-
 import pandas as pd
 import pytest
 
@@ -57,13 +54,8 @@ CONFIG = {
 
 @pytest.mark.slow
 def test_a_preferred_place_is_found_in_pairs_and_lists(fresh: Project):
-    start = time.monotonic()
-    run = fresh.snakemake("--verbose", config=CONFIG, alone=True, warm=True)
-    seconds = time.monotonic() - start
+    run = fresh.snakemake(config=CONFIG, alone=True, warm=True)
     assert run.returncode == 0, run.stdout + run.stderr
-    # One pass of Snakemake's scheduler a job and a second (`rubric_order.run.scheduling`): they do not multiply.
-    jobs = int(re.search(r"^total +(\d+)$", run.stderr, re.MULTILINE)[1])
-    assert jobs / 4 < run.stderr.count("Ready jobs: ") <= 2 * jobs + seconds
 
     (row,) = pd.read_csv(fresh.file("results/tables/pairwise_position_bias.csv")).to_dict("records")
     assert row["beta_low"] < 1 < row["beta_high"]

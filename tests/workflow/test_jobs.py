@@ -68,3 +68,10 @@ def test_the_program_shows_what_a_job_takes(finished: Project):
     assert shown.exit_code == 0, shown.output
     assert "parse_scores -> results/scores/position_bias/demo/planted.parquet" in shown.output
     assert "plan = results/plan/position_bias/demo/planted.parquet  (" in shown.output
+
+
+def test_the_scheduler_of_a_run_has_one_timer(fresh: Project):
+    with fresh.file("Snakefile").open("a") as file:
+        file.write("\nprint('timers by', JobScheduler._schedule_reevalutation.__module__, file=sys.stderr)\n")
+    run = fresh.snakemake("--dry-run", "results/items/demo.parquet")
+    assert "timers by rubric_order.run.scheduling" in run.stderr, run.stderr
