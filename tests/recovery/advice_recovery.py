@@ -11,13 +11,12 @@ the realised value, `covered` of those whose interval holds it.
 
     RUBRIC_ORDER_JUDGMENTS=FOLDER python tests/recovery/advice_recovery.py --real
 
-The same with real reads: groups that the pilot does not have are the study. Of the demo's judge each half of its six
-tasks predicts the other half. Recorded judgments of SummEval have one ordering, so that they show the part of the
+The same with real reads: groups that the pilot does not have are the study. Of the demo's judge ten of its tasks, drawn
+at random, predict the other ten. Recorded judgments of SummEval have one ordering, so that they show the part of the
 groups alone: articles drawn at random predict all others, for the mean score and for r with another prompt's scores.
 """
 
 import argparse
-import itertools
 import os
 import sys
 from collections.abc import Iterator
@@ -48,6 +47,7 @@ from rubric_order.simulation.judge import Simulation
 
 PILOT, STUDY = 50, 100  # groups
 CONFIDENCE, WITHIN = 0.95, 0.15
+DRAWS = 100  # of groups of real reads, at random
 MARGINS = Margins(estimates.POINTS, estimates.LOG_ODDS, estimates.SPREAD)
 UNEQUAL = (1, 1, 2, 2, 3, 3, 4, 8)  # items of groups, in turn
 
@@ -218,9 +218,11 @@ def real() -> Iterator[dict[str, object]]:
     demo = pd.read_parquet(Path(__file__).resolve().parents[2] / "docs" / "data" / "smollm2_demo.parquet")
     reads = demo[demo["strategy"] == "balanced"]
     names = sorted(reads["group_id"].unique())
+    rng = np.random.default_rng(1)
+    halves = [rng.choice(names, len(names) // 2, replace=False) for _ in range(DRAWS)]
     for goal, readout in ((goals.MEAN, S), (goals.PREFERENCE, S)):
         pairs = []
-        for chosen in itertools.combinations(names, len(names) // 2):
+        for chosen in halves:
             inside = reads["group_id"].isin(chosen)
             (block,), (other,) = blocks.blocks(reads[inside]), blocks.blocks(reads[~inside])
             shape = Shape.of(other.items["group_id"].value_counts().to_numpy())
@@ -244,7 +246,7 @@ def real() -> Iterator[dict[str, object]]:
     for criterion, items in both.groupby("criterion"):
         articles = np.array(sorted(items["article_id"].unique()))
         pairs: dict[str, list[tuple[float, float]]] = {goals.MEAN: [], goals.R: []}
-        for _ in range(100):
+        for _ in range(DRAWS):
             inside = items["article_id"].isin(rng.choice(articles, 30, replace=False))
             for goal, rows in pairs.items():
                 rows.append((_half(items[inside], goal, items[~inside]), _half(items[~inside], goal)))

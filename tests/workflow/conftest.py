@@ -19,9 +19,16 @@ COPIED = ("Snakefile", "config", "envs", "profiles", "resources", "workflow")
 # The first file runs the demo's judge. The other files need that run and come last, so that no process waits for it.
 JUDGED_FIRST, JUDGED_LAST = "test_engine.py", ("test_endpoint.py", "test_outputs.py", "test_vllm_killed.py")
 LARGE = 1_000_000  # bytes
+
+
+def of_tasks(number: int) -> dict:
+    """Settings of the demo's dataset over those of the demo: all four responses to its first tasks."""
+    return {"demo": {"limit": number, "options": {"responses": 4}}}
+
+
 # Over the demo: eight responses, read in three strategies by a judge that takes no time.
 SMALL = {
-    "datasets": {"demo": {"limit": 2}},
+    "datasets": of_tasks(2),
     "judges": {
         "planted": {
             "engine": "simulated",
@@ -36,7 +43,7 @@ SMALL = {
 }
 # Over the demo: four responses in ten orderings each, read by the demo's judge.
 ONE_TASK = {
-    "datasets": {"demo": {"limit": 1}},
+    "datasets": of_tasks(1),
     "studies": {"position_bias": {"strategies": ["balanced"]}},
     "statistics": {"bootstrap": {"resamples": 100}},
 }

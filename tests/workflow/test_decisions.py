@@ -9,7 +9,7 @@ import yaml
 from decision_model import DecisionModel
 from endpoint import Call, Reply, running
 
-from .conftest import Project
+from .conftest import Project, of_tasks
 
 ARMS = ("rubric", "named", "yes_or_no")
 KEY = "sk-decisions-0123456789"
@@ -46,7 +46,7 @@ def test_the_example_runs_to_its_tables(fresh: Project, monkeypatch: pytest.Monk
 
     with running(reply) as endpoint:
         config = yaml.safe_load(fresh.file("config/examples/decisions.yaml").read_text(encoding="utf-8"))
-        config["datasets"]["demo"]["limit"] = 2
+        config["datasets"] = of_tasks(2)
         config["studies"]["position_bias"]["conditions"] = ["baseline", "together"]
         config["tables"] |= {name: {"study": "position_bias"} for name in ("score_shifts", "paired_reads")}
         for name in ARMS:

@@ -7,12 +7,12 @@ import pytest
 
 from rubric_order.prompts import messages
 
-from .conftest import Project
+from .conftest import Project, of_tasks
 
 REQUESTS = "results/requests/position_bias/planted.parquet"
 SYSTEM = "{% for option in options %}{{ option }}\n{% endfor %}"
 CONFIG = {
-    "datasets": {"demo": {"limit": 1}},
+    "datasets": of_tasks(1),
     "judges": {
         "planted": {
             "engine": "simulated",

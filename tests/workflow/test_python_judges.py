@@ -22,7 +22,7 @@ from installed import installed
 import rubric_order
 from rubric_order.judging.store import Store
 
-from .conftest import ONE_TABLE, ROOT, Project
+from .conftest import ONE_TABLE, ROOT, Project, of_tasks
 
 EXAMPLES = ROOT / "config/examples/judges"
 JUDGES = {"langchain": "messages", "litellm": "messages", "dspy": "prompt"}
@@ -157,7 +157,7 @@ def test_judges_of_three_packages_are_killed_and_resumed_and_no_answer_is_paid_f
         asked = {"function": f"counted_{package}:judge", "concurrency": CONCURRENCY, "model": "gpt-4.1-mini"}
         judges[package] = {"engine": "python", **asked}
     config = {
-        "datasets": {"demo": {"limit": 2}},
+        "datasets": of_tasks(2),
         "judges": judges,
         "studies": {"position_bias": {"judges": list(JUDGES), "strategies": ["balanced"]}},
     }
@@ -209,7 +209,7 @@ def test_the_demo_is_judged_by_a_function_and_the_library_makes_the_same_request
     monkeypatch.setenv("CALLS_OF_THE_JUDGE", str(fresh.file("calls")))
     fresh.file("own_judge.py").write_text(OWN)
     config = {
-        "datasets": {"demo": {"limit": 2}},
+        "datasets": of_tasks(2),
         "judges": {"mine": {"engine": "python", "function": "own_judge:judge", "answer_format": "score"}},
         "studies": {"position_bias": {"judges": ["mine"], "strategies": ["balanced", "random"]}},
         "statistics": {"bootstrap": {"resamples": 100}},

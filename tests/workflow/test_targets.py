@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from .conftest import Project
+from .conftest import Project, of_tasks
 
 
 def config_without(project: Project, *blocks: str) -> None:
@@ -84,7 +84,7 @@ def with_references(project: Project) -> dict:
     config_without(project, "figures", "tables")
     judges = {name: {"engine": "simulated", "model": name, "answer_format": "score"} for name in ("a", "b")}
     study = {"judges": ["a"], "conditions": ["baseline", "reference_2"], "strategies": ["single"]}
-    config = {"judges": judges, "studies": {"position_bias": study}}
+    config = {"datasets": of_tasks(6), "judges": judges, "studies": {"position_bias": study}}
     return config | {"references": {"demo": {"judges": ["a", "b"], "rounds": 2}}}
 
 

@@ -22,7 +22,8 @@ class Demo(Adapter):
 
         Args:
             tasks: the file.
-            responses: keep the first so many responses of each task, for a quick run; None for all.
+            responses: keep the first so many responses of each task, for a quick run; None for all. With one, no two
+                responses compete, and each level is that of four of the 20 tasks in the project's file.
         """
         if responses is not None and (type(responses) is not int or responses < 1):
             raise InputError(f"option 'responses': expected a whole number from 1, found {responses!r:.60}")
