@@ -46,6 +46,22 @@ def test_a_bias_has_its_size_in_points_and_in_decisions(values, expected):
     assert line("biased", **values) == expected
 
 
+def test_a_bias_of_the_probabilities_has_its_size_in_expected_scores():
+    hard, soft = (
+        ReadoutResults(name, usual=Interval(size)) for name, size in ((Readout.HARD, 0.05), (Readout.SOFT, 0.25))
+    )
+    both = dataclasses.replace(PLAIN, hard=hard, soft=soft, spread=Spread())
+    verdict = Verdict("biased by its option probabilities", (), {})
+    assert headline.headline(both, verdict).sentence == (
+        "Biased by its option probabilities: the usual order's expected score is 0.25 points above the mean of all "
+        "orders."
+    )
+    assert (
+        "the usual order scores 0.05 points above"
+        in headline.headline(dataclasses.replace(both, soft=None), verdict).size
+    )
+
+
 def test_other_verdicts_say_what_is_left_open():
     shown, open_ = Small("shown", 0.1, Interval(0.0, -0.02, 0.03)), Small("undecided", 0.1, Interval(0.1, -0.1, 0.27))
     assert line("equivalent", small=shown, scores=Interval(0.02)) == (

@@ -48,8 +48,15 @@ def headline(evidence: Evidence, verdict: verdicts.Verdict) -> Headline:
 
 
 def _points(evidence: Evidence, word: str) -> Iterator[str]:
-    """Size in points: by a shift where there is a bias, else by the largest one that the reads leave open."""
+    """Size in points: by a shift where there is a bias, else by the largest one that the reads leave open.
+
+    A bias of the option probabilities has its size in expected scores: written ones hardly show it.
+    """
     points = evidence.points
+    if word == verdicts.BIASED_IN_PROBABILITIES and evidence.soft and evidence.soft.usual.known:
+        shift = _shifted(evidence.soft.usual.estimate)
+        yield f"the usual order's expected score is {shift} the mean of all orders"
+        return
     if word in (verdicts.BIASED, verdicts.BIASED_IN_PROBABILITIES):
         if points.usual.known:
             yield f"the usual order scores {_shifted(points.usual.estimate)} the mean of all orders"
