@@ -5,8 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 REQUIREMENTS := requirements/$(if $(shell command -v nvidia-smi),cuda,cpu).txt
 INSTALLED := $(VENV)/.installed
-# Some processes, each with whole files of tests: what a file makes once is made once. Each computes on one core.
-TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Three processes, each with whole files of tests: what a file makes once is made once. Each computes on one core, and
+# many tests wait for servers, so that two cores have work for three.
+TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # Each job of a study starts Python: compiled modules are kept, also where the image of the machine says no.
 unexport PYTHONDONTWRITEBYTECODE
