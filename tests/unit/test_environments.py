@@ -104,7 +104,9 @@ def test_requirements_hold_no_address_and_no_option(root, requirement):
     assert not re.search(r"^\s*-", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["axe.txt", "docs.txt", "inspect.txt", "judges.txt", "packaging.txt", "ppi.txt"])
+@pytest.mark.parametrize(
+    "name", ["axe.txt", "decisions.txt", "docs.txt", "inspect.txt", "judges.txt", "packaging.txt", "ppi.txt"]
+)
 def test_what_is_installed_besides_is_pinned_apart_and_changes_no_other_version(root, name):
     lines = (root / "requirements" / name).read_text(encoding="utf-8").splitlines()
     pins = [line for line in lines if line and not line.startswith("#")]
@@ -121,7 +123,9 @@ def test_what_the_documentation_needs_leaves_all_other_packages_as_they_are(root
     assert not docs.keys() & (requirements(root, "cpu.txt").keys() | requirements(root, "cuda.txt").keys())
 
 
-@pytest.mark.parametrize("name", ["axe", "cpu", "cuda", "docs", "inspect", "judges", "packaging", "ppi", "uv"])
+@pytest.mark.parametrize(
+    "name", ["axe", "cpu", "cuda", "decisions", "docs", "inspect", "judges", "packaging", "ppi", "uv"]
+)
 def test_a_lock_holds_the_pins_of_its_list_each_with_a_checksum_and_no_address(root, name):
     pins = {f"{package}=={version}" for package, version in requirements(root, f"{name}.txt").items()}
     text = (root / f"requirements/{name}.lock").read_text(encoding="utf-8")
