@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from rubric_order.analyses.agreement.ordering_subsets import estimate as statistic
+from rubric_order.analyses.position.order_spread import estimate as order_spread
 from rubric_order.methods.agreement import ordering_subsets as subsets
 from rubric_order.methods.calibration import learning
 from rubric_order.methods.position import blocks
@@ -189,3 +190,73 @@ def test_a_judge_without_preference_gains_nothing_by_a_choice_of_orderings():
         errors += not row["ci_low"] <= 0 <= row["ci_high"]
     assert abs(np.mean(gains)) < 4 * np.std(gains) / np.sqrt(count - 1)
     assert errors <= stats.binom.ppf(1 - 1e-3, count, 0.05)
+
+
+def of_few(table, margin, readout):
+    """Rows of `order_spread` that cards read: of one read, and of the orderings that suffice."""
+    options = {"confidence": 0.95, "level": 0.05, "temperatures": TEMPERATURES, "clusters": ["group"]}
+    rows = order_spread.estimate(table, margin=margin, **options).query("readout == @readout").set_index("quantity")
+    return rows.loc["one_read"], rows.loc["needed"]
+
+
+def of_all_sets(mean, variance):
+    """Mean square of the error by all sets of each size: the truth of orderings that are drawn at random."""
+    size = mean.shape[1]
+    sets = subsets.choices(np.full(size, -1), size, 1000, seed=1)
+    assert sets.complete.all()
+    errors = true_squares(mean, variance, sets.masks)
+    return np.array([errors[sets.sizes == k].mean() for k in range(1, size + 1)])
+
+
+def least(errors, margin):
+    enough = np.flatnonzero(np.sqrt(errors) <= margin)
+    return enough[0] + 1 if len(enough) else np.inf
+
+
+@pytest.mark.parametrize(
+    "name", ["first", *(pytest.param(name, marks=pytest.mark.slow) for name in JUDGES if name != "first")]
+)
+def test_a_card_knows_what_few_orderings_miss(name):
+    of = JUDGES[name]
+    mean, variance = known(of)
+    rotations = np.arange(10) < 5
+    truths = {"hard": of_all_sets(mean, variance), "soft": of_all_sets(mean, 0 * variance)}
+    truths["repeats"] = of_all_sets(mean[:, rotations], variance[:, rotations])
+    found, needed = ({key: [] for key in (*truths, "unknown")} for _ in range(2))
+    for seed in range(6):
+        table = study(of, groups=60, seed=seed)
+        alone = table.drop(columns="position_probabilities").assign(expected_score=np.nan)
+        twice = study(of, groups=60, seed=seed, strategy="repeated_rotations", budget=10)
+        twice = twice.drop(columns="position_probabilities").assign(expected_score=np.nan)
+        for key, reads in (("hard", table), ("soft", table), ("repeats", twice), ("unknown", alone)):
+            truth = truths.get(key, truths["hard"])
+            margin = np.sqrt(truth[2]) * 1.05  # three are enough
+            one, row = of_few(reads, margin, "soft" if key == "soft" else "hard")
+            assert (row["known_from"] == "") == (key == "unknown")
+            found[key].append(one["estimate"] ** 2)
+            needed[key].append(row["ci_low"] <= least(truth, margin) <= row["ci_high"])
+    for key, values in found.items():
+        truth = truths.get(key, truths["hard"])[0]
+        error = 4 * np.std(values) / np.sqrt(len(values) - 1) + 0.02 * truth
+        if key == "unknown":
+            assert truth - error < np.mean(values) < 1.2 * truth + error
+        else:
+            assert np.mean(values) == pytest.approx(truth, abs=error), key
+        assert sum(needed[key]) >= 5, key
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("readout", ["hard", "soft"])
+def test_intervals_of_a_card_cover_what_few_orderings_miss(readout):
+    """With 25 unequal groups. A whole number is in its interval at least as often as its error is."""
+    of, count = JUDGES["first"], 100
+    mean, variance = known(of, groups=10_000)
+    truth = of_all_sets(mean, variance if readout == "hard" else 0 * variance)
+    covered = np.zeros(2)
+    for seed in range(count):
+        one, needed = of_few(study(of, groups=25, seed=seed), 0.3 if readout == "hard" else 0.1, readout)
+        numbers = np.sqrt(truth[0]), least(truth, needed["margin"])
+        covered += [row["ci_low"] <= value <= row["ci_high"] for row, value in zip((one, needed), numbers, strict=True)]
+    low, high = stats.binom.ppf([1e-3, 1 - 1e-3], count, 0.95)
+    assert low <= covered[0] <= high
+    assert covered[1] >= low

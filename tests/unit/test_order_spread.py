@@ -1,15 +1,21 @@
 """Spread of single items over orderings: by hand, beside another estimator, and where preferences run with the item."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
+from factories import score_table
 from scipy import special
 
+from rubric_order.analyses.agreement.ordering_subsets import estimate as ordering_subsets
 from rubric_order.analyses.position.order_spread import estimate as order_spread
 from rubric_order.analyses.position.order_spread import table as table_of_spread
 from rubric_order.analyses.position.within_item_deviation import estimate as within_item_deviation
+from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.cards import card
+from rubric_order.cards import spread as of_card
 from rubric_order.library import estimates
 from rubric_order.methods.position import spread
 from rubric_order.prompts import orderings
@@ -150,3 +156,145 @@ def test_the_table_says_what_is_not_known():
     assert [*printed["readout"]] == ["selected option", "option probabilities"]
     assert printed["SD between items"].iloc[0] == "not known"
     assert printed["known from"].tolist() == ["", "option probabilities"]
+
+
+TWO = [[1, 2], [2, 1]]
+
+
+def few_orderings(table, *, margin=0.1, readout="hard", **options):
+    """Rows of one read and of the orderings that suffice; None where nothing is said."""
+    options = {"confidence": 0.95, "level": 0.05, "margin": margin, "clusters": ["group"]} | options
+    rows = order_spread.estimate(table, **options).query("readout == @readout").set_index("quantity")
+    return (rows.loc["one_read"], rows.loc["needed"]) if "needed" in rows.index else None
+
+
+def test_the_error_of_few_orderings_by_hand():
+    """Scores 1 and 3 in two orderings: one read misses the mean of 2 by 1, both miss nothing."""
+    means, times = np.array([[1.0, 3.0], [2.0, 2.0]]), np.ones((2, 2))
+    exact, _ = spread.single_reads(means, 0 * means, times, np.arange(2), known=True)
+    assert spread.squared_errors(exact, 1, 2) == pytest.approx([1, 0])
+    assert spread.squared_errors(exact, 2, 2) == pytest.approx([0, 0])
+    # The first item's means are of four reads each, which differ by chance with a variance of 2 (0.5 of their mean):
+    # orderings differ by 2 - 0.5, so a read in one of them misses the mean by 1.5 / 2 and by 2, both by 2 / 2.
+    noise = np.array([[0.5, 0.5], [0.0, 0.0]])
+    drawn, same = spread.single_reads(means, noise, 4 * times, np.arange(2), known=True)
+    assert drawn is same
+    assert spread.squared_errors(drawn, 1, 2) == pytest.approx([2.75, 0])
+    assert spread.squared_errors(drawn, 2, 2) == pytest.approx([1, 0])
+    # Where chance is not known it is nothing, or all that is left beside shifts that items share: here of two items
+    # +-0.5 each, and the error of the shift as much again.
+    most, least = spread.single_reads(means, means * np.nan, times, np.arange(2), known=False)
+    assert least.variance == pytest.approx([2, 0])
+    assert least.chance == pytest.approx([0, 0])
+    assert most.variance == pytest.approx([2, 0])
+    assert most.chance.mean() == pytest.approx(0.5 + 0.5)
+
+
+def test_reads_that_differ_by_their_ordering_alone_need_every_ordering_for_no_error():
+    table = score_table([[1, 2]] * 4, shown=TWO, n=2, per_group=1)
+    one, needed = few_orderings(table)
+    assert (one["estimate"], needed["estimate"], needed["n_orderings"]) == (0.5, 2, 2)
+    assert few_orderings(table, margin=0.5)[1]["estimate"] == 1
+    # One ordering gives 1 or 2 by chance, the other always 2: variances 0.5 and 0, read twice each.
+    twice = score_table([[1, 2, 2, 2]] * 4, shown=[TWO[0], TWO[1], TWO[0], TWO[1]], n=2, per_group=1, soft=False)
+    one, needed = few_orderings(twice, margin=0.36)
+    assert one["known_from"] == "repeats"
+    assert (one["estimate"], needed["estimate"]) == pytest.approx((0.5, 2))
+    assert few_orderings(twice, margin=0.35)[1]["estimate"] == np.inf  # both miss by the root of 0.125
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_few_orderings_have_the_errors_that_ordering_subsets_finds(known):
+    weights, shown = by_length(90, 5, 2.0)
+    weights[:, :, 0] += 1.0  # a shift that all items share
+    group = np.repeat(np.arange(30), np.resize([1, 2, 6], 30))[:90]
+    table = reads(weights, shown, group=group, soft=known)
+    temperatures = {"j": {DEFAULT_PROFILE: 1.0}} if known else {}
+    for readout, margin in [("hard", 0.1), ("hard", 0.3), *([("soft", 0.1), ("soft", 0.2)] if known else [])]:
+        one, needed = few_orderings(table, margin=margin, readout=readout, temperatures=temperatures)
+        of = {"resamples": 20, "confidence": 0.95, "seed": 1, "target_error": margin, "temperatures": temperatures}
+        rows = ordering_subsets.estimate(table, **of).query("design == 'random' and readout == @readout")
+        (other,) = rows.query("quantity == 'rmse' and k == 1").to_dict("records")
+        columns = ["estimate", "ci_low", "ci_high"]
+        if not known:
+            other["ci_low"] = rows.query("quantity == 'rmse_least' and k == 1")["ci_low"].iloc[0]
+        assert one["estimate"] == pytest.approx(other["estimate"], rel=1e-9 if known else 2e-3)
+        assert [*one[columns]] == pytest.approx([other[name] for name in columns], rel=0.01)
+        (other,) = rows.query("quantity == 'needed'").to_dict("records")
+        assert [*needed[columns]] == pytest.approx(
+            [np.inf if np.isnan(other[name]) else other[name] for name in columns]
+        )
+
+
+def test_a_judge_that_no_ordering_moves_needs_one():
+    weights, shown = by_length(200, 5, 0.0)
+    one, needed = few_orderings(reads(weights, shown, group=np.arange(200) // 4), readout="soft")
+    assert [*one[["estimate", "ci_low", "ci_high"]]] == [0, 0, 0]
+    assert [*needed[["estimate", "ci_low", "ci_high", "low", "high"]]] == [1] * 5
+
+
+def test_nothing_is_said_of_orderings_that_items_do_not_share():
+    weights, shown = by_length(80, 5, 1.0)
+    table = reads(weights, shown, group=np.arange(80))
+    assert few_orderings(table) is not None
+    rng = np.random.default_rng(1)
+    own = np.concatenate([rng.permutation(10) for _ in range(80)])
+    for most, is_said in ((10, True), (9, False), (6, False), (3, False)):  # reads of an item, in orderings of its own
+        part = table[own < most].reset_index(drop=True)
+        assert (few_orderings(part) is not None) == is_said
+    # Not every score at every position.
+    assert order_spread.estimate(
+        reads(weights[:, :3], shown[:3], group=np.arange(80), strategy="recorded"), **OPTIONS
+    ).empty
+    # Reads that failed were asked: of the others the errors are what they were.
+    failed = table.assign(expected_score=table["expected_score"].mask(rng.random(len(table)) < 0.1))
+    before, after = (few_orderings(of, readout="soft")[0]["estimate"] for of in (table, failed))
+    assert after == pytest.approx(before, rel=0.05)
+
+
+def test_a_card_says_how_many_orderings_suffice():
+    weights, shown = by_length(200, 5, 2.0)
+    table = reads(weights, shown, group=np.arange(200) // 2)
+    (made,) = card.cards(estimates.of_card(table))
+    name = (
+        "Randomly chosen orderings whose mean is within 0.1 points of the mean over all (root mean square), "
+        "by option probabilities"
+    )
+    one, needed = few_orderings(table, readout="soft")
+    low, high = int(needed["ci_low"]), int(needed["ci_high"])
+    assert 1 < low <= needed["estimate"] <= high < 10
+    assert dict(card.facts(made.evidence))[name] == f"{int(needed['estimate'])} [{low}, {high}] of 10"
+    content = made.to_dict()["single_items"]
+    assert content["one_read"] == one["estimate"]
+    assert (content["orderings_needed"], content["orderings_needed_low"]) == (needed["estimate"], low)
+    assert (content["orderings_read"], content["orderings_suffice"], content["orderings_at_most"]) == (10, True, False)
+    (made,) = card.cards(estimates.of_card(reads(weights, shown, group=np.arange(200) // 2, soft=False)))
+    words = dict(card.facts(made.evidence))[name.partition(", by")[0]]
+    assert words.startswith("perhaps more than the 10 that were read [")
+    assert words.endswith(", more]")
+    content = made.to_dict()["single_items"]
+    assert (content["orderings_needed"], content["orderings_suffice"], content["orderings_at_most"]) == (
+        None,
+        False,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("needed", "at_most", "words"),
+    [
+        (Interval(4, 3, 6), False, "4 [3, 6] of 10"),
+        (Interval(4, 3, np.inf), True, "at most 4 [3, more] of 10"),
+        (Interval(4), False, "4 of 10"),
+        (Interval(np.inf, 9, np.inf), False, "more than the 10 that were read [9, more]"),
+        (Interval(np.inf, np.inf, np.inf), False, "more than the 10 that were read"),
+        (Interval(np.inf), True, "perhaps more than the 10 that were read"),
+        (Interval(), False, "not known"),
+    ],
+)
+def test_more_orderings_than_were_read_are_no_number(needed, at_most, words):
+    of = of_card.Spread("hard", margin=0.25, needed=needed, orderings=10, at_most=at_most)
+    name, value = of_card.facts(of)[-1]
+    assert name == "Randomly chosen orderings whose mean is within 0.25 points of the mean over all (root mean square)"
+    assert value == words
+    json.dumps(of_card.content(of), allow_nan=False)

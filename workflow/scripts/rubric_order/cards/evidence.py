@@ -23,10 +23,10 @@ STATISTICS = ("decisiveness", "position_selection", "position_preference", "scor
 OPTIONAL = ("human_agreement", "strategy_comparison", "rank_reversal")
 # Columns that cards are made from.
 SELECTORS = ("readout", "quantity", "position", "criterion", "baseline", "other", "comparison", "level", "method")
-SIZES = ("n_items", "n_clusters", "n_prompts", "k", "k_other", "temperature")
+SIZES = ("n_items", "n_clusters", "n_prompts", "n_orderings", "k", "k_other", "temperature")
 VALUES = ("estimate", "ci_low", "ci_high", "low", "high", "margin", "verdict", "chance")
 TESTED = ("p", "p_cluster", "p_rotation", "p_order", "flag", "saturated", "se", "df", "confidence")
-LABELLED = ("gold",)
+LABELLED = ("gold", "known_from")
 USED = (*SELECTORS, *SIZES, *VALUES, *TESTED, *LABELLED)
 Rows = list[Row]
 ByKey = dict[tuple[Any, ...], Rows]  # rows of estimates by `KEYS`

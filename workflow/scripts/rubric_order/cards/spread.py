@@ -11,6 +11,7 @@ from rubric_order.methods.uncertainty import equivalence
 
 NAME = "order_spread"  # the statistic
 HARD_AT_LEAST = "at least "
+ENDS = ("", "_low", "_high")  # of names in JSON, as of an interval
 SMALL_SHARE = 0.1  # shares below it are written with a decimal
 
 
@@ -26,6 +27,10 @@ class Spread:
         verdict: see `equivalence.verdict`.
         scores, best: shares of the items whose score, and of the prompts whose best candidate, another ordering than
             the usual one changes beyond chance.
+        one_read: distance of one read, in an ordering drawn at random, from the item's mean over all, in points.
+        needed: orderings drawn at random whose mean is within the margin of that over all; inf for more than all.
+        orderings: number of all of them; 0 where items do not share them, and then `needed` is not known.
+        at_most: True where `one_read` and `needed` are the most that they can be, because chance is not known.
         confidence: of `sd`. level: 1 - 2 of it is the confidence of `reach`. logarithm: whether these intervals are of
             the logarithm.
     """
@@ -40,6 +45,10 @@ class Spread:
     confidence: float = math.nan
     level: float = math.nan
     logarithm: bool = False
+    one_read: Interval = UNKNOWN
+    needed: Interval = UNKNOWN
+    orderings: int = 0
+    at_most: bool = False
 
     @property
     def shown(self) -> bool:
@@ -58,6 +67,7 @@ def gather(rows: list[dict[str, Any]] | None) -> Spread:
         return NOTHING
     own, whole = by[readout, "spread"], by[readout, "within"]
     intervals = {quantity: Interval.of(row) for (name, quantity), row in by.items() if name == readout}
+    row = by.get((readout, "needed"))
     bound = own if intervals["spread"].known or whole["verdict"] != equivalence.SHOWN else whole
     return Spread(
         readout=readout,
@@ -70,6 +80,10 @@ def gather(rows: list[dict[str, Any]] | None) -> Spread:
         confidence=float(own["confidence"]),
         level=float(own["level"]),
         logarithm="logarithm" in own["method"],
+        one_read=intervals.get("one_read", UNKNOWN),
+        needed=intervals.get("needed", UNKNOWN),
+        orderings=int(row["n_orderings"]) if row else 0,
+        at_most=bool(row and not row["known_from"]),
     )
 
 
@@ -129,20 +143,29 @@ def facts(of: Spread) -> list[tuple[str, str]]:
     """Lines of a card's table."""
     least = HARD_AT_LEAST if of.readout == Readout.HARD else ""
     by = ", by option probabilities" if of.readout == Readout.SOFT else ""
+    near = "near" if math.isnan(of.margin) else f"within {of.margin:g} points of"
     scores = "Scores that" if of.readout == Readout.SOFT else "Items whose score"
     return [
         (f"{scores} another ordering than the usual one changes, beyond chance{by}", _of(of.scores, least)),
         (f"Groups whose best candidate it changes, beyond chance{by}", _of(of.best, "")),
         (f"What an ordering does to single items, SD between items, points{by}", _points(of.sd)),
+        (f"Randomly chosen orderings whose mean is {near} the mean over all (root mean square){by}", _needed(of)),
     ]
 
 
 def content(of: Spread) -> dict[str, Any]:
     """The spread as JSON has it: null is what is not known."""
     entries: dict[str, Any] = {"readout": str(of.readout) or None, "smaller_than_margin": of.verdict or None}
-    for name, values in (("sd", of.sd), ("scores_changed", of.scores), ("best_changed", of.best)):
-        for end, value in zip(("", "_low", "_high"), values, strict=True):
+    intervals = {"sd": of.sd, "scores_changed": of.scores, "best_changed": of.best, "one_read": of.one_read}
+    for name, values in intervals.items():
+        for end, value in zip(ENDS, values, strict=True):
             entries[f"{name}{end}"] = _number(value)
+    for end, value in zip(ENDS, of.needed, strict=True):
+        entries[f"orderings_needed{end}"] = int(value) if math.isfinite(value) else None
+    has_number = of.needed.known
+    entries["orderings_read"] = of.orderings if has_number else None
+    entries["orderings_suffice"] = math.isfinite(of.needed.estimate) if has_number else None
+    entries["orderings_at_most"] = of.at_most if has_number else None
     return entries | {"reach": _number(of.reach), "margin": _number(of.margin)}
 
 
@@ -164,3 +187,14 @@ def _points(sd: Interval) -> str:
     if not sd.known:
         return "not known"
     return f"{sd.estimate:.2f}" + (f" [{sd.low:.2f}, {sd.high:.2f}]" if sd.bounded else "")
+
+
+def _needed(of: Spread) -> str:
+    """Number of orderings that suffice, of those that were read; more than these is no number."""
+    if not of.needed.known:
+        return "not known"
+    value, low, high = (f"{end:.0f}" if math.isfinite(end) else "more" for end in of.needed)
+    interval = f" [{low}, {high}]" if of.needed.bounded and math.isfinite(of.needed.low) else ""
+    if math.isinf(of.needed.estimate):
+        return f"{'perhaps ' if of.at_most else ''}more than the {of.orderings} that were read{interval}"
+    return f"{'at most ' if of.at_most else ''}{value}{interval} of {of.orderings}"

@@ -114,6 +114,69 @@ def item_variances(
     return divisor * (whole - chance), divisor * whole, added
 
 
+class SingleReads(NamedTuple):
+    """Variances of single reads of items, one read in each ordering that items share, for `squared_errors`.
+
+    Attributes:
+        variance: of an item's reads over orderings, in points squared, shape (m,): what orderings do, to all items
+            alike and to single ones, and chance.
+        chance: mean over orderings of the variance of a read by chance, shape (m,).
+    """
+
+    variance: np.ndarray
+    chance: np.ndarray
+
+
+def single_reads(
+    means: np.ndarray, noise: np.ndarray, times: np.ndarray, unit: np.ndarray, *, known: bool
+) -> tuple[SingleReads, SingleReads]:
+    """Variances of single reads, from cells that may have been read several times.
+
+    Args:
+        means, noise, unit: see `item_variances`; columns are orderings that items share.
+        times: number of reads of each entry, shape (m, D).
+        known: whether `noise` is known. Elsewhere what an ordering does to single items and chance look alike.
+
+    Returns:
+        With as much chance, and with as little, as there can be: the same where it is known. Where it is not, all that
+        is left beside shifts that items share is chance, or nothing is. NaN where not known.
+    """
+    given = ~np.isnan(means)
+    count = given.sum(axis=1)
+    own, whole, _ = item_variances(means, noise, unit, shared=False)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if known:
+            chance = np.where(given, noise * times, 0).sum(axis=1) / count
+            reads = SingleReads(own + chance, chance)
+            return reads, reads
+        _, beside, added = item_variances(means, noise, unit, shared=True)
+        left = (beside + added) * means.shape[1] / (means.shape[1] - 1)
+        chance = left * count / np.where(given, 1 / times, 0).sum(axis=1)
+    return SingleReads(whole - left + chance, chance), SingleReads(whole, whole * 0)
+
+
+def squared_errors(reads: SingleReads, k: int, count: int) -> np.ndarray:
+    """Expected square of the distance of a mean of k reads from the item's expected mean over all orderings.
+
+    The reads are one each in k different orderings that are drawn at random. With S the variance of single reads and e
+    its part of chance, the mean of k has a variance of S / k, of which (S - e) / D is missing because no ordering is
+    drawn twice.
+
+    Args:
+        k: number of orderings drawn. count: number D of all of them, at least k.
+
+    Returns:
+        Shape (m,), in points squared.
+
+    Source: sampling without replacement, Cochran (1977), Sampling Techniques, Theorem 2.2.
+
+    >>> exact, drawn = SingleReads(np.array([0.5]), np.array([0.0])), SingleReads(np.array([0.5]), np.array([0.5]))
+    >>> squared_errors(exact, 1, 2), squared_errors(exact, 2, 2), squared_errors(drawn, 2, 2)
+    (array([0.25]), array([0.]), array([0.25]))
+    """
+    return reads.variance * (1 / k - 1 / count) + reads.chance / count
+
+
 def moved_by_probabilities(shares: np.ndarray, reference: int) -> np.ndarray:
     """Share of an item's scores that another ordering than one of reference changes: the distance of total variation.
 

@@ -9,12 +9,16 @@ from rubric_order.base.keys import CLUSTERS, FEW_CLUSTERS, KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import rankings
-from rubric_order.methods.position import blocks, repetition, spread
+from rubric_order.methods.agreement import ordering_subsets, rankings
+from rubric_order.methods.position import blocks, by_ordering, repetition, spread
 from rubric_order.methods.uncertainty import equivalence
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
 SAME = 9  # decimals; scores that differ by less tie
+MOST_MISSING = (
+    0.05  # pairs of item and ordering that nobody asked; of more, scores may have chosen them (adaptive reads)
+)
+ENDS = ("ci_low", "ci_high", "low", "high")
 
 
 def estimate(
@@ -31,7 +35,8 @@ def estimate(
     Args:
         scores: see `blocks.blocks`; strategies in which every score meets every position are used.
         confidence: of the intervals. level: of the test that a spread is below the margin.
-        margin: a smaller spread is not worth mention, in points.
+        margin: a smaller spread is not worth mention, in points; it is also the error that a mean of few reads may
+            have.
         temperatures: see `within_item_deviation.estimate`.
         clusters: kinds of clusters, see `keys.CLUSTERS`.
 
@@ -47,7 +52,22 @@ def estimate(
           one, where that was not read); by option probabilities as many as must change whatever is drawn, by repeats
           what is beyond the share that repeats change (`chance`), which is at most that;
         - ``best_changed``: share of the prompts with several candidates in which another ordering than the usual one
-          has no best candidate in common with it, likewise.
+          has no best candidate in common with it, likewise;
+        - ``one_read``: distance, as a root mean square over items in points, of one read in an ordering that is drawn
+          at random from the item's expected mean over all `n_orderings` orderings: what orderings do to all items and
+          to single ones, and chance;
+        - ``needed``: the least number of different orderings, drawn at random and read once each, from which on the
+          same distance of their mean is at most `margin`; inf where all of them do not suffice. Ends are those of the
+          intervals of the distances.
+
+        ``one_read`` and ``needed`` are there where items share their orderings; else `n_orderings` is 0. Where chance
+        is not known they are the most that they can be, as if it were all that reads differ by beside shifts that all
+        items share; the lower ends are those without chance. By option probabilities, where a text stands before the
+        score, errors lack the chance of a mean of `n_orderings` reads. They are those of ``random`` in
+        `ordering_subsets`, of all items with two scores instead of complete ones. What else gives a small number: a
+        judge that always gives the same score, or one that repeats an error in every ordering, since the mean over all
+        orderings is the judge's own and no truth. What else gives a large one: chance alone, which repeats of one
+        ordering average out as well; and a shift that all items share, which changes no rank.
 
         `low` and `high` are the interval at confidence 1 - 2 `level`, and `verdict` says whether the spread is shown to
         be smaller than `margin`, as of `equivalence.verdict`; fewer clusters than `FEW_CLUSTERS` show nothing to be
@@ -60,10 +80,10 @@ def estimate(
             continue
         temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
         for readout, values in block.readouts():
-            for row in _of_readout(block, readout, values, temperature, confidence, level, clusters):
+            for row in _of_readout(block, readout, values, temperature, confidence, level, margin, clusters):
                 rows.append(block.keys | {"readout": readout} | _judged(row, margin))
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "low", "high", "chance"]
-    columns += ["margin", "verdict", "known_from", "n_items", "n_clusters", "flag", "method"]
+    columns += ["margin", "verdict", "known_from", "n_orderings", "n_items", "n_clusters", "flag", "method"]
     words = ["readout", "cluster", "quantity", "verdict", "known_from", "flag", "method"]
     return tidy.from_rows(rows, columns, words).assign(confidence=confidence, level=level)
 
@@ -71,7 +91,8 @@ def estimate(
 def _judged(row: Row, margin: float) -> Row:
     """A row with its verdict against the margin, where it is a spread."""
     few = row["n_clusters"] < FEW_CLUSTERS
-    row = row | {"flag": "few clusters" if few else "", "margin": np.nan, "verdict": ""}
+    has_margin = row["quantity"] in ("spread", "within", "needed")
+    row = row | {"flag": "few clusters" if few else "", "margin": margin if has_margin else np.nan, "verdict": ""}
     if row["quantity"] not in ("spread", "within"):
         return row
     ends = np.array([row["low"]]), np.array([row["high"]])
@@ -80,7 +101,7 @@ def _judged(row: Row, margin: float) -> Row:
         verdict = equivalence.UNDECIDED
     if verdict == equivalence.NOT_SHOWN and row["quantity"] == "within":
         verdict = equivalence.UNDECIDED  # repetition may be all of it
-    return row | {"margin": margin, "verdict": verdict}
+    return row | {"verdict": verdict}
 
 
 class _Cells:
@@ -154,6 +175,7 @@ def _of_readout(
     temperature: float | None,
     confidence: float,
     level: float,
+    margin: float,
     kinds: Sequence[str],
 ) -> Iterator[Row]:
     """All quantities of a block's scores (items by reads)."""
@@ -170,9 +192,10 @@ def _of_readout(
     several = (~np.isnan(means)).sum(axis=1) > 1
     if not several.any():
         return
+    drawn_from = cells.shape[1] if _shares_orderings(block, cells) else 0
     for cluster in kinds:
         unit = block.units(cluster, several)
-        common = {"cluster": cluster, "known_from": source}
+        common = {"cluster": cluster, "known_from": source, "n_orderings": drawn_from}
         own, whole, added = spread.item_variances(means[several], noise[several], unit, shared=cells.shared)
         exact = not np.nan_to_num(noise).any()
         for quantity, variance, logarithm in (("spread", own, exact), ("within", whole, True)):
@@ -184,6 +207,63 @@ def _of_readout(
         for quantity, moved, chance, unit_of in _changes(block, readout, read, cells, enough, cluster):
             columns = _mean(moved, unit_of, confidence, level)
             yield common | {"quantity": quantity, "chance": chance, "method": method} | columns
+        if drawn_from:
+            of_cells = (table[several] for table in (means, noise, cells.counts(read)))
+            reads = spread.single_reads(*of_cells, unit, known=source != spread.UNKNOWN)
+            method = f"jackknife over {cluster}s of the logarithm, Student's t by sizes of {cluster}s"
+            for row in _of_few(*reads, unit, drawn_from, confidence, level, margin):
+                yield common | {"chance": np.nan, "method": f"draws without replacement; {method}"} | row
+
+
+def _shares_orderings(block: blocks.Block, cells: _Cells) -> bool:
+    """True if orderings can be drawn: items share them, and hardly any item was not asked in one."""
+    design = block.design
+    asked = len(design.times) / (design.n_items * len(design.orderings))
+    few = cells.shape[1] <= by_ordering.MOST_ORDERINGS
+    return cells.shared and design.shared and few and asked >= 1 - MOST_MISSING
+
+
+def _of_few(
+    most: spread.SingleReads,
+    least: spread.SingleReads,
+    unit: np.ndarray,
+    count: int,
+    confidence: float,
+    level: float,
+    margin: float,
+) -> Iterator[Row]:
+    """Error of one read, and the number of orderings whose mean has an error of the margin.
+
+    Args:
+        most, least: with as much chance as there can be, and with as little. count: number of orderings.
+    """
+    sizes = np.arange(1, count + 1)
+    rows = [_few(most, least, int(k), unit, count, confidence, level) for k in sizes]
+    yield {"quantity": "one_read"} | rows[0]
+    errors = {name: np.array([row[name] for row in rows]) for name in ("estimate", *ENDS)}
+    numbers: Row = dict.fromkeys(errors, np.nan)
+    if not np.isnan(errors["estimate"]).any():
+        for name, values in errors.items():
+            size = ordering_subsets.needed(sizes, values, values, values, margin).estimate
+            numbers[name] = np.nan if np.isnan(values).any() else np.inf if np.isnan(size) else size
+    yield rows[0] | {"quantity": "needed"} | numbers
+
+
+def _few(
+    most: spread.SingleReads,
+    least: spread.SingleReads,
+    k: int,
+    unit: np.ndarray,
+    count: int,
+    confidence: float,
+    level: float,
+) -> Row:
+    """Columns of the error of a mean of k reads: lower ends with the least chance, all others with the most."""
+    row, lower = (
+        _mean(spread.squared_errors(of, k, count), unit, confidence, level, logarithm=True, squared=True)
+        for of in (most, least)
+    )
+    return row | {"ci_low": lower["ci_low"], "low": lower["low"]}
 
 
 def _in_every_ordering(repeated: np.ndarray) -> bool:
