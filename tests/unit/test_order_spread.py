@@ -1,6 +1,7 @@
 """Spread of single items over orderings: by hand, beside another estimator, and where preferences run with the item."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from rubric_order.library import estimates
 from rubric_order.methods.position import spread
 from rubric_order.prompts import orderings
 
+DEMO = Path(__file__).parents[2] / "docs" / "data" / "smollm2_demo.parquet"
 OPTIONS = {"confidence": 0.95, "level": 0.05, "margin": 0.1}
 
 
@@ -278,6 +280,13 @@ def test_a_card_says_how_many_orderings_suffice():
         False,
         True,
     )
+
+
+def test_the_card_of_the_demo_has_the_number_that_the_docs_name():
+    scores = pd.read_parquet(DEMO).query("strategy == 'balanced'").reset_index(drop=True)
+    (made,) = card.cards(estimates.of_card(scores))
+    value = of_card.facts(made.evidence.spread)[-1][1]
+    assert f"The card\nof the demo has `{value}`" in (DEMO.parents[1] / "start.md").read_text()
 
 
 @pytest.mark.parametrize(

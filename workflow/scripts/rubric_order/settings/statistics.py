@@ -92,8 +92,8 @@ class OrderSpread(Settings):
         0.1,
         "Margin of what an ordering does to single items, as a standard deviation in points. A card calls a judge"
         " equivalent only where the spread is shown to be smaller. 0.1 is the margin that the mean over items has: an"
-        " ordering may not do to single items, to one up and to another down, what it may not do to all. A card also says"
-        " how many orderings, drawn at random, have a mean that is as near as this to the mean over all.",
+        " ordering may not do to single items, to one up and to another down, what it may not do to all. A card also"
+        " says how many orderings, drawn at random, have a mean that is as near as this to the mean over all.",
     )
 
 

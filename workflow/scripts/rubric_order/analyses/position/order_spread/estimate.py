@@ -208,8 +208,8 @@ def _of_readout(
             columns = _mean(moved, unit_of, confidence, level)
             yield common | {"quantity": quantity, "chance": chance, "method": method} | columns
         if drawn_from:
-            of_cells = (table[several] for table in (means, noise, cells.counts(read)))
-            reads = spread.single_reads(*of_cells, unit, known=source != spread.UNKNOWN)
+            times = cells.counts(read)[several]
+            reads = spread.single_reads(means[several], noise[several], times, unit, known=source != spread.UNKNOWN)
             method = f"jackknife over {cluster}s of the logarithm, Student's t by sizes of {cluster}s"
             for row in _of_few(*reads, unit, drawn_from, confidence, level, margin):
                 yield common | {"chance": np.nan, "method": f"draws without replacement; {method}"} | row
@@ -259,10 +259,13 @@ def _few(
     level: float,
 ) -> Row:
     """Columns of the error of a mean of k reads: lower ends with the least chance, all others with the most."""
-    row, lower = (
-        _mean(spread.squared_errors(of, k, count), unit, confidence, level, logarithm=True, squared=True)
-        for of in (most, least)
-    )
+
+    def columns(of: spread.SingleReads) -> Row:
+        errors = spread.squared_errors(of, k, count)
+        return _mean(errors, unit, confidence, level, logarithm=True, squared=True)
+
+    row = columns(most)
+    lower = row if least is most else columns(least)
     return row | {"ci_low": lower["ci_low"], "low": lower["low"]}
 
 
