@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import importlib.util
+import itertools
 import json
 import re
 import shlex
@@ -126,7 +127,7 @@ def there(tmp_path_factory):
     ]
     (folder / "my_items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     shutil.copytree(ROOT / "workflow/profiles/slurm", folder / "site")
-    for part in ("config", "workflow", "resources"):
+    for part in ("config", "workflow", "resources", "tests"):
         (folder / part).symlink_to(ROOT / part)
     return folder
 
@@ -294,7 +295,9 @@ def run_shell(block: Block) -> None:
 def run_line(line: str, page: str) -> None:
     for name, value in STANDS_FOR.items():
         line = re.sub(rf"\b{name}\b", value, line)
-    match shlex.split(line, comments=True):
+    words = shlex.split(line, comments=True)
+    settings = list(itertools.takewhile(lambda word: re.fullmatch(r"[A-Z_]+=\S+", word), words))
+    match words[len(settings) :]:
         case ["make", *words]:
             run_make(words, page)
         case ["rubric-order", *words, ">", file]:
@@ -303,10 +306,14 @@ def run_line(line: str, page: str) -> None:
             run(words)
         case [".venv/bin/snakemake", *words]:
             run_snakemake(words, page)
-        case [".venv/bin/python", "-m", "vllm.entrypoints.openai.api_server", *words]:  # a server is not started here
-            package = importlib.util.find_spec("vllm")
-            assert Path(package.origin).with_name("entrypoints").joinpath("openai/api_server.py").is_file()
-            assert all(re.fullmatch(r"--[a-z-]+", option) for option in words[::2])
+        case [".venv/bin/python", "-m", module, *words] if module.startswith("vllm.entrypoints."):  # not started here
+            package = Path(importlib.util.find_spec("vllm").origin).parent
+            assert package.joinpath(*module.split(".")[1:]).with_suffix(".py").is_file()
+            assert all(re.fullmatch(r"-i|-o|--[a-z-]+", word) for word in words if word.startswith("-"))
+        case [".venv/bin/python", "-m", "pip", "install", *_, "-r", file]:
+            assert (ROOT / file).is_file()
+        case [".venv/bin/python", "-m", "uvicorn", server, *_]:  # this test starts it
+            assert server in (ROOT / "tests/workflow/test_foreign_decisions.py").read_text(encoding="utf-8")
         case ["pip", "install", "."]:  # the program that it installs is there, and is this one
             listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
             (program,) = importlib.metadata.entry_points(group="console_scripts", name="rubric-order")
@@ -395,7 +402,7 @@ def test_what_is_not_run_is_there_and_short():
 
 
 def test_sphinx_runs_its_directives_in_ci():
-    assert "\nmake docs\n" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert "make docs; }" in (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert "--fail-on-warning" in (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "\nnb_execution_raise_on_error = True\n" in (ROOT / "docs/conf.py").read_text(encoding="utf-8")
 

@@ -19,7 +19,7 @@ def keep_one_timer(scheduler: type) -> None:
     Where Snakemake has no such method, nothing is changed.
 
     Args:
-        scheduler: `snakemake.scheduling.job_scheduler.JobScheduler`, changed in place.
+        scheduler: Snakemake's class `JobScheduler`, changed in place.
     """
     if not hasattr(scheduler, STARTS_TIMER):
         return
