@@ -5,8 +5,9 @@ import math
 
 import pandas as pd
 import pytest
-from factories import simulated_reads
+from factories import ROOT, simulated_reads
 
+import rubric_order as ro
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
 from rubric_order.cards import card, limits, verdict
@@ -569,3 +570,14 @@ def test_a_judge_of_two_levels_without_bias_can_be_equivalent():
     )
     assert [*found.verdict.tests] == [("hard", "points")]
     assert found.verdict.word == "equivalent"
+
+
+def test_a_card_has_the_shift_by_written_and_by_expected_scores():
+    """The demo's judge writes 5 nearly always: what its probabilities do stands beside that, not in its place."""
+    (one,) = ro.bias_card(ROOT / "docs/data/smollm2_demo.parquet")
+    shifts = {name: value for name, value in card.facts(one.evidence) if name.startswith("Usual ordering less")}
+    name = "Usual ordering less mean of all orderings, points"
+    assert shifts == {
+        f"{name} (written scores)": "+0.05 [-0.02, +0.13]",
+        f"{name} (expected scores)": "+0.25 [+0.20, +0.30]",
+    }

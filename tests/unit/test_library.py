@@ -96,6 +96,7 @@ def test_an_answer_is_parsed_or_fails_with_a_reason():
 def test_a_result_is_a_table_that_a_notebook_shows_and_draws(plain):
     for result in (ro.position_bias(plain), ro.score_effects(plain), ro.agreement(plain), ro.budget_curve(plain)):
         assert "<table" in result._repr_html_()
+        assert repr(result) == repr(result.table)
         assert set(result.table["judge"]) == {"first", "even"}
         assert "cluster" not in result.table
         assert not result.table.duplicated().any()
@@ -140,6 +141,11 @@ def test_cards_are_the_same_from_a_table_and_from_a_file(plain, tmp_path):
         assert set(names.split()) <= set(each)
         assert len(each["preference"]) == 5
     assert "<h3>first: biased</h3>" in cards._repr_html_()
+    other, first = repr(cards).split("\n\n")
+    assert first.startswith("first: biased\nBiased: the usual order scores ")
+    assert f"→ {cards[1].verdict.advice}\n• {cards[1].verdict.reasons[0]}\n" in first
+    assert first.splitlines()[-1].startswith("  Orderings: ")
+    assert other == repr(cards[0])
     assert cards.plot().axes
 
 

@@ -20,7 +20,7 @@ from rubric_order.cards.evidence import Agreement, Evidence, Rankings, ReadoutRe
 from rubric_order.methods.position import order_tests
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Card:
     """Card of one judge's reads: what is known of them.
 
@@ -116,6 +116,14 @@ class Card:
             },
         }
 
+    def __repr__(self) -> str:
+        """The card as text."""
+        head = headline.headline(self.evidence, self.verdict).sentence
+        sentences = (f"• {text}" for text in (*self.verdict.reasons, *self.notes))
+        rows = (f"  {name}: {value}" for name, value in facts(self.evidence))
+        title = f"{self.judge}: {self.verdict.word}"
+        return "\n".join([title, head, f"→ {self.verdict.advice}", *sentences, *rows])
+
     def _repr_html_(self) -> str:
         """The card as a notebook shows it."""
         reasons = "".join(f"<li>{html.escape(text)}</li>" for text in (*self.verdict.reasons, *self.notes))
@@ -139,7 +147,7 @@ def cards(statistics: Mapping[str, pd.DataFrame]) -> list[Card]:
 
 def facts(evidence: Evidence) -> list[tuple[str, str]]:
     """The numbers of a card as people read them: what it is, and its value."""
-    main, log_odds, points = evidence.main, evidence.log_odds, evidence.points
+    main, log_odds = evidence.main, evidence.log_odds
     values = _estimates(log_odds)
     preference = (
         "not known" if values is None else ", ".join("not known" if v is None else f"{v:+z.2f}" for v in values)
@@ -150,7 +158,7 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
         *spread.facts(evidence.spread),
         ("Cramér's V of the shares (0: equal)", written(main.v, ".3f")),
         (f"Preference of each position, log-odds{_of(log_odds, 'option probabilities')}", preference),
-        (f"Usual ordering less mean of all orderings, points{_of(points, 'expected scores')}", _usual(points)),
+        *_usual(evidence),
         (f"Smallest p, adjusted ({order_tests.LEVEL:g} or less is a finding)", _smallest(evidence.tests)),
         ("Commonest score", "no score" if evidence.commonest_score is None else commonest),
         ("Pairs of reads of an item, in any orderings, whose scores differ", _share(evidence.discordant_share)),
@@ -169,9 +177,12 @@ def _of(readout: ReadoutResults, what: str) -> str:
     return f" ({what})" if readout.name == Readout.SOFT else ""
 
 
-def _usual(readout: ReadoutResults) -> str:
-    """The shift by the usual ordering."""
-    return written(readout.usual, "+z.2f")
+def _usual(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    """The shift by the usual ordering, by each readout."""
+    for readout in evidence.readouts or (evidence.points,):
+        scores = "expected scores" if readout.name == Readout.SOFT else "written scores"
+        name = "Usual ordering less mean of all orderings, points"
+        yield name + (f" ({scores})" if evidence.soft else ""), written(readout.usual, "+z.2f")
 
 
 def _smallest(tests: Mapping[order_tests.Test, float]) -> str:

@@ -33,7 +33,7 @@ NAMES = {Readout.HARD: "written scores", Readout.SOFT: "expected scores"}
 SIZES = {"panel_height_in": 2.2}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Advice:
     """Options of a further study.
 
@@ -101,6 +101,10 @@ class Advice:
         """Options as ``rubric-order advise --json`` prints them; null is what is not known."""
         rows = self.table.to_dict("records")
         return [{key: None if pd.isna(value) else value for key, value in row.items()} for row in rows]
+
+    def __repr__(self) -> str:
+        """The table as text."""
+        return self.table[[*SHOWN]].to_string(index=False, float_format="{:.3g}".format, na_rep="")
 
     def _repr_html_(self) -> str:
         """The table as a notebook shows it."""

@@ -47,7 +47,7 @@ SIZE: Mapping[str, Any] = {"width_in": 6.4, "columns": 3}
 MARGINS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)  # of `statistics.corrected_means` in config
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """Estimates of one question, with groups of items as the sample.
 
@@ -60,6 +60,10 @@ class Result:
     statistics: Mapping[str, pd.DataFrame]
     _draw: Callable[[], Figure]
 
+    def __repr__(self) -> str:
+        """The table as text."""
+        return repr(self.table)
+
     def _repr_html_(self) -> str:
         """The table as a notebook shows it."""
         return self.table.to_html(index=False, float_format="{:.3g}".format, na_rep="")
@@ -69,7 +73,7 @@ class Result:
         return self._draw()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BiasCards(Sequence[Card]):
     """Bias cards, one a judge, in the order of their names.
 
@@ -93,6 +97,10 @@ class BiasCards(Sequence[Card]):
     def to_dicts(self) -> list[dict[str, Any]]:
         """Cards as ``rubric-order audit --json`` prints them: one object a judge."""
         return [card.to_dict() for card in self.cards]
+
+    def __repr__(self) -> str:
+        """The cards as text."""
+        return "\n\n".join(map(repr, self.cards))
 
     def _repr_html_(self) -> str:
         return "".join(card._repr_html_() for card in self.cards)
