@@ -203,6 +203,11 @@ STUDY = "studies/position_bias"
         (f"{STUDY}/strategies", "fixed", f"{STUDY}/strategies: expected a list, found 'fixed'"),
         (f"{STUDY}/datasets", [], f"{STUDY}/datasets: [] "),
         (f"{JUDGE}/engine", "gpt", f"{JUDGE}/engine: 'gpt' is not one of 'vllm'"),
+        (
+            "figures/position_selection/readouts",
+            ["hrd"],
+            "figures/position_selection/readouts/0: 'hrd' is not one of 'hard', 'soft'; did you mean 'hard'?",
+        ),
         (f"{JUDGE}/sampling", None, f"{JUDGE}/sampling: expected a mapping, found None"),
         (f"{JUDGE}/sampling/temperature", -1, f"{JUDGE}/sampling/temperature: -1 is less than the minimum of 0"),
         (f"{JUDGE}/runtime", "x", f"{JUDGE}/runtime: 'x' does not match"),
