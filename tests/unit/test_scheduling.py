@@ -12,56 +12,50 @@ from snakemake.scheduling.job_scheduler import JobScheduler
 from rubric_order.run import scheduling
 
 
-class Passing(JobScheduler):
-    """The real scheduler, but for what a run gives it: it counts its passes."""
+class Waiting(JobScheduler):
+    """The real scheduler, but for what a run gives it."""
 
     def __init__(self) -> None:
         self._open_jobs = threading.Semaphore(0)
 
-    def passes(self, ends: int, timers: int) -> int:
-        """Passes over ready jobs while so many jobs and timers end; each pass starts a timer, as in Snakemake."""
-        before = threading.active_count()
-        number = 0
-        for _ in range(ends):
-            self._schedule_reevalutation(0.01)
-            number += 1
-        for _ in range(timers):
-            if not self._open_jobs.acquire(timeout=60):
-                break
-            self._schedule_reevalutation(0.01)
-            number += 1
-            self.most = max(getattr(self, "most", 0), threading.active_count() - before)
-        for thread in threading.enumerate():
-            if isinstance(thread, threading.Timer):
-                thread.cancel()
-                thread.join()
-        return number
+    def timers(self, passes: int, delay: float = 3600) -> int:
+        """Number of timers that so many passes start; they are ended."""
+        before = set(threading.enumerate())
+        for _ in range(passes):
+            self._schedule_reevalutation(delay)
+        started = [thread for thread in threading.enumerate() if thread not in before]
+        for thread in started:
+            thread.cancel()
+            thread.join()
+        return len(started)
 
 
-def test_each_pass_of_the_scheduler_has_at_most_one_timer():
-    class Ours(Passing):
+def ours() -> Waiting:
+    class Ours(Waiting):
         pass
 
     scheduling.keep_one_timer(Ours)
-    ours = Ours()
-    assert ours.passes(ends=50, timers=20) == 70  # passes go on
-    assert ours.most <= 2  # one that ends, one that starts
+    return Ours()
 
-    theirs = Passing()
-    theirs.passes(ends=50, timers=20)
-    assert theirs.most > 10, "Snakemake's timers do not multiply any more: rubric_order.run.scheduling can go"
+
+def test_passes_of_the_scheduler_share_a_timer():
+    assert ours().timers(passes=50) == 1
+    # Where this fails, Snakemake's timers do not multiply any more, and `rubric_order.run.scheduling` can go.
+    assert Waiting().timers(passes=50) == 50
+
+
+def test_a_timer_that_ends_makes_a_pass_and_lets_another_one_start():
+    scheduler = ours()
+    for _ in range(3):
+        scheduler._schedule_reevalutation(0.01)
+        assert scheduler._open_jobs.acquire(timeout=300)
 
 
 def test_delays_of_other_lengths_are_waited_for_beside_each_other():
-    class Ours(Passing):
-        pass
-
-    scheduling.keep_one_timer(Ours)
-    ours = Ours()
-    ours._schedule_reevalutation(3600)
-    ours._schedule_reevalutation(0.01)
-    assert ours._open_jobs.acquire(timeout=60)
-    ours.passes(ends=0, timers=0)  # ends what waits
+    scheduler = ours()
+    scheduler._schedule_reevalutation(0.01)
+    assert scheduler.timers(passes=2) == 1
+    assert scheduler._open_jobs.acquire(timeout=300)
 
 
 def test_a_snakemake_without_such_timers_stays_as_it_is():
