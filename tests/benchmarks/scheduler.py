@@ -17,10 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SNAKEFILE = """
 import sys
 sys.path.insert(0, {scripts!r})
-from snakemake.scheduling.job_scheduler import JobScheduler
 from rubric_order.run import scheduling
 if config["ours"]:
-    scheduling.keep_one_timer(JobScheduler)
+    scheduling.keep_one_timer(scheduling.of_snakemake())
 rule all:
     input: expand("made/{{number}}", number=range(config["jobs"]))
 rule one:

@@ -1,9 +1,7 @@
 """Snakemake's scheduler with one timer at a time."""
 
-import subprocess
-import sys
+import runpy
 import threading
-from pathlib import Path
 
 import pytest
 from factories import ROOT
@@ -66,30 +64,17 @@ def test_a_snakemake_without_such_timers_stays_as_it_is():
     assert not hasattr(Other, scheduling.STARTS_TIMER)
 
 
-SNAKEFILE = """
-import sys
-sys.path.insert(0, {scripts!r})
-from snakemake.scheduling.job_scheduler import JobScheduler
-from rubric_order.run import scheduling
-if config["ours"]:
-    scheduling.keep_one_timer(JobScheduler)
-rule all:
-    input: expand("made/{{number}}", number=range(40))
-rule one:
-    output: touch("made/{{number}}")
-    shell: "sleep 0.3"
-"""
+def test_a_snakemake_whose_scheduler_is_elsewhere_runs_without_us(monkeypatch: pytest.MonkeyPatch):
+    assert scheduling.of_snakemake() is JobScheduler
+    monkeypatch.setattr(scheduling, "CLASS", "NoSuchScheduler")
+    assert scheduling.of_snakemake() is None
+    monkeypatch.setattr(scheduling, "MODULE", "snakemake.no_such_module")
+    assert scheduling.of_snakemake() is None
+    scheduling.keep_one_timer(None)
 
 
 @pytest.mark.slow
-def test_a_run_of_many_jobs_has_few_passes(tmp_path: Path):
-    def passes(ours: int) -> int:
-        folder = tmp_path / str(ours)
-        folder.mkdir()
-        (folder / "Snakefile").write_text(SNAKEFILE.format(scripts=str(ROOT / "workflow/scripts")))
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--verbose", "--scheduler", "greedy"]
-        run = subprocess.run([*command, "--config", f"ours={ours}"], cwd=folder, capture_output=True, text=True)
-        assert run.returncode == 0, run.stderr
-        return run.stderr.count("Ready jobs: ")
-
-    assert 20 <= passes(ours=1) < passes(ours=0) / 2
+def test_a_run_of_many_jobs_has_few_passes():
+    run = runpy.run_path(str(ROOT / "tests/benchmarks/scheduler.py"))["run"]
+    (ours, _), (theirs, _) = run(40, ours=True), run(40, ours=False)
+    assert 20 <= ours < theirs / 2

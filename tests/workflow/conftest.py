@@ -17,10 +17,8 @@ COPIED = ("Snakefile", "config", "envs", "profiles", "resources", "workflow")
 
 
 # The first file runs the demo's judge. The other files need that run and come last, so that no process waits for it.
-JUDGED_FIRST, JUDGED_LAST = (
-    "test_engine.py",
-    ("test_endpoint.py", "test_foreign_decisions.py", "test_outputs.py", "test_vllm_killed.py"),
-)
+JUDGED_FIRST = "test_engine.py"
+JUDGED_LAST = ("test_endpoint.py", "test_foreign_decisions.py", "test_outputs.py", "test_vllm_killed.py")
 LARGE = 1_000_000  # bytes
 
 

@@ -72,6 +72,7 @@ def test_the_program_shows_what_a_job_takes(finished: Project):
 
 def test_the_scheduler_of_a_run_has_one_timer(fresh: Project):
     with fresh.file("Snakefile").open("a") as file:
-        file.write("\nprint('timers by', JobScheduler._schedule_reevalutation.__module__, file=sys.stderr)\n")
+        file.write("\nfrom snakemake.scheduling.job_scheduler import JobScheduler\n")
+        file.write("print('timers by', JobScheduler._schedule_reevalutation.__module__, file=sys.stderr)\n")
     run = fresh.snakemake("--dry-run", "results/items/demo.parquet")
     assert "timers by rubric_order.run.scheduling" in run.stderr, run.stderr

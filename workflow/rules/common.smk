@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
-from snakemake.scheduling.job_scheduler import JobScheduler
 
 PROJECT = project_folder()
 sys.path.insert(0, str(PROJECT / "workflow" / "scripts"))
@@ -25,7 +24,7 @@ from rubric_order.settings import reading
 # Commands find the Python that runs Snakemake, also where its environment is not activated; with --sdm conda the
 # environment of a rule comes before it.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
-scheduling.keep_one_timer(JobScheduler)
+scheduling.keep_one_timer(scheduling.of_snakemake())
 
 
 def cores():

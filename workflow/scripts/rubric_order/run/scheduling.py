@@ -6,20 +6,30 @@ multiply until no job is ready any more: a rehearsal of 345 jobs had 33,723 pass
 process took 23 s of processor time in place of 165 s (Snakemake 9.27.1; its pull request 3744 has the symptom).
 """
 
+import importlib
 import threading
 from typing import Any
 
+MODULE, CLASS = "snakemake.scheduling.job_scheduler", "JobScheduler"
 STARTS_TIMER = "_schedule_reevalutation"  # the name that Snakemake gives it
 LOCK = threading.Lock()
 
 
-def keep_one_timer(scheduler: type) -> None:
+def of_snakemake() -> object:
+    """Snakemake's class of schedulers; None where another version has it elsewhere."""
+    try:
+        return getattr(importlib.import_module(MODULE), CLASS, None)
+    except ImportError:
+        return None
+
+
+def keep_one_timer(scheduler: object) -> None:
     """Let a scheduler wait for one timer at a time: the pass that it asks for starts the next one.
 
-    Where Snakemake has no such method, nothing is changed.
+    Where it has no such method, nothing is changed: such a version of Snakemake runs as it does without us.
 
     Args:
-        scheduler: Snakemake's class `JobScheduler`, changed in place.
+        scheduler: the class, changed in place, see `of_snakemake`.
     """
     if not hasattr(scheduler, STARTS_TIMER):
         return

@@ -15,9 +15,8 @@ from rubric_order.methods.uncertainty import equivalence
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
 SAME = 9  # decimals; scores that differ by less tie
-MOST_MISSING = (
-    0.05  # pairs of item and ordering that nobody asked; of more, scores may have chosen them (adaptive reads)
-)
+# Share of pairs of item and ordering that were not asked; of more, scores may have chosen them (adaptive reads).
+MOST_MISSING = 0.05
 ENDS = ("ci_low", "ci_high", "low", "high")
 
 
