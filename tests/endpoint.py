@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import json
+import os
+import queue
 import re
 import signal
 import threading
@@ -11,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import psutil
+import pytest
 
 from rubric_order.judging.engines import sender
 
@@ -168,6 +171,25 @@ def sigterm_ends(told=lambda: None):
         yield
     finally:
         signal.signal(signal.SIGTERM, previous)
+
+
+@contextlib.contextmanager
+def sigterm_as_the_main_thread_wakes():
+    """SIGTERM comes once, at the moment at which the main thread is given something that it waited for in a queue."""
+    came = []
+
+    class Interrupted(queue.SimpleQueue):
+        def get(self, *args, **kwargs):
+            entry = super().get(*args, **kwargs)
+            if threading.current_thread() is threading.main_thread() and not came:
+                came.append(True)
+                os.kill(os.getpid(), signal.SIGTERM)
+            return entry
+
+    with pytest.MonkeyPatch.context() as patch, sigterm_ends():
+        patch.setattr(queue, "SimpleQueue", Interrupted)
+        yield
+    assert came
 
 
 def senders_of(job):

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import openai
 import pytest
-from endpoint import Reply, completion, running, sigterm_ends
+from endpoint import Reply, completion, running, sigterm_as_the_main_thread_wakes, sigterm_ends
 from factories import changed, questions, request
 
 from rubric_order.base.errors import InputError
@@ -738,6 +738,17 @@ def test_a_job_that_is_asked_to_end_keeps_what_has_come(settings, monkeypatch):
     assert [(response.error, response.attempts, response.cost > 0) for response in stopped] == [
         ("stopped: the job was ended before the answer came", 1, True)
     ] * 4
+
+
+def test_an_answer_that_comes_at_the_moment_of_the_signal_is_kept(settings):
+    """On a busy machine the answer is there before the job wakes, and so is the signal."""
+    kept = []
+    with running(lambda call: Reply(completion())) as endpoint, sigterm_as_the_main_thread_wakes():
+        engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
+        with pytest.raises(SystemExit, match="ended on request"):
+            collections.deque(map(kept.append, engine.answer(_requests(100))))
+    assert kept
+    assert [response.error for response in kept] == [None] * len(endpoint.calls)
 
 
 def test_a_job_that_is_asked_to_end_waits_for_the_answers_under_way_and_sends_nothing_more(settings):

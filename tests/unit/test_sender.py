@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import Pipe
 
 import pytest
-from endpoint import Reply, completion, running, senders_of, sigterm_ends
+from endpoint import Reply, completion, running, senders_of, sigterm_as_the_main_thread_wakes, sigterm_ends
 from factories import complete_judge, request
 
 from rubric_order.base import locks
@@ -89,6 +89,15 @@ def test_more_calls_can_be_under_way_than_files_may_be_open_by_default(start):
         responses = list(engine.answer(requests(count)))
     assert [response.error for response in responses] == [None] * count
     assert len(endpoint.calls) == endpoint.most_at_once == count
+
+
+def test_an_answer_that_comes_at_the_moment_of_the_signal_is_kept(start, endpoint):
+    engine, kept = start(), []
+    with sigterm_as_the_main_thread_wakes(), pytest.raises(SystemExit, match="ended on request"):
+        collections.deque(map(kept.append, engine.answer(requests(200))))
+    engine.close()
+    assert kept
+    assert [response.error for response in kept] == [None] * len(endpoint.calls)
 
 
 def test_its_session_is_its_own(start):

@@ -16,6 +16,7 @@ from rubric_order.base import signals
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import PASSING, REFUSED, Request, Response
 from rubric_order.judging.engines.accounts import Account
+from rubric_order.judging.engines.handover import Handover
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +27,6 @@ ENDING_SECONDS = 15.0  # time for the calls under way where a job ends early; SL
 
 READ_AHEAD = 64  # requests that are taken before they are wanted
 HAND_OVER_SECONDS = 0.01  # finished responses gather for so long: each hand-over makes the event loop wait for the job
-
-Finished = queue.SimpleQueue[list[Response] | BaseException | None]  # ends with None
 
 
 class CutOffError(Exception):
@@ -87,7 +86,9 @@ class Delivery:
             for batch in batches:
                 ready.extend(batch)
                 while ready:
-                    yield ready.popleft()
+                    response = ready[0]
+                    del ready[0]  # a signal can raise after a call, as of `popleft`: here it cannot
+                    yield response
         except (KeyboardInterrupt, SystemExit) as stop:
             yield from ready
             for batch in signals.yielded_after(batches, stop):
@@ -103,7 +104,7 @@ class Delivery:
         After a signal all finished responses are still yielded. The calls that are cut off are yielded as failures,
         and count with the most that they may have cost.
         """
-        finished: Finished = queue.SimpleQueue()
+        finished = Handover()
         loop = asyncio.new_event_loop()
         work = loop.create_task(self._answer_all(iter(requests), finished))
         self._cancel_work = functools.partial(_cancel, loop, work)
@@ -112,24 +113,24 @@ class Delivery:
         thread = threading.Thread(target=self._run, args=(loop, work, finished), name="endpoint", daemon=True)
         try:
             thread.start()
-            while (entry := finished.get()) is not None:
+            while (entry := finished.take()) is not None:
                 if isinstance(entry, BaseException):
                     raise entry
                 self._taken += len(entry)
+                finished.ready = []
                 yield entry
         except (KeyboardInterrupt, SystemExit):
             self.end_early()
             _join(thread)
-            while not finished.empty():
-                if isinstance(entry := finished.get(), list):
-                    yield entry
+            finished.put(None)  # where the thread was not started
+            yield from finished.rest()
             raise
         finally:
             _cancel(loop, work)
             _join(thread)
             self._report()
 
-    def _run(self, loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]", finished: Finished) -> None:
+    def _run(self, loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]", finished: Handover) -> None:
         """Run the event loop, in a thread of its own, until all is answered."""
         last: list[BaseException | None] = [None]
         try:
@@ -145,7 +146,7 @@ class Delivery:
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.close()
 
-    async def _answer_all(self, requests: Iterator[Request], finished: Finished) -> None:
+    async def _answer_all(self, requests: Iterator[Request], finished: Handover) -> None:
         self._refused.clear()
         self._in_a_row, self._stopped = 0, None
         self._handed = self._taken = 0
@@ -184,7 +185,7 @@ class Delivery:
             with contextlib.suppress(asyncio.CancelledError):  # a signal can come when an error has ended the job
                 await asyncio.sleep(0.02)
 
-    async def _work(self, source: "_Source", finished: Finished) -> None:
+    async def _work(self, source: "_Source", finished: Handover) -> None:
         """Take requests, one at a time, until there are none."""
         while (request := await source.next()) is not None:
             if self._stopped is not None:
@@ -200,7 +201,7 @@ class Delivery:
             while self._handed + len(self._gathered) - self._taken > MAX_WAITING_RESPONSES:
                 await asyncio.sleep(0.05)
 
-    def _deliver(self, response: Response, finished: Finished) -> None:
+    def _deliver(self, response: Response, finished: Handover) -> None:
         """Pass a response on, and stop where too many requests in a row have failed.
 
         Raises:
@@ -227,14 +228,14 @@ class Delivery:
                 log.warning("nothing more is asked: %s", self._stopped)
         self._put(response, finished)
 
-    def _put(self, response: Response, finished: Finished) -> None:
+    def _put(self, response: Response, finished: Handover) -> None:
         """Pass a response on to the job, soon, after it is written down."""
         self._account.answered(response)
         if not self._gathered:
             asyncio.get_running_loop().call_later(HAND_OVER_SECONDS, self._hand_over, finished)
         self._gathered.append(response)
 
-    def _hand_over(self, finished: Finished) -> None:
+    def _hand_over(self, finished: Handover) -> None:
         """Pass on what has gathered."""
         if self._gathered:
             self._handed += len(self._gathered)

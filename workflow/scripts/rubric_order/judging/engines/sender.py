@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections import deque
 from collections.abc import Iterable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -24,6 +23,7 @@ from rubric_order.base import command_line, locks, signals
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines
 from rubric_order.judging.engines import Engine, Request, Resources, Response
+from rubric_order.judging.engines.handover import Handover
 from rubric_order.settings.judges import Metered
 
 LIBRARY = Path(__file__).parents[3]
@@ -34,7 +34,6 @@ LOCK_SECONDS = 10.0  # it looks so often whether the job still waits for it, whe
 END = "end"  # the job ends
 
 Inbox = queue.SimpleQueue[list[Request] | str | None]
-Finished = queue.SimpleQueue[list[Response] | BaseException | None]  # ends with None
 
 
 class Sender(Engine[Metered]):
@@ -83,13 +82,13 @@ class Sender(Engine[Metered]):
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """Answer requests, see `Engine.answer` and, for a job that ends early, `Delivery.responses`."""
-        finished: Finished = queue.SimpleQueue()
+        finished = Handover()
         ended, room = threading.Event(), queue.SimpleQueue[None]()  # has an entry for each request that may be given
         for _ in range((self.judge.concurrency or 0) + AHEAD):
             room.put(None)
         give = threading.Thread(target=self._give, args=(iter(requests), room, ended, finished), daemon=True)
         take = threading.Thread(target=self._take, args=(finished,), daemon=True)
-        whole, ready = False, deque[Response]()
+        whole = False
 
         def stop() -> None:
             """Give no more requests, and say that the job ends."""
@@ -105,20 +104,19 @@ class Sender(Engine[Metered]):
             with signals.held_back():
                 take.start()
                 give.start()
-            while (entry := finished.get()) is not None:
+            while (entry := finished.take()) is not None:
                 if isinstance(entry, BaseException):
                     raise entry
-                ready.extend(entry)
-                while ready:
-                    yield ready.popleft()
+                while finished.ready:
+                    response = finished.ready[0]
+                    del finished.ready[0]  # a signal can raise after a call, as of `pop`: here it cannot
+                    yield response
                     room.put(None)
             whole = True
         except (KeyboardInterrupt, SystemExit):
             stop()
-            yield from ready
-            while (entry := finished.get()) is not None:
-                if isinstance(entry, list):
-                    yield from entry
+            for entry in finished.rest():
+                yield from entry
             raise
         finally:
             if not whole:
@@ -140,7 +138,7 @@ class Sender(Engine[Metered]):
         requests: Iterator[Request],
         room: queue.SimpleQueue[None],
         ended: threading.Event,
-        finished: Finished,
+        finished: Handover,
     ) -> None:
         """Give requests to the sender, as many together as there is room for, and None at the end."""
         together: list[Request] = []
@@ -165,7 +163,7 @@ class Sender(Engine[Metered]):
         except BaseException as error:  # it is raised where the responses are taken
             finished.put(error)
 
-    def _take(self, finished: Finished) -> None:
+    def _take(self, finished: Handover) -> None:
         """Take the responses to all requests."""
         try:
             while (responses := self._taken()) is not None:
