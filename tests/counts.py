@@ -74,12 +74,17 @@ def main(root: Path) -> None:
         habits["`judge: dict` or `judge: Mapping`"] += len(re.findall(r"\bjudge: (?:dict|Mapping)\b", text))
     rules = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in (root / "workflow/rules").glob("*.smk"))
     entries = sum(code_lines(path.read_text(encoding="utf-8")) for path in (root / "workflow/scripts").glob("*.py"))
+    captions = sum(
+        len(path.read_text(encoding="utf-8").splitlines()) for path in (root / "workflow/report").glob("*.rst")
+    )
     common = len((root / "workflow/rules/common.smk").read_text(encoding="utf-8").splitlines())
     print("| code lines of | |\n|:--|--:|")
     for name, lines in packages.most_common():
         print(f"| {name} | {lines:,} |")
     print(f"| **library** | **{packages.total():,}** |")
-    print(f"| rules, all lines | {rules:,} |\n| `common.smk`, all lines | {common:,} |\n| entries | {entries:,} |")
+    print(f"| rules, all lines | {rules:,} |\n| `common.smk`, all lines | {common:,} |")
+    print(f"| entries | {entries:,} |\n| captions | {captions:,} |")
+    print(f"| **rules, entries and captions** | **{rules + entries + captions:,}** |")
     print("\n| habit | times |\n|:--|--:|")
     print(f"| docstrings | {docstrings:,} |")
     print(f"| that open with {', '.join(OPENERS)} | {openers} ({openers / docstrings:.1%}) |")

@@ -50,8 +50,8 @@ try:
     )
 except InputError as error:
     sys.exit(f"error: {error}")
-CONTAINERIZES = any(word.partition("=")[0] == "--containerize" for word in sys.argv)
-if not (any((run.config.studies, run.config.figures, run.config.tables)) or "--lint" in sys.argv or CONTAINERIZES):
+asked = {word.partition("=")[0] for word in sys.argv}
+if not (any((run.config.studies, run.config.figures, run.config.tables)) or asked & {"--lint", "--containerize"}):
     sys.exit("error: config: no study is named; expected --configfile FILE, such as config/demo.yaml (make demo)")
 
 # A rehearsal has a working directory of its own, so that it cannot touch results and response stores. The directive
@@ -77,7 +77,8 @@ wildcard_constraints:
     file="[a-z0-9_]+",
 
 
-datasets, models, planning, judging = Datasets(run), Models(run), Planning(run), Judging(run)
+datasets, models, planning = Datasets(run), Models(run), Planning(run)
+judging = Judging(run, containerizes="--containerize" in asked)
 records, scores, references, status = Records(run), Scores(run), References(run), Status(run)
 statistics, tables, figures, pages = Statistics(run), Shown(run, "tables"), Shown(run, "figures"), Pages(run)
 
@@ -88,12 +89,3 @@ if "--report" in sys.argv and Path(run.results, "summary.json").exists():
 
     lines = first_lines.first_lines(Path(run.results, "summary.json"))
     config.update(first_lines=[line._asdict() for line in lines])
-
-
-def environment(*, in_image):
-    """Environment of a judge's job; while `--containerize` lists those of an image, the one that is named.
-
-    Snakemake describes no image where an environment depends on a job. An image is for judges of every config, so it has
-    all environments: the rules name one each.
-    """
-    return f"../../envs/{in_image}.yaml" if CONTAINERIZES else judging.environment

@@ -12,17 +12,12 @@ rule fetch_dataset:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("fetch_dataset.py"),
-        entry=run.entry("fetch_dataset.py"),
+        **run.script("fetch_dataset.py"),
         source=datasets.file_source,
         mirror=datasets.mirror,
     shell:
-        "python {params.entry:q}"
-        " --source {params.source:q}"
-        " --mirror {params.mirror:q}"
-        " --what '{wildcards.dataset}/{wildcards.file}'"
-        " --output {output.file:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --source {params.source:q} --mirror {params.mirror:q}"
+        " --what '{wildcards.dataset}/{wildcards.file}' --output {output.file:q} 2> >(tee {log:q} >&2)"
 
 
 rule prepare_items:
@@ -39,16 +34,10 @@ rule prepare_items:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("prepare_items.py", datasets.adapter_module),
-        entry=run.entry("prepare_items.py"),
+        **run.script("prepare_items.py", datasets.adapter_module),
         files=datasets.named_files,
         settings=datasets.settings,
     shell:
-        "python {params.entry:q}"
-        " --dataset {wildcards.dataset}"
-        " --files {params.files:q}"
-        " --settings {params.settings:q}"
-        " --items {output.item_table:q}"
-        " --rubrics {output.rubric_table:q}"
-        " --pairs {output.pair_table:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --dataset {wildcards.dataset} --files {params.files:q}"
+        " --settings {params.settings:q} --items {output.item_table:q} --rubrics {output.rubric_table:q}"
+        " --pairs {output.pair_table:q} 2> >(tee {log:q} >&2)"

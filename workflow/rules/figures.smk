@@ -23,8 +23,7 @@ rule draw_figure:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("draw_figure.py", figures.module_file),
-        entry=run.entry("draw_figure.py"),
+        **run.script("draw_figure.py", figures.module_file),
         module=figures.module,
         statistics=figures.named_files,
         settings=figures.settings,
@@ -32,12 +31,6 @@ rule draw_figure:
         caption=figures.caption,
         note=figures.note,
     shell:
-        "python {params.entry:q}"
-        " --module {params.module}"
-        " --statistics {params.statistics:q}"
-        " --settings {params.settings:q}"
-        " --labels {params.labels:q}"
-        " --style {input.style:q}"
-        " --note={params.note:q}"
-        " --outputs {output:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --module {params.module} --statistics {params.statistics:q}"
+        " --settings {params.settings:q} --labels {params.labels:q} --style {input.style:q}"
+        " --note={params.note:q} --outputs {output:q} 2> >(tee {log:q} >&2)"

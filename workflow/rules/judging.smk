@@ -18,32 +18,21 @@ rule judge_shard:
     wildcard_constraints:
         judge=one_of(run.live),
     conda:
-        environment(in_image="judge")
+        judging.environment(in_image="judge")
     threads: judging.threads
     resources:
-        gpu=judging.gpu,
-        mem=judging.mem,
-        runtime=judging.runtime,
+        **judging.resources,
     params:
-        code=run.code("judge_shard.py", judging.engine_module, judging.reader_modules),
-        entry=run.entry("judge_shard.py"),
+        **run.script("judge_shard.py", judging.engine_module, judging.reader_modules),
         probes=judging.probes,
         judge=judging.judge,
         shards=judging.shards,
         store="results/store/{judge}",
     shell:
-        "python {params.entry:q}"
-        " --requests {input.requests:q}"
-        " --shard {wildcards.shard}"
-        " --shards {params.shards}"
-        " --probes {params.probes}"
-        " --judge {params.judge:q}"
-        " --model-folder {input.model:q}"
-        " --weights {input.weights:q}"
-        " --gpus {resources.gpu}"
-        " --store {params.store:q}"
-        " --output {output.responses:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --requests {input.requests:q} --shard {wildcards.shard}"
+        " --shards {params.shards} --probes {params.probes} --judge {params.judge:q}"
+        " --model-folder {input.model:q} --weights {input.weights:q} --gpus {resources.gpu}"
+        " --store {params.store:q} --output {output.responses:q} 2> >(tee {log:q} >&2)"
 
 
 # A sample of the requests of all studies, so that time and money of the others are known before they are asked.
@@ -61,26 +50,16 @@ rule pilot_judge:
     wildcard_constraints:
         judge=one_of(run.live),
     conda:
-        environment(in_image="endpoint")
+        judging.environment(in_image="endpoint")
     threads: judging.threads
     resources:
-        gpu=judging.gpu,
-        mem=judging.mem,
-        runtime=judging.runtime,
+        **judging.resources,
     params:
-        code=run.code("pilot_judge.py", judging.engine_module),
-        entry=run.entry("pilot_judge.py"),
+        **run.script("pilot_judge.py", judging.engine_module),
         probes=judging.probes,
         judge=judging.judge,
         store="results/store/{judge}",
     shell:
-        "python {params.entry:q}"
-        " --requests {input.requests:q}"
-        " --probes {params.probes}"
-        " --judge {params.judge:q}"
-        " --model-folder {input.model:q}"
-        " --weights {input.weights:q}"
-        " --gpus {resources.gpu}"
-        " --store {params.store:q}"
-        " --output {output.note:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --requests {input.requests:q} --probes {params.probes}"
+        " --judge {params.judge:q} --model-folder {input.model:q} --weights {input.weights:q}"
+        " --gpus {resources.gpu} --store {params.store:q} --output {output.note:q} 2> >(tee {log:q} >&2)"

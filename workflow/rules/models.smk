@@ -13,13 +13,12 @@ rule describe_weights:
         judge=one_of(run.live),
     localrule: True
     conda:
-        environment(in_image="judge")
+        judging.environment(in_image="judge")
     params:
-        code=run.code("describe_weights.py"),
-        entry=run.entry("describe_weights.py"),
+        **run.script("describe_weights.py"),
         model=models.source,
     shell:
-        "python {params.entry:q}" " --model {params.model:q}" " --output {output.weights:q}" " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --model {params.model:q} --output {output.weights:q} 2> >(tee {log:q} >&2)"
 
 
 rule convert_gguf:
@@ -32,8 +31,7 @@ rule convert_gguf:
     conda:
         "../../envs/judge_cpu.yaml"
     params:
-        code=run.code("convert_gguf.py"),
-        entry=run.entry("convert_gguf.py"),
+        **run.script("convert_gguf.py"),
         gguf=models.gguf,
     shell:
-        "python {params.entry:q}" " --gguf {params.gguf:q}" " --output {output.model:q}" " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --gguf {params.gguf:q} --output {output.model:q} 2> >(tee {log:q} >&2)"

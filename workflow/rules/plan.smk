@@ -37,28 +37,17 @@ rule plan_reads:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("plan_reads.py", planning.probe_module),
-        entry=run.entry("plan_reads.py"),
+        **run.script("plan_reads.py", planning.probe_module),
         judge=planning.judge,
         probe=planning.probe,
         profiles=planning.profiles,
         design=planning.design,
     shell:
-        "python {params.entry:q}"
-        " --items {input.item_table:q}"
-        " --rubrics {input.rubric_table:q}"
-        " --pairs {input.pair_table:q}"
-        " --references {input.references:q}"
-        " --template {input.template:q}"
-        " --study {wildcards.study}"
-        " --judge-id {wildcards.judge}"
-        " --judge {params.judge:q}"
-        " --weights {input.weights:q}"
-        " --probe {params.probe}"
-        " --profiles {params.profiles}"
-        " --design {params.design:q}"
-        " --output {output.plan:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"
+        " --pairs {input.pair_table:q} --references {input.references:q} --template {input.template:q}"
+        " --study {wildcards.study} --judge-id {wildcards.judge} --judge {params.judge:q}"
+        " --weights {input.weights:q} --probe {params.probe} --profiles {params.profiles}"
+        " --design {params.design:q} --output {output.plan:q} 2> >(tee {log:q} >&2)"
 
 
 rule collect_requests:
@@ -81,22 +70,13 @@ rule collect_requests:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("collect_requests.py", planning.probe_module),
-        entry=run.entry("collect_requests.py"),
+        **run.script("collect_requests.py", planning.probe_module),
         judge=planning.judge,
         probe=planning.probe,
         comparisons=planning.comparisons,
     shell:
-        "python {params.entry:q}"
-        " --plans {input.plans:q}"
-        " --items {input.item_table:q}"
-        " --rubrics {input.rubric_table:q}"
-        " --pairs {input.pair_table:q}"
-        " --references {input.references:q}"
-        " --earlier {input.earlier:q}"
-        " --template {input.template:q}"
-        " --probe {params.probe}"
-        " --judge {params.judge:q}"
-        " --comparisons {params.comparisons:q}"
-        " --output {output.requests:q}"
+        "python {params.entry:q} --plans {input.plans:q} --items {input.item_table:q}"
+        " --rubrics {input.rubric_table:q} --pairs {input.pair_table:q} --references {input.references:q}"
+        " --earlier {input.earlier:q} --template {input.template:q} --probe {params.probe}"
+        " --judge {params.judge:q} --comparisons {params.comparisons:q} --output {output.requests:q}"
         " 2> >(tee {log:q} >&2)"

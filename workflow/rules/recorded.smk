@@ -16,20 +16,13 @@ rule plan_recorded:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("plan_recorded.py", records.importer_modules),
-        entry=run.entry("plan_recorded.py"),
+        **run.script("plan_recorded.py", records.importer_modules),
         judge=records.judge,
         dataset=records.compared,
     shell:
-        "python {params.entry:q}"
-        " --items {input.item_table:q}"
-        " --records {input.records:q}"
-        " --dataset {params.dataset:q}"
-        " --study {wildcards.study}"
-        " --judge-id {wildcards.judge}"
-        " --judge {params.judge:q}"
-        " --output {output.plan:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --items {input.item_table:q} --records {input.records:q}"
+        " --dataset {params.dataset:q} --study {wildcards.study} --judge-id {wildcards.judge}"
+        " --judge {params.judge:q} --output {output.plan:q} 2> >(tee {log:q} >&2)"
 
 
 rule read_recorded:
@@ -46,15 +39,11 @@ rule read_recorded:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("read_recorded.py", records.importer_modules),
-        entry=run.entry("read_recorded.py"),
+        **run.script("read_recorded.py", records.importer_modules),
         judge=records.judge,
     shell:
-        "python {params.entry:q}"
-        " --records {input.records:q}"
-        " --judge {params.judge:q}"
-        " --output {output.responses:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --records {input.records:q} --judge {params.judge:q}"
+        " --output {output.responses:q} 2> >(tee {log:q} >&2)"
 
 
 # In a rehearsal, a simulated judge answers in the place of records.
@@ -73,15 +62,9 @@ rule rehearse_records:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("rehearse_records.py"),
-        entry=run.entry("rehearse_records.py"),
+        **run.script("rehearse_records.py"),
         dataset=records.dataset,
         judge=records.judge,
     shell:
-        "python {params.entry:q}"
-        " --items {input.item_table:q}"
-        " --pairs {input.pair_table:q}"
-        " --dataset {params.dataset:q}"
-        " --judge {params.judge:q}"
-        " --output {output.records:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --items {input.item_table:q} --pairs {input.pair_table:q}"
+        " --dataset {params.dataset:q} --judge {params.judge:q} --output {output.records:q} 2> >(tee {log:q} >&2)"

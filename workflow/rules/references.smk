@@ -20,21 +20,13 @@ rule plan_references:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("plan_references.py"),
-        entry=run.entry("plan_references.py"),
+        **run.script("plan_references.py"),
         responses=references.named_steps,
         settings=references.settings,
     shell:
-        "python {params.entry:q}"
-        " --items {input.item_table:q}"
-        " --rubrics {input.rubric_table:q}"
-        " --templates {input.templates:q}"
-        " --weights {input.weights:q}"
-        " --responses {params.responses:q}"
-        " --settings {params.settings:q}"
-        " --step {wildcards.step}"
-        " --output {output.requests:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"
+        " --templates {input.templates:q} --weights {input.weights:q} --responses {params.responses:q}"
+        " --settings {params.settings:q} --step {wildcards.step} --output {output.requests:q} 2> >(tee {log:q} >&2)"
 
 
 # As `judge_shard`: what the judge's store knows is not asked again, and no model is loaded where nothing is open.
@@ -53,31 +45,19 @@ rule ask_references:
         step="[1-9][0-9]*_(write|review)",
         judge=one_of(run.live),
     conda:
-        environment(in_image="judge_cpu")
+        judging.environment(in_image="judge_cpu")
     threads: judging.threads
     resources:
-        gpu=judging.gpu,
-        mem=judging.mem,
-        runtime=judging.runtime,
+        **judging.resources,
     params:
-        code=run.code("judge_shard.py", judging.engine_module, f"probes/{REFERENCE_PROBE}.py"),
+        **run.script("judge_shard.py", judging.engine_module, f"probes/{REFERENCE_PROBE}.py"),
         probe=REFERENCE_PROBE,
-        entry=run.entry("judge_shard.py"),
         judge=references.judge,
         store="results/store/{judge}",
     shell:
-        "python {params.entry:q}"
-        " --requests {input.requests:q}"
-        " --shard 1"
-        " --shards 1"
-        " --probes {params.probe}"
-        " --judge {params.judge:q}"
-        " --model-folder {input.model:q}"
-        " --weights {input.weights:q}"
-        " --gpus {resources.gpu}"
-        " --store {params.store:q}"
-        " --output {output.responses:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --requests {input.requests:q} --shard 1 --shards 1 --probes {params.probe}"
+        " --judge {params.judge:q} --model-folder {input.model:q} --weights {input.weights:q}"
+        " --gpus {resources.gpu} --store {params.store:q} --output {output.responses:q} 2> >(tee {log:q} >&2)"
 
 
 rule collect_references:
@@ -99,18 +79,10 @@ rule collect_references:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("collect_references.py"),
-        entry=run.entry("collect_references.py"),
+        **run.script("collect_references.py"),
         responses=references.named_steps,
         settings=references.settings,
     shell:
-        "python {params.entry:q}"
-        " --items {input.item_table:q}"
-        " --rubrics {input.rubric_table:q}"
-        " --templates {input.templates:q}"
-        " --weights {input.weights:q}"
-        " --responses {params.responses:q}"
-        " --settings {params.settings:q}"
-        " --own {input.own:q}"
-        " --output {output.references:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --items {input.item_table:q} --rubrics {input.rubric_table:q}"
+        " --templates {input.templates:q} --weights {input.weights:q} --responses {params.responses:q}"
+        " --settings {params.settings:q} --own {input.own:q} --output {output.references:q} 2> >(tee {log:q} >&2)"

@@ -15,18 +15,13 @@ rule list_responses:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("list_responses.py"),
-        entry=run.entry("list_responses.py"),
+        **run.script("list_responses.py"),
         folder=scores.folder,
         shards=judging.shards,
         judge=scores.judge,
     shell:
-        "python {params.entry:q}"
-        " --responses {params.folder:q}"
-        " --shards {params.shards}"
-        " --judge {params.judge:q}"
-        " --output {output.answers:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --responses {params.folder:q} --shards {params.shards}"
+        " --judge {params.judge:q} --output {output.answers:q} 2> >(tee {log:q} >&2)"
 
 
 rule parse_scores:
@@ -52,14 +47,7 @@ rule parse_scores:
         made_by=scores.made_by,
         second_request=scores.second_request,  # another one changes answers of the same requests
     shell:
-        "python {params.entry:q}"
-        " --plan {input.plan:q}"
-        " --responses {params.folder:q}"
-        " --answers {input.answers:q}"
-        " --studies {params.studies}"
-        " --shards {params.shards}"
-        " --probe {params.probe}"
-        " --answer {params.answer:q}"
-        " --made-by {params.made_by}"
-        " --output {output.scores:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --plan {input.plan:q} --responses {params.folder:q}"
+        " --answers {input.answers:q} --studies {params.studies} --shards {params.shards}"
+        " --probe {params.probe} --answer {params.answer:q} --made-by {params.made_by}"
+        " --output {output.scores:q} 2> >(tee {log:q} >&2)"

@@ -15,17 +15,13 @@ rule estimate_statistic:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("estimate_statistic.py", statistics.module_file),
-        entry=run.entry("estimate_statistic.py"),
+        **run.script("estimate_statistic.py", statistics.module_file),
         module=statistics.module,
         inputs=statistics.options,
         settings=statistics.settings,
     shell:
-        "python {params.entry:q}"
-        " --module {params.module} {params.inputs:q}"
-        " --settings {params.settings:q}"
-        " --output {output.statistics:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --module {params.module} {params.inputs:q} --settings {params.settings:q}"
+        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"
 
 
 rule estimate_by_criterion:
@@ -42,14 +38,10 @@ rule estimate_by_criterion:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("estimate_by_criterion.py", statistics.module_file),
-        entry=run.entry("estimate_by_criterion.py"),
+        **run.script("estimate_by_criterion.py", statistics.module_file),
         module=statistics.module,
         inputs=statistics.options_by_criterion,
         settings=statistics.settings,
     shell:
-        "python {params.entry:q}"
-        " --module {params.module} {params.inputs:q}"
-        " --settings {params.settings:q}"
-        " --output {output.statistics:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --module {params.module} {params.inputs:q} --settings {params.settings:q}"
+        " --output {output.statistics:q} 2> >(tee {log:q} >&2)"

@@ -19,22 +19,15 @@ rule plan_cost:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("plan_cost.py"),
-        entry=run.entry("plan_cost.py"),
+        **run.script("plan_cost.py"),
         judges=status.judges_to_plan,
         results=status.results,
         references=status.unmade,
         asked=status.now,
     shell:
-        "python {params.entry:q}"
-        " --judges {params.judges:q}"
-        " --references {params.references:q}"
-        " --plans {params.results:q}/plan"
-        " --requests {params.results:q}/requests"
-        " --stores results/store"
-        " --models results/models"
-        " --output {output.csv:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --judges {params.judges:q} --references {params.references:q}"
+        " --plans {params.results:q}/plan --requests {params.results:q}/requests --stores results/store"
+        " --models results/models --output {output.csv:q} 2> >(tee {log:q} >&2)"
 
 
 rule pilot:
@@ -62,17 +55,11 @@ rule judge_status:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("judge_status.py"),
-        entry=run.entry("judge_status.py"),
+        **run.script("judge_status.py"),
         judges=status.judges_to_ask,
         results=status.results,
         asked=status.now,
     shell:
-        "python {params.entry:q}"
-        " --judges {params.judges:q}"
-        " --requests {params.results:q}/requests"
-        " --references {params.results:q}/references"
-        " --stores results/store"
-        " --output {output.csv:q}"
-        " --batches {output.batches:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --judges {params.judges:q} --requests {params.results:q}/requests"
+        " --references {params.results:q}/references --stores results/store --output {output.csv:q}"
+        " --batches {output.batches:q} 2> >(tee {log:q} >&2)"

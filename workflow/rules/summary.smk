@@ -16,23 +16,15 @@ rule choose_reads:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("choose_reads.py"),
-        entry=run.entry("choose_reads.py"),
+        **run.script("choose_reads.py"),
         folder=scores.folder,
         shards=scores.shards,
         about=pages.reads_about,
         caps=pages.reads_settings,
     shell:
-        "python {params.entry:q}"
-        " --scores {input.scores:q}"
-        " --requests {input.requests:q}"
-        " --items {input.item_table:q}"
-        " --responses {params.folder:q}"
-        " --shards {params.shards}"
-        " --about {params.about:q}"
-        " --caps {params.caps:q}"
-        " --output {output.reads:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --scores {input.scores:q} --requests {input.requests:q}"
+        " --items {input.item_table:q} --responses {params.folder:q} --shards {params.shards}"
+        " --about {params.about:q} --caps {params.caps:q} --output {output.reads:q} 2> >(tee {log:q} >&2)"
 
 
 rule render_reads:
@@ -49,11 +41,10 @@ rule render_reads:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("render_reads.py"),
-        entry=run.entry("render_reads.py"),
+        **run.script("render_reads.py"),
         study=pages.study,
     shell:
-        "python {params.entry:q}" " --study {params.study:q}" " --output {output.page:q}" " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --study {params.study:q} --output {output.page:q} 2> >(tee {log:q} >&2)"
 
 
 rule render_summary:
@@ -80,8 +71,7 @@ rule render_summary:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("render_summary.py"),
-        entry=run.entry("render_summary.py"),
+        **run.script("render_summary.py"),
         statistics=pages.named(pages.card_files),
         by_criterion=pages.named(pages.criterion_card_files),
         shown=pages.shown,
@@ -91,19 +81,10 @@ rule render_summary:
         margin=pages.margin,
         prices=pages.prices,
     shell:
-        "python {params.entry:q}"
-        " --statistics {params.statistics:q}"
-        " --by-criterion {params.by_criterion:q}"
-        " --margin {params.margin}"
-        " --scores {input.scores:q}"
-        " --prices {params.prices:q}"
-        " --shown {params.shown:q}"
-        " --labels {params.labels:q}"
-        " --run {params.run:q}"
-        " --reads {params.reads:q}"
-        " --data {output.data:q}"
-        " --page {output.page:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --statistics {params.statistics:q} --by-criterion {params.by_criterion:q}"
+        " --margin {params.margin} --scores {input.scores:q} --prices {params.prices:q}"
+        " --shown {params.shown:q} --labels {params.labels:q} --run {params.run:q} --reads {params.reads:q}"
+        " --data {output.data:q} --page {output.page:q} 2> >(tee {log:q} >&2)"
 
 
 # It has no output, so that it prints whenever it is asked for.
@@ -117,10 +98,9 @@ rule show_cards:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("show_cards.py"),
-        entry=run.entry("show_cards.py"),
+        **run.script("show_cards.py"),
     shell:
-        "python {params.entry:q}" " --data {input.data:q}" " --page {input.page:q}" " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --data {input.data:q} --page {input.page:q} 2> >(tee {log:q} >&2)"
 
 
 rule describe_methods:
@@ -139,20 +119,13 @@ rule describe_methods:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("describe_methods.py"),
-        entry=run.entry("describe_methods.py"),
+        **run.script("describe_methods.py"),
         answers=pages.named(pages.answer_files),
         made=pages.named(references.made_files),
         statistics=pages.statistics,
         run=pages.methods,
     shell:
-        "python {params.entry:q}"
-        " --scores {input.scores:q}"
-        " --answers {params.answers:q}"
-        " --made {params.made:q}"
-        " --statistics {params.statistics:q}"
-        " --run {params.run:q}"
-        " --library {input.library:q}"
-        " --page {output.page:q}"
-        " --references {output.references:q}"
+        "python {params.entry:q} --scores {input.scores:q} --answers {params.answers:q}"
+        " --made {params.made:q} --statistics {params.statistics:q} --run {params.run:q}"
+        " --library {input.library:q} --page {output.page:q} --references {output.references:q}"
         " 2> >(tee {log:q} >&2)"

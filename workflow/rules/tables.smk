@@ -23,19 +23,13 @@ rule render_table:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=run.code("render_table.py", tables.module_file),
-        entry=run.entry("render_table.py"),
+        **run.script("render_table.py", tables.module_file),
         module=tables.module,
         statistics=tables.named_files,
         settings=tables.settings,
         labels=tables.known_labels,
         caption=tables.caption,
     shell:
-        "python {params.entry:q}"
-        " --module {params.module}"
-        " --statistics {params.statistics:q}"
-        " --settings {params.settings:q}"
-        " --labels {params.labels:q}"
-        " --caption {params.caption:q}"
-        " --output {output.csv:q}"
-        " 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --module {params.module} --statistics {params.statistics:q}"
+        " --settings {params.settings:q} --labels {params.labels:q} --caption {params.caption:q}"
+        " --output {output.csv:q} 2> >(tee {log:q} >&2)"

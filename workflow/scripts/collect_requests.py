@@ -42,10 +42,10 @@ def main(
     def rendered() -> Iterator[pa.Table]:
         yield REQUESTS.schema.empty_table()
         for dataset, block in requests.groupby("dataset", sort=False):
-            read_by = zip((ITEMS, RUBRICS, PAIRS), tables[dataset], strict=True)
-            item_table, *others = (contract.read(path) for contract, path in read_by)
-            item_table = with_references(item_table, made.get(dataset))
-            units = planned.units_asked(block, item_table, *others, source, probe=probe, comparisons=comparisons)
+            paths = tables[dataset]
+            item_table = with_references(ITEMS.read(paths[0]), made.get(dataset))
+            of_dataset = item_table, RUBRICS.read(paths[1]), PAIRS.read(paths[2])
+            units = planned.units_asked(block, *of_dataset, source, probe=probe, comparisons=comparisons)
             for start in range(0, len(block), ROWS_PER_WRITE):
                 part = planned.render_requests(block.iloc[start : start + ROWS_PER_WRITE], units)
                 yield from files.in_row_groups(REQUESTS.table(part))

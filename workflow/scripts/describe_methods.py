@@ -2,15 +2,9 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from rubric_order.base import command_line, files
 from rubric_order.cards import methods, summary
 from rubric_order.contracts.items import REFERENCES
-from rubric_order.contracts.scores import SCORES
-
-COLUMNS = ("unit_id", "group_id", "failure")
-SLOT = ["group_id", "criterion", "rubric_id", "level"]  # what a reference answer is written for
 
 
 def main(
@@ -34,31 +28,13 @@ def main(
         library: BibTeX of all that can be cited.
         page, references: the files to write.
     """
-    read: dict[tuple[str, str], list] = {}
-    for path in scores:
-        read.setdefault((path.parts[-3], path.parts[-2]), []).append(SCORES.read(path, columns=COLUMNS))
-    counts: dict[str, dict[str, methods.Counts]] = {}
-    for (study, dataset), tables in read.items():
-        units = {unit for table in tables for unit in table["unit_id"].unique()}
-        groups = {group for table in tables for group in table["group_id"].unique()}
-        n_reads, n_failed = (
-            sum(found) for found in zip(*((len(t), t["failure"].count()) for t in tables), strict=True)
-        )
-        counts.setdefault(study, {})[dataset] = methods.Counts(len(units), len(groups), n_reads, int(n_failed))
     versions = {judge: files.read_json(path)["versions"] for judge, path in answers.items()}
-    software = summary.versions()
-    told = {dataset: _answers(REFERENCES.read(path)) for dataset, path in made.items()}
-    about = {"counts": counts, "versions": versions, "statistics": statistics, "software": software}
-    text, cited = methods.text(run, **about, references=told, library=files.read_text(library))
+    answered = {dataset: methods.Answers.of(REFERENCES.read(path)) for dataset, path in made.items()}
+    facts = {"counts": methods.counts(scores), "versions": versions, "statistics": statistics}
+    facts |= {"software": summary.versions(), "references": answered, "library": files.read_text(library)}
+    text, cited = methods.text(run, **facts)
     files.write_text(text, page)
     files.write_text(cited, references)
-
-
-def _answers(attempts: pd.DataFrame) -> methods.Answers:
-    """Facts about the reference answers of a dataset."""
-    wanted = attempts.groupby(SLOT)["accepted"].any()
-    levels = sorted(attempts["level"].astype(int).unique().tolist())
-    return methods.Answers(levels, len(wanted), len(attempts), int(attempts["text"].notna().sum()), int(wanted.sum()))
 
 
 if __name__ == "__main__":

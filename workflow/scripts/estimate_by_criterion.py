@@ -5,7 +5,6 @@ from pathlib import Path
 from rubric_order.base import command_line, plugins
 from rubric_order.cards import by_criterion
 from rubric_order.contracts.estimates import ESTIMATES
-from rubric_order.contracts.scores import SCORES
 
 
 def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Path) -> None:
@@ -15,14 +14,7 @@ def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Pat
         module, inputs, settings: see ``estimate_statistic.py``; inputs are scores and other estimates.
     """
     statistic = plugins.imported(module)
-    tables = {}
-    for name, paths in inputs.items():
-        columns = statistic.COLUMNS.get(name)
-        if name == "scores":
-            needed = None if columns is None else list(dict.fromkeys([*columns, "criterion"]))
-            tables[name] = by_criterion.split(SCORES.read_each(paths, needed))
-        else:
-            tables[name] = ESTIMATES.read(*paths, columns=columns)
+    tables = by_criterion.read(inputs, statistic.COLUMNS)
     ESTIMATES.write(statistic.estimate(**tables, **settings), output, **settings)
 
 

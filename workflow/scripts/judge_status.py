@@ -27,15 +27,9 @@ def main(judges: dict, requests: Path, references: Path, stores: Path, output: P
     parts, open_batches = {}, {}
     now = datetime.now(UTC)
     for judge, block in judges.items():
-        files: dict[str, Path | list[Path]] = {
-            study: requests / study / f"{judge}.parquet" for study in block["studies"]
-        }
-        for dataset, steps in block["references"].items():
-            files[f"references of {dataset}"] = [
-                references / dataset / step / "requests" / f"{judge}.parquet" for step in steps
-            ]
         store = Store(stores / judge)
-        parts[judge] = status.judge_status(files, store)
+        asked = status.request_files(judge, block["studies"], requests, block["references"], references)
+        parts[judge] = status.judge_status(asked, store)
         open_batches[judge] = status.open_batches(store, now)
     labels = Labels({judge: block["label"] for judge, block in judges.items()}, {})
     rows = TABLE.table(parts, {judge: block["currency"] for judge, block in judges.items()})

@@ -2,19 +2,12 @@
 
 from pathlib import Path
 
-import pandas as pd
-import pyarrow.parquet as pq
-
 from rubric_order import tables
 from rubric_order.base import command_line
 from rubric_order.base.errors import printable
-from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels, with_labels
-from rubric_order.contracts.items import ITEMS, RUBRICS
-from rubric_order.contracts.reads import PLAN
 from rubric_order.judging import costs, number_formats, reference_costs
 from rubric_order.judging.store import Store
-from rubric_order.planning import references as planning
 from rubric_order.settings.judges import read
 from rubric_order.tables import plan_cost
 
@@ -36,54 +29,25 @@ def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Pa
     parts = {}
     planned = {name: read(block["settings"]) for name, block in judges.items()}
     for name, block in judges.items():
-        reads = {
-            study: sum(pq.read_metadata(plans / study / dataset / f"{name}.parquet").num_rows for dataset in datasets)
-            for study, datasets in block["studies"].items()
-        }
+        files = {study: requests / study / f"{name}.parquet" for study in block["studies"]}
+        reads = costs.planned_reads(plans, block["studies"], name)
         encode = costs.encoder(planned[name], models / block["converted"])
-        files = {study: requests / study / f"{name}.parquet" for study in reads}
         parts[name] = costs.judge_costs(planned[name], files, reads, Store(stores / name), encode=encode)
         parts[name]["to_come"] = 0.0
-        for dataset, block_of in references.items():
-            more = _to_come(plans, dataset, name, block_of)
-            more[EVERY] = sum(more.values())  # NaN, not known, where a part is
+        for dataset, how in references.items():
+            more = reference_costs.to_come(how, plans, dataset, name)
             parts[name]["to_come"] += [more.get(study, 0.0) for study in parts[name]["study"]]
-    made = {dataset: _to_make(block, stores) for dataset, block in references.items()}
+    made = {dataset: reference_costs.to_make_of(how, stores) for dataset, how in references.items()}
     rows = plan_cost.table(parts, made)
-    shown = {name: judge.label for name, judge in planned.items()}
-    labels = Labels(
-        shown | {name: label for block in references.values() for name, label in block["labels"].items()}, {}
-    )
-    printed = with_labels(plan_cost.for_print(rows), labels)
+    labels = {name: judge.label for name, judge in planned.items()}
+    labels |= {name: label for how in references.values() for name, label in how["labels"].items()}
+    printed = with_labels(plan_cost.for_print(rows), Labels(labels, {}))
     tables.write(rows, printed, output.with_suffix(""), plan_cost.CAPTION)
     print(printable(printed.to_markdown(index=False, disable_numparse=True)))
-    print("\n" + "\n".join([plan_cost.saved(rows), *plan_cost.unmade(references), plan_cost.CAPTION]))
     moving = {judge.label: judge.revision for name, judge in planned.items() if judges[name]["unpinned"]}
-    for line in plan_cost.unpinned(moving):
-        print(line)
-    for name, judge in planned.items():
-        if slow := number_formats.warning(name, judge, gpus=judge.gpu):
-            print(slow)
-
-
-def _to_make(block: dict, stores: Path) -> pd.DataFrame:
-    """Cost of making the reference answers of a dataset."""
-    tables = ITEMS.read(block["items"]), RUBRICS.read(block["rubrics"])
-    files = ([Path(path) for path in block[name]] for name in ("templates", "weights"))
-    plan = planning.load_plan(*tables, *files, block["settings"])
-    return reference_costs.to_make(plan, block["rounds"], {name: Store(stores / name) for name in plan.judges})
-
-
-def _to_come(plans: Path, dataset: str, judge: str, block: dict) -> dict[str, float]:
-    """By study, how many reads of a judge show reference answers that are not there yet, at most."""
-    scale = {"n": block["settings"]["n"], "levels": block["settings"]["levels"]}
-    found = {}
-    for study, told in block["studies"].items():
-        if judge in told["judges"] and block["settings"]["n"] in told["scales"]:
-            path = plans / study / dataset / f"{judge}.parquet"
-            reads = PLAN.read(path, columns=["n", "condition"])
-            found[study] = reference_costs.reads_to_come(reads, told["conditions"], **scale)
-    return found
+    slow = (number_formats.warning(name, judge, gpus=judge.gpu) for name, judge in planned.items())
+    lines = [plan_cost.saved(rows), *plan_cost.unmade(references), plan_cost.CAPTION]
+    print("", *lines, *plan_cost.unpinned(moving), *filter(None, slow), sep="\n")
 
 
 if __name__ == "__main__":

@@ -22,8 +22,7 @@ def main(
     """Write the requests of a step, which follow from the answers to the steps before it."""
     tables = ITEMS.read(items), RUBRICS.read(rubrics)
     plan = references.load_plan(*tables, templates, weights, settings)
-    known = {name: RESPONSES.read(path) for name, path in responses.items()}
-    table = references.requests(plan, step, known)
+    table = references.requests(plan, step, {name: RESPONSES.read(path) for name, path in responses.items()})
     REQUESTS.write(table, output)
     command_line.log.info("%s: %d requests", step, len(table))
 

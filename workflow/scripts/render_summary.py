@@ -44,7 +44,7 @@ def main(
     """
     known = Labels(**labels)
     read = {name: in_order(ESTIMATES.read(path), known) for name, path in statistics.items()}
-    costs = {key: cost for path in scores for key, cost in _costs(path, prices).items()}
+    costs = {key: cost for path in scores for key, cost in usage.costs_of(path, prices).items()}
     cards = summary.made(read, note=run.get("rehearsal", ""), costs=costs) if read else []
     of_criteria = criteria.cards(read[criteria.STATISTIC], margin) if criteria.STATISTIC in read else []
     single = {name: ESTIMATES.read(path) for name, path in by_criterion.items()}
@@ -58,12 +58,6 @@ def main(
     html = summary.page(cards, content, labels=known, reads=reads, **others, **results)
     files.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", data)
     files.write_text(html, page)
-
-
-def _costs(path: Path, prices: dict) -> dict:
-    """Cost of 1,000 items by the keys of a card, from one file of scores."""
-    about = dict(zip(("study", "dataset", "judge"), (*path.parts[-3:-1], path.stem), strict=True))
-    return usage.costs(files.read_metadata(path).get(usage.METADATA, []), prices.get(about["judge"]), about)
 
 
 if __name__ == "__main__":

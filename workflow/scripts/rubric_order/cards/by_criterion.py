@@ -4,12 +4,15 @@ The statistics of cards are estimated for each criterion as for a dataset of its
 """
 
 import dataclasses
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from rubric_order.cards.card import Card
+from rubric_order.contracts.estimates import ESTIMATES
+from rubric_order.contracts.scores import SCORES
 
 BETWEEN = "/"  # dataset and criterion; no id of a dataset holds it
 
@@ -36,6 +39,22 @@ def split(tables: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         if table["criterion"].nunique() > 1:
             for criterion, scores in table.groupby("criterion", sort=False):
                 yield scores.assign(dataset=scores["dataset"] + f"{BETWEEN}{criterion}")
+
+
+def read(inputs: Mapping[str, Sequence[Path]], columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Inputs of a statistic: scores as `split` gives them, and other estimates.
+
+    Args:
+        inputs: files by the argument of `estimate` that they are for.
+        columns: those that are needed, by argument; all where none are named.
+    """
+    needed = [*dict.fromkeys([*columns["scores"], "criterion"])] if "scores" in columns else None
+    return {
+        name: split(SCORES.read_each(paths, needed))
+        if name == "scores"
+        else ESTIMATES.read(*paths, columns=columns.get(name))
+        for name, paths in inputs.items()
+    }
 
 
 def part_of(card: Card) -> Part:

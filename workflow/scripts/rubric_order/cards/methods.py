@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
+
+import pandas as pd
 
 from rubric_order import strategies
 from rubric_order.base import gold
+from rubric_order.contracts.scores import SCORES
 
 Cite = Callable[..., str]  # the citation of some keys, which it notes
 
@@ -77,6 +81,8 @@ STATISTICS = {
     ),
 }
 
+COUNTED = ("unit_id", "group_id", "failure")  # columns of scores
+SLOT = ["group_id", "criterion", "rubric_id", "level"]  # what a reference answer is written for
 CITED = re.compile(r"@([\w:-]+)")  # a key, in what another package says of its methods
 
 
@@ -104,6 +110,33 @@ class Answers(NamedTuple):
     n_attempts: int
     n_texts: int
     n_accepted: int
+
+    @classmethod
+    def of(cls, attempts: pd.DataFrame) -> Self:
+        """Facts about the reference answers of a dataset, from a table of `contracts.items.REFERENCES`."""
+        is_accepted = attempts.groupby(SLOT)["accepted"].any()
+        levels = sorted(attempts["level"].astype(int).unique().tolist())
+        n_texts = int(attempts["text"].notna().sum())
+        return cls(levels, len(is_accepted), len(attempts), n_texts, int(is_accepted.sum()))
+
+
+def counts(scores: Iterable[Path]) -> dict[str, dict[str, Counts]]:
+    """Counts by study and dataset.
+
+    Args:
+        scores: files of every study, dataset and judge, in folders of these names.
+    """
+    tables: dict[tuple[str, str], list[pd.DataFrame]] = {}
+    for path in scores:
+        tables.setdefault((path.parts[-3], path.parts[-2]), []).append(SCORES.read(path, columns=COUNTED))
+    by_study: dict[str, dict[str, Counts]] = {}
+    for (study, dataset), parts in tables.items():
+        reads = pd.concat(parts)
+        made = Counts(
+            reads["unit_id"].nunique(), reads["group_id"].nunique(), len(reads), int(reads["failure"].count())
+        )
+        by_study.setdefault(study, {})[dataset] = made
+    return by_study
 
 
 def text(

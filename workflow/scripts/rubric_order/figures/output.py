@@ -34,7 +34,8 @@ def use_style(style: Path, preset: str = "page") -> None:
 
 
 def save(figure: Figure, outputs: Iterable[Path]) -> None:
-    """Write a figure in the format that each output's name says."""
+    """Write a figure in the format that each output's name says, each with the layout of the first."""
     for output in outputs:
         with files.atomic(output) as temporary:
             figure.savefig(temporary, metadata=_METADATA.get(output.suffix))
+        figure.set_layout_engine("none")

@@ -30,6 +30,20 @@ CHARACTERS_PER_TOKEN = 4  # assumed where the judge's tokenizer is not on this m
 Encode = Callable[[str, str], Sequence[object]]  # prompt and profile to tokens
 
 
+def planned_reads(plans: Path, studies: Mapping[str, Sequence[str]], judge: str) -> dict[str, int]:
+    """Number of reads that a judge's plans have, by study.
+
+    Args:
+        plans: folder of plans, a folder a study and dataset and a file a judge.
+        studies: datasets of each study.
+        judge: its id.
+    """
+    return {
+        study: sum(pq.read_metadata(plans / study / dataset / f"{judge}.parquet").num_rows for dataset in datasets)
+        for study, datasets in studies.items()
+    }
+
+
 def judge_costs(
     judge: Judge,
     requests: Mapping[str, Path],

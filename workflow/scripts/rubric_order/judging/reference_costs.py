@@ -1,10 +1,14 @@
 """The requests that making reference answers will take: the least and the most."""
 
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from rubric_order.base.keys import DEFAULT_PROFILE
+from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
+from rubric_order.contracts.items import ITEMS, RUBRICS
+from rubric_order.contracts.reads import PLAN
 from rubric_order.judging.store import Store, may_pass
 from rubric_order.planning import references
 from rubric_order.planning.references import REVIEW, STEPS, WRITE, Plan
@@ -53,6 +57,20 @@ def to_make(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFram
     return pd.DataFrame([{"judge": name} | row for name, row in by_judge.items()], columns=COLUMNS)
 
 
+def to_make_of(block: Mapping[str, Any], stores: Path) -> pd.DataFrame:
+    """Number of requests, see `to_make`, until reference answers of one dataset are made.
+
+    Args:
+        block: paths of its `items`, `rubrics`, `templates` and `weights`, the `settings` of `references.load_plan`, and
+            `rounds`.
+        stores: folder of response stores, one a judge.
+    """
+    templates, weights = ([Path(path) for path in block[name]] for name in ("templates", "weights"))
+    item_table, rubrics = ITEMS.read(block["items"]), RUBRICS.read(block["rubrics"])
+    plan = references.load_plan(item_table, rubrics, templates, weights, block["settings"])
+    return to_make(plan, block["rounds"], {name: Store(stores / name) for name in plan.judges})
+
+
 def _still_open(plan: Plan, left: list[str], responses: Mapping[str, pd.DataFrame]) -> int:
     """For how many texts something may still be asked after the step that is open now."""
     whole = len(responses) // len(STEPS) * len(STEPS)
@@ -89,3 +107,22 @@ def reads_to_come(reads: pd.DataFrame, conditions_: Sequence[str], *, n: int, le
         return 0
     most = of_scale["condition"].value_counts().max()
     return float(most * len(shown) - of_scale["condition"].isin(shown).sum())
+
+
+def to_come(block: Mapping[str, Any], plans: Path, dataset: str, judge: str) -> dict[str, float]:
+    """Greatest number of reads, see `reads_to_come`, of each study of a judge that shows the answers of one dataset.
+
+    Args:
+        block: the dataset's `settings`, as above, and of each of its `studies` the `judges`, `scales` and `conditions`.
+        plans: folder of plans, a folder a study and dataset and a file a judge.
+
+    Returns:
+        The numbers by study, and their sum as `EVERY`: NaN, not known, where a part is.
+    """
+    scale = {"n": block["settings"]["n"], "levels": block["settings"]["levels"]}
+    by_study = {}
+    for study, shows in block["studies"].items():
+        if judge in shows["judges"] and scale["n"] in shows["scales"]:
+            reads = PLAN.read(plans / study / dataset / f"{judge}.parquet", columns=["n", "condition"])
+            by_study[study] = reads_to_come(reads, shows["conditions"], **scale)
+    return by_study | {EVERY: sum(by_study.values())}

@@ -1,7 +1,7 @@
 """Progress of the judges, read from the files of requests, the response stores and the records of batches."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,25 @@ from rubric_order.judging.store import PART_ROWS, Store, may_pass
 TOKEN_COLUMNS = ["prompt_tokens", "completion_tokens", "cached_tokens"]
 COUNTS = ["done", "failed_passing", "failed_for_good", *TOKEN_COLUMNS, "cost"]
 UNSENT = {"made": "not sent yet", "creating": "being created", "created": "sent"}  # before the first look at a batch
+
+
+def request_files(
+    judge: str, studies: Iterable[str], requests: Path, steps: Mapping[str, Sequence[str]], references: Path
+) -> dict[str, Path | list[Path]]:
+    """Files of a judge's requests as `judge_status` takes them: by study, and by dataset whose references it makes.
+
+    Args:
+        judge: its id.
+        studies: those that ask it.
+        requests: folder of requests, a folder a study and a file a judge.
+        steps: by dataset, the steps of making reference answers that the judge answers.
+        references: folder of reference answers, with the requests of each step.
+    """
+    of_studies = {study: requests / study / f"{judge}.parquet" for study in studies}
+    return of_studies | {
+        f"references of {dataset}": [references / dataset / step / "requests" / f"{judge}.parquet" for step in names]
+        for dataset, names in steps.items()
+    }
 
 
 def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) -> pd.DataFrame:

@@ -191,6 +191,10 @@ class Run:
         """Path of an entry script."""
         return self.source(f"workflow/scripts/{script}")
 
+    def script(self, name: str, *modules: str | Callable[[Wildcards], str | list[str]]) -> dict[str, Params | str]:
+        """The params of a rule that runs an entry script: its path, and `code`, on which the rule's outputs depend."""
+        return {"code": self.code(name, *modules), "entry": self.entry(name)}
+
     def code(self, script: str, *modules: str | Callable[[Wildcards], str | list[str]]) -> Params:
         """A params function: what an entry script and the library modules behind it do, as a hash.
 

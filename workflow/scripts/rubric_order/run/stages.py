@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -196,8 +197,15 @@ class Planning(Stage):
         return paths
 
 
+@dataclass(frozen=True)
 class Judging(Stage):
-    """Asking the judges."""
+    """Asking the judges.
+
+    Attributes:
+        containerizes: whether Snakemake lists the environments of an image.
+    """
+
+    containerizes: bool = False
 
     def engine_module(self, wildcards: Wildcards) -> str:
         """The module that runs a judge."""
@@ -239,7 +247,15 @@ class Judging(Stage):
         part = Planning(self.run).with_profiles(part, wildcards)
         return self.run.in_file(judge.block(), tracked=part)
 
-    def environment(self, wildcards: Wildcards) -> str:
+    def environment(self, *, in_image: str) -> str | Callable[[Wildcards], str]:
+        """Environment of a judge's job; while Snakemake lists those of an image, the one that is named.
+
+        Snakemake describes no image where an environment depends on a job. An image is for judges of every config, so
+        it has all environments: the rules name one each.
+        """
+        return f"../../envs/{in_image}.yaml" if self.containerizes else self.environment_of
+
+    def environment_of(self, wildcards: Wildcards) -> str:
         """The environment of a judge: where it runs decides which build of vLLM it needs, if any."""
         judge = self.run.judge(wildcards)
         name = "endpoint" if judge.CALLED else "analysis" if not judge.LOADED else "judge" if judge.gpu else "judge_cpu"
@@ -252,17 +268,14 @@ class Judging(Stage):
             return 1
         return 4 if judge.gpu else self.run.cores() or 1
 
-    def gpu(self, wildcards: Wildcards) -> int:
-        """GPUs of a job."""
-        return self.run.judge(wildcards).gpu
-
-    def mem(self, wildcards: Wildcards) -> str:
-        """Memory of a job."""
-        return self.run.judge(wildcards).mem
-
-    def runtime(self, wildcards: Wildcards) -> str:
-        """Time limit of a job."""
-        return self.run.judge(wildcards).runtime
+    @property
+    def resources(self) -> dict[str, Callable[[Wildcards], object]]:
+        """GPUs, memory and time limit of a job."""
+        return {
+            "gpu": lambda wildcards: self.run.judge(wildcards).gpu,
+            "mem": lambda wildcards: self.run.judge(wildcards).mem,
+            "runtime": lambda wildcards: self.run.judge(wildcards).runtime,
+        }
 
     def shards(self, wildcards: Wildcards) -> int:
         """Number of a judge's shards."""

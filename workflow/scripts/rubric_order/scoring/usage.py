@@ -1,10 +1,12 @@
 """Tokens that the answers behind some reads took, and what 1,000 items cost at a judge's prices."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from rubric_order.base import files
 from rubric_order.settings.judges import Prices
 
 BY = ("profile", "condition", "strategy", "n")  # reads that make one card, of a study, judge and dataset
@@ -83,3 +85,14 @@ def costs(
             key = (about["study"], about["judge"], profile, condition, about["dataset"], strategy, n)
             by_key[key] = cost, judge.currency or "USD"
     return by_key
+
+
+def costs_of(scores: Path, prices: Mapping[str, Mapping[str, Any]]) -> dict[tuple[Any, ...], tuple[float, str]]:
+    """Costs, see `costs`, of what one file of scores says.
+
+    Args:
+        scores: the file, in folders of its study and dataset.
+        prices: by judge, of those that have some.
+    """
+    about = {"study": scores.parts[-3], "dataset": scores.parts[-2], "judge": scores.stem}
+    return costs(files.read_metadata(scores).get(METADATA, []), prices.get(about["judge"]), about)

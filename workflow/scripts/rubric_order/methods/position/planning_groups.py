@@ -341,7 +341,7 @@ def share_equivalent(
     far = [np.abs(places), np.abs(orderings)]
     scale = math.sqrt(errors.groups / groups)
     t = float(distributions.t_quantile(1 - LEVEL, groups - 1))
-    fits = _quiet(errors, places, orderings) & ((far[0] + t) * errors.log_odds * scale < margin_log_odds).all(axis=1)
+    fits = _quiet(errors) & ((far[0] + t) * errors.log_odds * scale < margin_log_odds).all(axis=1)
     of_points = np.where(_drawn(errors, groups)[:, None], errors.points, errors.written) * scale
     fits &= ((far[1] + t) * of_points < margin_points).all(axis=1)
     if errors.n > 2:
@@ -383,11 +383,17 @@ def _drawn(errors: Errors, groups: float) -> np.ndarray:
     return near & (np.abs(power - 1) <= reach)
 
 
-def _quiet(errors: Errors, places: np.ndarray, orderings: np.ndarray) -> np.ndarray:
+def _quiet(errors: Errors) -> np.ndarray:
     """Studies in which no test finds a bias. Selection asks the same of the same counts as preference."""
-    tests = {test for _, test in order_tests.family(errors.n, errors.by)}
-    n_tests = len(order_tests.family(errors.n, errors.by))
-    level = order_tests.LEVEL / n_tests
+    return _quiet_by(errors.n, len(errors.points), tuple(order_tests.family(errors.n, errors.by)))
+
+
+@functools.lru_cache(maxsize=64)
+def _quiet_by(n: int, n_orderings: int, family: tuple[order_tests.Test, ...]) -> np.ndarray:
+    """The same: it does not depend on the number of groups."""
+    places, orderings, *_ = _estimates(n, n_orderings)
+    tests = {test for _, test in family}
+    level = order_tests.LEVEL / len(family)
     quiet: np.ndarray = np.ones(len(places), dtype=bool)
     if tests & {order_tests.PREFERENCE, order_tests.SELECTION}:
         quiet &= _all(places) > level

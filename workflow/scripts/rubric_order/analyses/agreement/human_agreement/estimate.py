@@ -86,8 +86,9 @@ def estimate(
             for criterion, items in item_scores.by_criterion(item_scores.totals(block, readout)):
                 name = block.keys | {"criterion": criterion, "readout": readout}
                 name["gold"] = (golds or {}).get(name["dataset"], HUMAN)
-                rows += _correlations(name, items, scale, confidence, clusters)
-                rows += _corrected(name, items, raters.get(name["dataset"]), confidence, clusters)
+                means = item_scores.means(items)
+                rows += _correlations(name, items, means, scale, confidence, clusters)
+                rows += _corrected(name, means, raters.get(name["dataset"]), confidence, clusters)
     columns = [*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"]
     columns += ["bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed"]
     words = ["criterion", "readout", "cluster", "quantity", "flag", "method", "gold"]
@@ -95,10 +96,14 @@ def estimate(
 
 
 def _correlations(
-    name: Row, items: pd.DataFrame, scale: Sequence[float], confidence: float, kinds: Sequence[str]
+    name: Row,
+    items: pd.DataFrame,
+    means: pd.DataFrame,
+    scale: Sequence[float],
+    confidence: float,
+    kinds: Sequence[str],
 ) -> Iterator[Row]:
-    """The rows of some items, a row a kind of cluster and correlation."""
-    means = item_scores.means(items)
+    """The rows of some items and of those with a mean score, a row a kind of cluster and correlation."""
     failed = int((items["n_reads"] - items["n_scored"]).sum())
     sizes = {"n_items": len(means), "n_reads": int(items["n_scored"].sum()), "n_failed": failed}
     if means.empty:
@@ -138,10 +143,9 @@ def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
 
 
 def _corrected(
-    name: Row, items: pd.DataFrame, raters: pd.DataFrame | None, confidence: float, kinds: Sequence[str]
+    name: Row, means: pd.DataFrame, raters: pd.DataFrame | None, confidence: float, kinds: Sequence[str]
 ) -> Iterator[Row]:
     """The rows of the reliability of human scores, and of r without their noise."""
-    means = item_scores.means(items)
     if raters is None:
         return
     rated = means[means.index.isin(raters.index)]
