@@ -149,6 +149,7 @@ def test_no_step_writes_an_input_into_its_script():
         assert "${{" not in step["run"]
 
 
+@pytest.mark.slow
 def test_a_pull_request_has_one_comment_that_later_runs_replace(files, api):
     status, results, summary, printed = act(files, api, reads="changed.csv", baseline="base.json")
     assert status == 1, printed

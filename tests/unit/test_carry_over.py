@@ -188,11 +188,13 @@ def test_rotations_take_carry_over_for_an_effect_of_the_first_position(concluded
     assert rotations["first"] > 1.5 * rotations["later"]  # after the first position both neighbours cancel out
 
 
+@pytest.mark.slow
 def test_with_a_williams_design_the_test_of_a_single_criterion_is_misled_even_more(concluded):
     # At twice as many orderings as criteria, each position of a criterion has two predecessors of its own.
     assert concluded.loc["balanced_williams", "significant"] > concluded.loc["balanced", "significant"] + 0.2
 
 
+@pytest.mark.slow
 def test_the_joint_model_tells_carry_over_and_position_apart_under_both_designs(concluded):
     assert concluded["slope"].to_numpy() == pytest.approx(0.28, abs=0.04)  # 0.3 less what rounding loses
     assert concluded.loc["balanced_williams", "adjusted"] < 0.15

@@ -314,6 +314,7 @@ def test_a_budget_is_kept_and_a_larger_one_goes_on(server: Endpoint, texts, tmp_
     assert len(server.calls) == 18
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_and_asks_nothing_twice(texts, tmp_path):
     def slow(call: Call) -> Reply:
         reply = first_shown(call)

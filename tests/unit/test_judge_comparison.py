@@ -111,6 +111,7 @@ def test_v_squared_is_unbiased_and_that_of_the_pooled_shares_less_what_chance_ad
     assert judge_comparison._selection(equal).estimate == pytest.approx(uniformity.squared_v(equal))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shares", [None, [0.3, 0.25, 0.2, 0.15, 0.1]])
 def test_judges_with_unlike_dependence_and_the_same_selection_are_called_different_in_five_percent(shares):
     rng, found = np.random.default_rng(9), []
@@ -181,6 +182,7 @@ def test_scales_are_compared_by_contrasts():
     assert row["estimate"] == pytest.approx(contrast(parts[0])[0] - contrast(parts[1])[0])
 
 
+@pytest.mark.slow
 def test_judges_that_do_not_differ_are_called_different_in_five_percent():
     p = []
     for seed in range(60):

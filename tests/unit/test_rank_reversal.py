@@ -315,6 +315,7 @@ def wavering(groups, *, sure, rng):
     return table.assign(score=drawn, expected_score=np.nan)
 
 
+@pytest.mark.slow
 def test_an_order_that_wavers_around_the_same_ranking_is_no_reversal():
     rng, rows = np.random.default_rng(13), []
     for _ in range(40):
@@ -363,6 +364,7 @@ def test_only_halves_of_orderings_that_are_not_repeated_depend_on_each_other():
     assert independent["fixed", "random", "excess"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategies", [["fixed", "repeated_rotations"], ["balanced", "random"]])
 def test_answers_that_two_strategies_share_do_not_move_the_excess(strategies):
     excess = []

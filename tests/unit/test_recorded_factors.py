@@ -87,6 +87,7 @@ def search(table, outcome, gap):
     return rows
 
 
+@pytest.mark.slow
 def test_the_search_on_recorded_judges_is_that_of_statsmodels_term_by_term(recorded):
     found = bias_factors.estimate(recorded, forms=FORMS)
     table = cells(recorded)

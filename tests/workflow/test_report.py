@@ -77,6 +77,7 @@ class _Elements(html.parser.HTMLParser):
             self.injected.append(f"<script>{data}")
 
 
+@pytest.mark.slow
 def test_no_text_of_a_config_becomes_an_element_that_runs(pages):
     for page in pages:
         elements = _Elements()
@@ -84,6 +85,7 @@ def test_no_text_of_a_config_becomes_an_element_that_runs(pages):
         assert elements.injected == [], page
 
 
+@pytest.mark.slow
 def test_the_report_begins_with_what_was_found(pages):
     report, results = pages[0].read_text(encoding="utf-8"), pages[0].parent / "results"
     front = json.loads(re.search(r'var workflow_desc = (".*?");\n', report, re.DOTALL)[1])
@@ -92,6 +94,7 @@ def test_the_report_begins_with_what_was_found(pages):
     assert begin.startswith(f"planted, demo, position_bias, balanced, 5 levels: {card['headline']} {card['advice']}")
 
 
+@pytest.mark.slow
 def test_no_text_of_a_config_runs_in_a_browser(pages, tmp_path):
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:

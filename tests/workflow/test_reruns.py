@@ -44,6 +44,7 @@ def test_editing_the_setting_of_a_figure_or_a_table_plans_it_alone(project: Proj
     ]
 
 
+@pytest.mark.slow
 def test_a_figure_and_the_summary_alone_follow_the_setting_of_the_figure(project: Project):
     assert project.planned("all", *PAGES, config=SMALL) == []
     figures = {"position_selection": {"width_in": 5.0}}
@@ -61,6 +62,7 @@ def add_code(project: Project, *modules: str) -> None:
         source.write_text(source.read_text() + "\n\nADDED = 1\n")
 
 
+@pytest.mark.slow
 def test_editing_a_module_plans_what_it_makes_alone(project: Project):
     add_code(project, "analyses/criteria/halo/table", "analyses/position/power/figure")
     add_code(project, "analyses/criteria/carry_over/estimate", "datasets/hanna", "probes/criterion_order")

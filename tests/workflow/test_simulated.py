@@ -35,6 +35,7 @@ def run(fresh):
     return snakemake
 
 
+@pytest.mark.slow
 def test_a_simulated_study_shows_the_bias_that_was_planted(fresh, run):
     done = run(CONFIG)
     assert done.returncode == 0, done.stdout + done.stderr
