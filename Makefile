@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 REQUIREMENTS := requirements/$(if $(shell command -v nvidia-smi),cuda,cpu).txt
 INSTALLED := $(VENV)/.installed
 # Four processes, each with whole files of tests: what a file makes once is made once. Each computes on one core. Tests
-# that wait for servers leave room for others: three processes kept two cores busy to 90%.
+# that wait for servers leave room for others.
 TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 # Each job of a study starts Python: compiled modules are kept, also where the image of the machine says no.

@@ -305,6 +305,7 @@ def test_a_pilot_asks_a_part_and_says_what_the_rest_will_take(server: Endpoint, 
     assert len(server.calls) == 800
 
 
+@pytest.mark.slow
 def test_a_budget_is_kept_and_a_larger_one_goes_on(server: Endpoint, texts, tmp_path):
     words = [server.base_url, "--model", "m", *texts, "--folder", tmp_path / "study"]
     message = failed(*words, "--budget", "7calls")

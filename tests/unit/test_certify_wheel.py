@@ -110,6 +110,7 @@ def certify(installed: Path, tmp_path: Path):
     return run
 
 
+@pytest.mark.slow
 def test_the_package_alone_makes_a_card_and_a_page(certify, installed: Path, tmp_path: Path):
     there = certify(program=("-c", "import rubric_order; print(rubric_order.__file__)"))
     assert there.stdout.strip() == str(installed / "rubric_order/__init__.py")

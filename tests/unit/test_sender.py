@@ -154,6 +154,7 @@ def test_a_sender_that_is_killed_ends_the_job_with_one_line(start):
     engine.close()
 
 
+@pytest.mark.slow
 def test_requests_are_given_as_the_job_takes_the_responses(start, endpoint):
     """All calls are answered at once; the job takes one response."""
     taken = []
@@ -181,6 +182,7 @@ def test_a_file_in_the_working_folder_is_no_module_of_the_sender(start, tmp_path
     assert len(list(start().answer(requests(3)))) == 3
 
 
+@pytest.mark.slow
 def test_the_next_sender_knows_when_it_may_send(start, tmp_path):
     began = time.time()
     for _ in range(2):

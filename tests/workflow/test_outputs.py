@@ -75,6 +75,7 @@ def test_tables_are_written_in_all_formats(finished: Project):
     assert np.allclose(shares.sum(axis=1), 1)
 
 
+@pytest.mark.slow
 def test_figures_have_the_same_bytes_each_time(project: Project):
     figures = [project.file(f"results/figures/position_selection.{ending}") for ending in ("svg", "png", "pdf")]
     before = [hashlib.sha256(figure.read_bytes()).hexdigest() for figure in figures]

@@ -34,6 +34,7 @@ def test_touching_every_source_file_and_remarks_on_the_judge_side_plan_nothing(p
     assert project.planned(config=SMALL) == []
 
 
+@pytest.mark.slow
 def test_editing_the_setting_of_a_figure_or_a_table_plans_it_alone(project: Project):
     figures = {"position_selection": {"width_in": 5.0}}
     assert project.planned(config=changed(figures=figures)) == ["figures/position_selection"]
@@ -93,6 +94,7 @@ def test_editing_the_bootstrap_plans_statistics_and_what_shows_them(project: Pro
     ]
 
 
+@pytest.mark.slow
 def test_code_of_the_judge_side_can_change_without_loading_a_model(project: Project):
     source = project.file("workflow/scripts/rubric_order/judging/shard.py")
     changed_code = source.read_text().replace("CHUNK_SECONDS = 20.0", "CHUNK_SECONDS = 10.0")
@@ -150,6 +152,7 @@ def test_a_study_that_is_added_asks_only_what_no_earlier_study_asked(project: Pr
     assert f"output: {parsed}" not in project.snakemake("--dry-run", config=config).stdout
 
 
+@pytest.mark.slow
 def test_another_mirror_fetches_nothing_again(project: Project, tmp_path: Path):
     source = tmp_path / "mirror" / "tasks.yaml"
     source.parent.mkdir()

@@ -197,6 +197,7 @@ def test_repeats_at_temperature_0_are_reads_of_one_answer_where_config_says_so(f
     assert len(pd.read_parquet(fresh.file(REQUESTS))) == 190
 
 
+@pytest.mark.slow
 def test_the_program_tells_the_status_as_the_rule_does(fresh: Project):
     fresh.file("mine.yaml").write_text(yaml.safe_dump(CONFIG))
     words = ["status", str(fresh.file("mine.yaml")), "--project", str(fresh.folder)]

@@ -22,6 +22,7 @@ def ends(jobs: list[str]) -> list[str]:
     return [job for job in jobs if job.startswith(("figures/", "tables/"))]
 
 
+@pytest.mark.slow
 def test_a_config_makes_the_figures_and_tables_that_it_names_and_no_others(fresh: Project):
     config_without(fresh, "figures", "tables")
     named = {"figures": {"human_scores": {}}, "tables": {"parse_failures": {"study": "position_bias"}}}
@@ -36,6 +37,7 @@ def test_a_figure_that_is_asked_for_but_not_named_is_one_clear_error(fresh: Proj
     assert "config: figures/human_scores: not there" in run.stdout + run.stderr
 
 
+@pytest.mark.slow
 def test_the_summary_takes_the_statistics_of_cards_and_all_that_config_names(fresh: Project):
     planned = fresh.planned("all", "results/summary.html", "results/methods.md")
     assert {"render_summary", "describe_methods"} <= set(planned)
