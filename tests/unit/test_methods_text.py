@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
 from factories import ROOT, complete_judge
 
@@ -122,3 +124,33 @@ def test_every_citation_has_its_reference_and_every_reference_is_cited(probe):
 def test_the_strategies_and_statistics_that_it_explains_exist():
     assert set(orderings.STRATEGIES) <= set(methods.STRATEGIES)
     assert set(methods.STATISTICS) <= set(catalogue.STATISTICS)
+
+
+def test_facts_about_reference_answers_by_hand():
+    attempts = pd.DataFrame(
+        {
+            "group_id": ["a", "a", "a", "b"],
+            "criterion": "c",
+            "rubric_id": "r",
+            "level": [2, 2, 1, 1],
+            "accepted": [False, True, False, False],
+            "text": ["x", "y", None, "z"],
+        }
+    )
+    expected = methods.Answers([1, 2], n_wanted=3, n_attempts=4, n_texts=3, n_accepted=1)
+    assert methods.Answers.of(attempts) == expected
+
+
+def test_counts_are_those_of_all_judges_together(tmp_path):
+    """Two judges read the same items, one of them in one group more, and a third one another dataset."""
+    of_judge = {"d/a": (3, 0), "d/b": (4, 5), "e/a": (2, 0)}
+    for name, (groups, failed) in of_judge.items():
+        path = tmp_path / f"s/{name}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        group = np.repeat(np.arange(groups), 6).astype(str)
+        unit = np.char.add(np.char.add(group, "/"), np.tile(["x", "y"], 3 * groups))
+        failure = pd.Series([None] * len(unit), dtype="string")
+        failure.iloc[:failed] = "no_score"
+        pd.DataFrame({"unit_id": unit, "group_id": group, "failure": failure}).to_parquet(path)
+    counted = methods.counts(tmp_path / f"s/{name}.parquet" for name in of_judge)
+    assert counted == {"s": {"d": (8, 4, 18 + 24, 5), "e": (4, 2, 12, 0)}}
