@@ -5,9 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 REQUIREMENTS := requirements/$(if $(shell command -v nvidia-smi),cuda,cpu).txt
 INSTALLED := $(VENV)/.installed
-# Four processes, each with whole files of tests: what a file makes once is made once. Each computes on one core. Tests
-# that wait for servers leave room for others.
-TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder
+# Processes of tests, each with whole files: what a file makes once is made once. Each computes on one core. Quick tests
+# wait for servers, so that two cores have work for four; among the slow ones are models, which compute.
+TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --dist loadfile --no-loadscope-reorder
 
 # Each job of a study starts Python: compiled modules are kept, also where the image of the machine says no.
 unexport PYTHONDONTWRITEBYTECODE
@@ -51,13 +51,13 @@ judge-status: env ## say how far the judges are, also while they run; ARGS as ab
 	@$(BIN)/snakemake judge_status --cores 1 --quiet all --nolock --configfile $(or $(CONFIG),$(DEMO)) $(ARGS)
 
 test: env ## run the tests, without those that take long
-	$(TEST) -m "not slow"
+	$(TEST) -n 4 -m "not slow"
 
 test-slow: env ## run the tests that take long
-	$(TEST) -m slow
+	$(TEST) -n 2 -m slow
 
 test-all: env ## run both in one go: all tests but those on a cluster
-	$(TEST)
+	$(TEST) -n 2
 
 test-cluster: env ## install SLURM, start it on this machine and run studies on it; needs root, takes minutes
 	$(BIN)/pytest tests/cluster
