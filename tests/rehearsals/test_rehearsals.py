@@ -1,7 +1,6 @@
 """Rehearsals of every config that comes with the project: they run to their end, and every read is shown.
 
-They need no data, no model and no network. Of judges that differ in their model alone, one answers. Jobs are forked
-from one process (`warm.py`); all else is as for a user.
+They need no data, no model and no network. Jobs are forked from one process (`warm.py`); all else is as for a user.
 """
 
 import json
@@ -14,7 +13,6 @@ import pytest
 import yaml
 
 from rubric_order import catalogue
-from rubric_order.run import loading
 
 pytestmark = pytest.mark.slow
 HERE = Path(__file__).parents[1] / "workflow"
@@ -30,8 +28,6 @@ FAST = {
     "statistics": {"bootstrap": {"resamples": 100}},
     "reads": {"moved": 1, "failed": 1, "drawn": 1},
 }
-# Settings that follow from a judge's model. Judges that differ in nothing else run through the same code.
-OF_A_MODEL = ("model", "revision", "label", "gpu", "engine_args", "mem", "runtime", "prices", "shards")
 # Studies that ask whether answers can be read: what they show is the table of parse failures.
 OF_FAILURES = ("criterion_order_free",)
 SENTENCE = "Rehearsal with simulated judges"
@@ -44,25 +40,12 @@ def run(command: list[str], folder: Path, **environment: str) -> str:
     return ran.stdout
 
 
-def unlike(config: dict) -> list[str]:
-    """Judges of a config; of those in the same studies and with the same settings but for their model, the first."""
-    judges = loading.complete(config, folder=ROOT).block()["judges"]
-    first: dict[str, str] = {}
-    for name, settings in judges.items():
-        studies = [study for study, block in config["studies"].items() if name in block["judges"]]
-        alike = {key: value for key, value in settings.items() if key not in OF_A_MODEL}
-        first.setdefault(json.dumps([studies, alike]), name)
-    return [*first.values()]
-
-
 @pytest.fixture(scope="module", params=CONFIGS)
 def rehearsed(request, tmp_path_factory):
     """A config as its file has it, the folder in which it was rehearsed, and the words of the jobs."""
     folder = tmp_path_factory.mktemp("rehearsed")
-    path = ROOT / request.param
-    config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    only = {"only_judges": unlike(config)} if config.get("studies") else {}
-    (folder / "fast.yaml").write_text(yaml.safe_dump(FAST | only))
+    (folder / "fast.yaml").write_text(yaml.safe_dump(FAST))
+    config = ROOT / request.param
     targets = ["all", "results/summary.html", "results/methods.md"]
     command = [
         sys.executable,
@@ -73,8 +56,8 @@ def rehearsed(request, tmp_path_factory):
         "2",
         "--nocolor",
     ]
-    run([*command, "--configfile", str(path), "fast.yaml", "--", *targets], folder, TEST_WORDS=str(folder / "words"))
-    return config, folder
+    run([*command, "--configfile", str(config), "fast.yaml", "--", *targets], folder, TEST_WORDS=str(folder / "words"))
+    return yaml.safe_load(config.read_text(encoding="utf-8")), folder
 
 
 def test_a_config_runs_to_its_end_and_says_on_every_page_that_it_was_rehearsed(rehearsed):

@@ -213,13 +213,13 @@ def test_what_cannot_be_compared_is_named():
 
 @pytest.mark.slow
 def test_a_judge_differs_from_itself_as_often_as_the_level_says():
-    judge, n = Simulation(preference="first", group_positions=0.5), 400
+    judge, n = Simulation(preference="first", group_positions=0.5), 1000
     pairs = (read_twice([judge, judge], seed, groups=30, candidates=1) for seed in range(n))  # as few as get a verdict
     found = [comparison.compare(*pair) for pair in pairs]
     alone = {}
     for quantity in comparison.QUANTITIES:  # an interval leaves out 0 where the p-value of one test alone is below 5%
         own = [each for pair in found for each in pair.differences if each.quantity == quantity]
         alone[quantity] = sum(each.low > 0 or each.high < 0 for each in own) / n
-    assert all(0.028 <= share <= 0.072 for share in alone.values()), alone  # 5%, and two standard errors of 400
+    assert all(0.035 <= share <= 0.065 for share in alone.values()), alone  # 5%, and two standard errors of 1000
     # All three together, by Holm: at most 5%, and not far below, for the three hardly depend on each other.
-    assert 0.018 <= sum(each.verdict == "different" for each in found) / n <= 0.072
+    assert 0.025 <= sum(each.verdict == "different" for each in found) / n <= 0.065
