@@ -4,12 +4,14 @@ import json
 import types
 
 import jsonschema
+import numpy as np
 import pandas as pd
 import pytest
 from factories import ROOT, simulated_reads
 
 import estimate_by_criterion
 import render_summary
+from rubric_order.analyses.position.decisiveness import estimate as decisiveness
 from rubric_order.base.errors import InputError
 from rubric_order.cards import by_criterion, summary
 from rubric_order.library import estimates
@@ -71,9 +73,18 @@ def test_each_criterion_has_the_card_that_its_reads_alone_have(reads, tmp_path):
 def test_the_script_estimates_a_statistic_of_each_criterion(reads, tmp_path):
     path, output = tmp_path / "scores.parquet", tmp_path / "decisiveness.parquet"
     reads.to_parquet(path)
-    module = "rubric_order.analyses.position.decisiveness.estimate"
-    estimate_by_criterion.main(module, {"scores": [path]}, {}, output)
+    estimate_by_criterion.main(decisiveness.__name__, {"scores": [path]}, {}, output)
     assert pd.read_parquet(output)["dataset"].unique().tolist() == ["d/plot", "d/style"]
+
+
+def test_scores_of_a_criterion_on_a_scale_from_0_are_counted_from_0(reads, tmp_path):
+    path, output = tmp_path / "scores.parquet", tmp_path / "decisiveness.parquet"
+    reads = reads.assign(lowest=np.int8(0))
+    reads.to_parquet(path)
+    estimate_by_criterion.main(decisiveness.__name__, {"scores": [path]}, {}, output)
+    alone = decisiveness.estimate(reads[reads["criterion"] == "plot"].assign(dataset="d/plot"))
+    made = pd.read_parquet(output).query("dataset == 'd/plot'")
+    assert made["commonest_score"].tolist() == alone["commonest_score"].tolist()
 
 
 def config(**settings):

@@ -14,7 +14,7 @@ def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Pat
         module, inputs, settings: see ``estimate_statistic.py``; inputs are scores and other estimates.
     """
     statistic = plugins.imported(module)
-    tables = by_criterion.read(inputs, statistic.COLUMNS)
+    tables = by_criterion.read(statistic.COLUMNS, inputs)
     ESTIMATES.write(statistic.estimate(**tables, **settings), output, **settings)
 
 

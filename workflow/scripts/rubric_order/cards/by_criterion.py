@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from rubric_order.cards.card import Card
-from rubric_order.contracts.estimates import ESTIMATES
-from rubric_order.contracts.scores import SCORES
+from rubric_order.contracts import inputs
 
 BETWEEN = "/"  # dataset and criterion; no id of a dataset holds it
 
@@ -41,20 +40,12 @@ def split(tables: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
                 yield scores.assign(dataset=scores["dataset"] + f"{BETWEEN}{criterion}")
 
 
-def read(inputs: Mapping[str, Sequence[Path]], columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Inputs of a statistic: scores as `split` gives them, and other estimates.
-
-    Args:
-        inputs: files by the argument of `estimate` that they are for.
-        columns: those that are needed, by argument; all where none are named.
-    """
-    needed = [*dict.fromkeys([*columns["scores"], "criterion"])] if "scores" in columns else None
-    return {
-        name: split(SCORES.read_each(paths, needed))
-        if name == "scores"
-        else ESTIMATES.read(*paths, columns=columns.get(name))
-        for name, paths in inputs.items()
-    }
+def read(columns: Mapping[str, Sequence[str]], paths: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
+    """Inputs of a statistic, see `inputs.read`, with scores as `split` gives them."""
+    if "scores" in columns:
+        columns = {**columns, "scores": [*dict.fromkeys([*columns["scores"], "criterion"])]}
+    tables = inputs.read(columns, paths)
+    return tables | ({"scores": split(tables["scores"])} if "scores" in tables else {})
 
 
 def part_of(card: Card) -> Part:

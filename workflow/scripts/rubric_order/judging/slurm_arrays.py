@@ -47,27 +47,6 @@ def become_own_task(arguments: Sequence[str]) -> None:
         os.execl("/bin/sh", "sh", "-c", command)  # noqa: S606 - the shell is what is started
 
 
-def check_run(workflow: Any) -> None:
-    """Check the jobs of a run that asks for arrays, see `check` and `check_length`; other runs are left alone.
-
-    Args:
-        workflow: Snakemake's, when its first job is about to start.
-
-    Raises:
-        InputError: as those two.
-    """
-    settings = workflow.executor_settings
-    if not (arrays := getattr(settings, "array_jobs", None)):
-        return
-    needed = list(workflow.dag.needrun_jobs())
-    check([(job.rule.name, dict(job.resources)) for job in needed], arrays, workflow.resource_settings.nodes)
-    executor, commands = workflow.scheduler._executor, defaultdict[str, list[str]](list)
-    for job in needed:
-        if is_array(job.rule.name, arrays):
-            commands[job.rule.name].append(executor.format_job_exec(job))
-    check_length(commands, executor.max_array_size, as_script=settings.pass_command_as_script)
-
-
 def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:
     """The shell command of this task's own job.
 
@@ -165,3 +144,24 @@ def check(jobs: Iterable[tuple[str, Mapping[str, object]]], rules: str, limit: i
     for rule, count in counts.items():
         if limit is not None and count > limit:
             raise InputError(f"slurm-array-jobs: {rule} has {count} jobs, expected at most --jobs, which is {limit}")
+
+
+def check_run(workflow: Any) -> None:
+    """Check the jobs of a run that asks for arrays, see `check` and `check_length`; other runs are left alone.
+
+    Args:
+        workflow: Snakemake's, when its first job is about to start.
+
+    Raises:
+        InputError: as those two.
+    """
+    settings = workflow.executor_settings
+    if not (arrays := getattr(settings, "array_jobs", None)):
+        return
+    needed = list(workflow.dag.needrun_jobs())
+    check([(job.rule.name, dict(job.resources)) for job in needed], arrays, workflow.resource_settings.nodes)
+    executor, commands = workflow.scheduler._executor, defaultdict[str, list[str]](list)
+    for job in needed:
+        if is_array(job.rule.name, arrays):
+            commands[job.rule.name].append(executor.format_job_exec(job))
+    check_length(commands, executor.max_array_size, as_script=settings.pass_command_as_script)

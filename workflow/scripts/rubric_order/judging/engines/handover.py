@@ -13,9 +13,8 @@ Entry = list[Response] | BaseException | None
 class Handover:
     """Entries that one thread puts and another one takes; they end with None.
 
-    A signal that comes while the main thread waits raises when the wait ends. A queue has then given its entry away:
-    those responses would be lost, and paid for again. So the wait takes nothing, and no signal raises while an entry is
-    taken.
+    A signal that comes while the main thread waits raises when the wait ends. A queue has then given its entry away,
+    and the job would lose these responses. So the wait takes nothing, and no signal raises while an entry is taken.
 
     Attributes:
         ready: responses that were taken and are not handed on yet. Whoever hands them on removes them.
