@@ -3,9 +3,11 @@
 import dataclasses
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 from factories import ROOT, simulated_reads
+from scipy import stats
 
 import rubric_order as ro
 from rubric_order.base.intervals import Interval
@@ -581,3 +583,56 @@ def test_a_card_has_the_shift_by_written_and_by_expected_scores():
         f"{name} (written scores)": "+0.05 [-0.02, +0.13]",
         f"{name} (expected scores)": "+0.25 [+0.20, +0.30]",
     }
+
+
+def there_and_back(rng, *, shift, groups=40, group_shift=0.0):
+    """Scores of items in unequal groups, each read from 1 to 5 and from 5 to 1.
+
+    Args:
+        shift: mean of the first reading less the second, in points, of all groups. group_shift: its SD between groups.
+    """
+    group = np.repeat(np.arange(groups), rng.integers(1, 5, groups))
+    moved = shift + group_shift * rng.standard_normal(groups)[group]
+    quality = rng.normal(3, 0.8, len(group))
+    rows = []
+    for ordering, part in (("1 2 3 4 5", moved / 2), ("5 4 3 2 1", -moved / 2)):
+        score = np.clip(np.rint(quality + part + rng.normal(0, 0.7, len(group))), 1, 5).astype(int)
+        rows.append(pd.DataFrame({"item": np.arange(len(group)), "group": group, "ordering": ordering, "score": score}))
+    return pd.concat(rows, ignore_index=True)
+
+
+def test_a_judge_that_takes_the_first_position_is_biased_in_two_orderings_too():
+    """Half of 40 items are read as 1 and 5, the other half as 2 and 4: the shift is 2 points of each of them, or 1."""
+    scores = {"1 2 3 4 5": [1] * 20 + [2] * 20, "5 4 3 2 1": [5] * 20 + [4] * 20}
+    table = pd.concat(pd.DataFrame({"item": range(40), "ordering": o, "score": s}) for o, s in scores.items())
+    (made,) = ro.bias_card(table)
+    content = made.to_dict()
+    assert content["verdict"] == "biased"
+    assert content["headline"] == "Biased: the usual order scores 1.50 points below the mean of all orders."
+    assert content["usual_minus_balanced"] == pytest.approx(-1.5)
+    mean = stats.t.interval(0.95, 39, -1.5, stats.sem([-2] * 20 + [-1] * 20))
+    assert (content["usual_minus_balanced_low"], content["usual_minus_balanced_high"]) == pytest.approx(mean)
+    assert content["n_tests"] == 1
+    assert content["v"] is content["preference"] is None
+    assert verdict.UNKNOWN_POSITIONS in content["reasons"]
+
+
+def test_two_orderings_without_a_difference_cannot_tell_and_say_what_was_seen():
+    table = there_and_back(np.random.default_rng(1), shift=0)
+    (made,) = ro.bias_card(table)
+    assert made.verdict.word == "cannot tell"
+    assert "Not every score was shown often enough in every position (2 orderings)" in made.verdict.reasons[0]
+    assert "points from the mean of these orderings" in made.verdict.reasons[1]
+    assert "The test finds no effect of the order: p = " in made.verdict.reasons[1]
+
+
+@pytest.mark.parametrize(("shift", "group_shift", "least", "most"), [(0, 0, 0, 7), (0, 0.8, 0, 7), (0.5, 0.4, 85, 100)])
+def test_two_orderings_find_a_shift_and_seldom_one_that_is_none(shift, group_shift, least, most):
+    """100 studies of 40 unequal groups; the level of a card is 3%."""
+    rng = np.random.default_rng(2)
+    studies_read = [
+        there_and_back(rng, shift=shift, group_shift=group_shift).assign(judge=f"j{number}") for number in range(100)
+    ]
+    biased = [made.verdict.word == "biased" for made in ro.bias_card(pd.concat(studies_read, ignore_index=True))]
+    assert len(biased) == 100
+    assert least <= sum(biased) <= most

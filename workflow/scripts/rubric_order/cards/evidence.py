@@ -210,7 +210,8 @@ class Evidence:
     def deciding(self) -> order_tests.Deciding:
         """The names of the readouts that decide the verdict."""
         known_share = self.known_share if self.soft else 0.0
-        return order_tests.deciding(hard=self.hard is not None, known=known_share, drawn=self.drawn)
+        hard = self.hard is not None
+        return order_tests.deciding(hard=hard, known=known_share, drawn=self.drawn, crossed=self.crossed)
 
     @property
     def log_odds(self) -> ReadoutResults:

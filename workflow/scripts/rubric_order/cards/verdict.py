@@ -2,9 +2,10 @@
 
 The rules, in this order:
 
-1. **cannot tell**, where the reads cannot answer the question: not every score was shown in every position; no read has
-   a score; there are fewer groups than `FEWEST_GROUPS`, too few for the tests' error to be known; or more than
-   `MOST_FAILED` of the reads failed.
+1. **cannot tell**, where the reads cannot answer the question: no read has a score; there are fewer groups than
+   `FEWEST_GROUPS`, too few for the tests' error to be known; more than `MOST_FAILED` of the reads failed; or not every
+   score was shown in every position, unless the items were read in the same orderings, such as from lowest to highest
+   and back, and their mean scores are found to differ between these.
    So it is where every score is equally probable in all reads, and no test finds an effect of the order: such a judge
    says nothing of the texts.
 2. Where the written scores are saturated, so that there is next to nothing that an order could change: **biased by its
@@ -51,6 +52,10 @@ AVERAGE_PROBABILITIES = (
     "change with the order on these items; on items between two scores they can."
 )
 ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
+UNKNOWN_POSITIONS = (
+    "Which positions are preferred cannot be told: not every score was shown in every position. Strategy balanced has "
+    "orderings that tell."
+)
 NEARLY_ALL = 0.995  # would be written as 100%
 SINGLE = (
     "One ordering will not do for single items, nor for comparing them: average over all these orderings. Means over "
@@ -98,6 +103,9 @@ def _judged(evidence: Evidence) -> Verdict:
     findings = order_tests.findings(tests)
     problems, saturation = [*_problems(evidence)], _saturation(evidence)
     of_probabilities = {key: p for key, p in findings.items() if key[0] == Readout.SOFT}
+    uncrossed = _uncrossed(evidence)
+    if uncrossed and not (findings and not saturation):
+        problems.insert(0, uncrossed)
     if saturation and of_probabilities and evidence.soft and not problems:
         hidden = f"The written scores hardly show it: {saturation}."
         reasons = (hidden, *_of_bias(evidence, of_probabilities, evidence.soft))
@@ -113,7 +121,8 @@ def _judged(evidence: Evidence) -> Verdict:
         advice = _remedy(evidence) + (f" {groups.sentence(planned)}" if planned else "")
         return Verdict(CANNOT_TELL, reasons, tests, advice, planned)
     if findings:
-        return Verdict(BIASED, tuple(_of_bias(evidence, findings, evidence.points)), tests, AVERAGE)
+        unknown = (UNKNOWN_POSITIONS,) if uncrossed else ()
+        return Verdict(BIASED, (*_of_bias(evidence, findings, evidence.points), *unknown), tests, AVERAGE)
     if evidence.spread.shown and all(small.shown for small in _criteria(evidence)):
         return Verdict(EQUIVALENT, tuple(_of_equivalence(evidence, tests)), tests, ONE_ORDER)
     planned = groups.of_reads(evidence)
@@ -148,12 +157,7 @@ def _problems(evidence: Evidence) -> Iterator[str]:
         return
     if evidence.n_orderings == 1:
         yield "All reads show the scores in one ordering, so a preference for a score looks like one for a position."
-    elif not evidence.crossed:
-        yield (
-            f"Not every score was shown often enough in every position ({evidence.n_orderings} orderings), so a "
-            "preference for a score looks like one for a position."
-        )
-    elif not main.v.known:
+    elif evidence.crossed and not main.v.known:
         yield "No item was read in several orderings, so nothing can be compared."
     if _few_groups(evidence):
         are = "is 1 group" if evidence.n_groups == 1 else f"are {evidence.n_groups} groups"
@@ -163,6 +167,16 @@ def _problems(evidence: Evidence) -> Iterator[str]:
         )
     if evidence.failed_share > MOST_FAILED:
         yield f"{_percent(evidence.failed_share)} of the reads have no score, and those could change the result."
+
+
+def _uncrossed(evidence: Evidence) -> str:
+    """Reason why several orderings do not tell positions from scores; empty where they do."""
+    if not evidence.readouts or evidence.n_orderings == 1 or evidence.crossed:
+        return ""
+    return (
+        f"Not every score was shown often enough in every position ({evidence.n_orderings} orderings), so a preference "
+        "for a score looks like one for a position."
+    )
 
 
 def _silence(evidence: Evidence) -> str:
@@ -231,7 +245,12 @@ def _until_more_is_known(evidence: Evidence, planned: groups.Groups | None) -> s
 
 def _seen_anyway(evidence: Evidence, tests: dict[order_tests.Test, float]) -> Iterator[str]:
     """Sentences on what was found where no verdict can rest on it."""
-    if not evidence.crossed or not evidence.readouts:
+    if not evidence.readouts:
+        return
+    if not evidence.crossed:
+        if evidence.points.usual.known and not _saturation(evidence):
+            where = f"{_interval(evidence.points.usual, '+z.2f')} points from the mean of these orderings"
+            yield f"The usual ordering lies {where}{POINTS_AS[evidence.points.name]}. {no_finding(tests)}"
         return
     main, soft = evidence.main, evidence.soft
     of_soft = {key: p for key, p in tests.items() if key[0] == Readout.SOFT}
@@ -269,7 +288,8 @@ def _of_bias(evidence: Evidence, found: dict[order_tests.Test, float], points: R
             yield f"The usual ordering moves the mean score{POINTS_AS[readout.name]}: {where} ({_p(own['usual'])})."
     yield from spread.of_bias(evidence.spread)
     yield from _size(points)
-    yield f"p is adjusted for {len(evidence.tests)} tests, and {order_tests.LEVEL:g} or less is a finding."
+    if len(evidence.tests) > 1:
+        yield f"p is adjusted for {len(evidence.tests)} tests, and {order_tests.LEVEL:g} or less is a finding."
 
 
 def _size(points: ReadoutResults) -> Iterator[str]:

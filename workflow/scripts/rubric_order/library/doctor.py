@@ -135,15 +135,18 @@ def _of_orders(block: blocks.Block, scored: pd.Series) -> Iterator[Check]:
     why = f"scores differ in {differ:.0%} of the pairs of reads of an item"
     if not twice:
         why = "no item is read in two orderings" if several else one
+    elif not crossed:
+        why = seldom
     elif not differ > 0:
         why = "all reads of an item have one score"
     yield Check("What a position adds, in log-odds", crossed and twice and differ > 0, why)
     usual = bool((np.diff(shown, axis=1) > 0).all(axis=1).any())
     why = "the usual ordering was read" if usual else "the usual ordering, lowest to highest, was not read"
+    compared = crossed or (several and block.design.shared)
     yield Check(
         "Shift of the mean score by the usual ordering",
-        crossed and usual,
-        why if crossed else seldom if several else one,
+        compared and usual,
+        why if compared else seldom if several else one,
     )
     soft = bool(block.table["position_probabilities"].notna().any())
     repeated = block.design.most > 1

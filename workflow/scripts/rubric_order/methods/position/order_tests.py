@@ -13,6 +13,8 @@ Which decide follows from what is known of a judge:
   where answers are drawn from the probabilities as they are, see `drawn_as_they_are`.
 - With two levels position, ordering and place of a score are one thing, and there is no interaction. One test decides,
   and a second one where written scores are another quantity than the probabilities.
+- Where not every score stands in every position, as in reads from lowest to highest and back, position and score are
+  not told apart. Mean scores of the same items in these orderings are: that test alone decides.
 """
 
 import math
@@ -34,10 +36,11 @@ Test = tuple[Readout, str]  # a readout, and one of `TESTS`
 
 
 class Deciding(NamedTuple):
-    """The readout that decides what is in log-odds, and what is in points."""
+    """The readout that decides what is in log-odds, and what is in points; whether every score meets every position."""
 
     log_odds: Readout
     points: Readout
+    crossed: bool = True
 
 
 def drawn_as_they_are(low: float, high: float, temperature: float) -> bool:
@@ -51,17 +54,18 @@ def drawn_as_they_are(low: float, high: float, temperature: float) -> bool:
     return bool(as_they_are and 1 / NEAR < low <= 1 <= high < NEAR)
 
 
-def deciding(*, hard: bool, known: float, drawn: bool) -> Deciding:
+def deciding(*, hard: bool, known: float, drawn: bool, crossed: bool = True) -> Deciding:
     """The readouts that decide.
 
     Args:
         hard: whether scores were written.
         known: share of the reads whose probabilities are known.
         drawn: see `drawn_as_they_are`.
+        crossed: whether every score was shown in every position.
     """
     soft = known >= LEAST_KNOWN or (known > 0 and not hard)
     log_odds = Readout.SOFT if soft else Readout.HARD
-    return Deciding(log_odds, log_odds if drawn or not hard else Readout.HARD)
+    return Deciding(log_odds, log_odds if drawn or not hard else Readout.HARD, crossed)
 
 
 def adjusted(p: Mapping[Test, float], n: int, by: Deciding) -> dict[Test, float]:
@@ -82,6 +86,8 @@ def family(n: int, by: Deciding, p: Mapping[Test, float] | None = None) -> list[
         n: number of score levels.
         p: p-values that are known; of two levels a test that could not be made gives way to the next one.
     """
+    if not by.crossed:
+        return [(by.points, POINTS)]
     if n > 2:
         both = [(by.log_odds, PREFERENCE), (by.log_odds, INTERACTION), (by.points, POINTS), (by.points, USUAL)]
         return both if by.log_odds == Readout.SOFT else [(Readout.HARD, SELECTION), *both]

@@ -13,7 +13,7 @@ from rubric_order.methods.position import order_tests as method
 
 _SAME = [*KEYS, "readout", "cluster"]
 COLUMNS = {
-    "decisiveness": [*KEYS, "n_reads", "known_share", "exponent_low", "exponent_high"],
+    "decisiveness": [*KEYS, "n_reads", "known_share", "exponent_low", "exponent_high", "crossed"],
     "position_selection": [*_SAME, "quantity", "p_cluster", "p_rotation"],
     "position_preference": [*_SAME, "quantity", "p", "p_cluster", "temperature"],
     "score_effects": [*_SAME, "quantity", "p_order"],
@@ -70,17 +70,19 @@ def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> 
     """The readouts that decide, by the values of `KEYS`; of all datasets together, those that decide each."""
     temperatures = position_preference.drop_duplicates(KEYS).set_index(KEYS)["temperature"].astype(float).to_dict()
     readouts: dict[tuple[Any, ...], method.Deciding] = {}
-    together: dict[tuple[Any, ...], list[tuple[bool, float, bool]]] = {}
+    together: dict[tuple[Any, ...], list[tuple[bool, float, bool, bool]]] = {}
     for row in decisiveness.to_dict("records"):
         key = tuple(row[name] for name in KEYS)
         temperature = temperatures.get(key, math.nan)
         drawn = method.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature)
-        judged = bool(row["n_reads"]), float(row["known_share"]), drawn
-        readouts[key] = method.deciding(hard=judged[0], known=judged[1], drawn=drawn)
+        judged = bool(row["n_reads"]), float(row["known_share"]), drawn, bool(row["crossed"])
+        readouts[key] = method.deciding(hard=judged[0], known=judged[1], drawn=drawn, crossed=judged[3])
         together.setdefault(tuple(EVERY if name == "dataset" else row[name] for name in KEYS), []).append(judged)
     for key, parts in together.items():
-        written, known_shares, as_they_are = zip(*parts, strict=True)
-        readouts[key] = method.deciding(hard=any(written), known=min(known_shares), drawn=all(as_they_are))
+        written, known_shares, as_they_are, crossed = zip(*parts, strict=True)
+        readouts[key] = method.deciding(
+            hard=any(written), known=min(known_shares), drawn=all(as_they_are), crossed=all(crossed)
+        )
     return readouts
 
 

@@ -28,7 +28,8 @@ class Laid(NamedTuple):
     Attributes:
         by_ordering: scores by ordering; None where items are not all read in the same orderings.
         orderings: these, shape (D, n).
-        by_position: scores by the position of each level in turn, n times.
+        by_position: scores by the position of each level in turn, n times; none where not every level meets every
+            position.
         units: number of each item's cluster by kind of cluster.
         times: how often each score was given, by score; of expected scores none.
         n_reads, n_failed: reads with and without a score.
@@ -57,8 +58,9 @@ def estimate(
     """Shifts of the mean score in points, of each dataset and of all of a study's datasets together.
 
     Args:
-        scores: see `blocks.blocks`; strategies in which every score meets every position are used. Each ordering
-            counts once for each item, however often it was read.
+        scores: see `blocks.blocks`; strategies in which every score meets every position are used, and others whose
+            items are all read in the same orderings, two or more. Each ordering counts once for each item, however
+            often it was read.
         confidence, seed: see the package. sign_changes: how often clusters change sign to find what chance does.
         points: the margin of `p_bounded`.
         clusters: kinds of clusters, see `keys.CLUSTERS`.
@@ -82,7 +84,8 @@ def estimate(
 
         Items have their own levels, so that a read without a score takes nothing from its ordering but precision.
         Where items are read in orderings of their own (see `designs.Design.shared`), as in `random`, there are
-        positions of levels and the test alone. Intervals are those of a jackknife over clusters with Student's t of
+        positions of levels and the test alone; where not every score meets every position, there are no positions of
+        levels. Intervals are those of a jackknife over clusters with Student's t of
         `df` degrees of freedom, see `resampling.degrees`; a shift that is 0 in every cluster has none. `p_bounded` is
         the p-value of a shift of `margin` or more where few clusters may carry it, see `equivalence.p_bounded`.
         `effective_clusters` is the number of equal clusters that would say as much, `heaviest` the share of the items
@@ -92,7 +95,7 @@ def estimate(
     """
     laid: dict[tuple[Any, ...], list[Laid]] = {}
     for block in blocks.blocks(scores):
-        for readout, values in block.readouts() if block.crossed else ():
+        for readout, values in block.readouts() if block.crossed or _alike(block) else ():
             reads = _laid(block, values, clusters)
             for dataset in (block.keys["dataset"], EVERY):
                 laid.setdefault((*(block.keys | {"dataset": dataset}).values(), readout), []).append(reads)
@@ -100,7 +103,7 @@ def estimate(
     made: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}  # one dataset alone is also all of them
     for key, datasets in sorted(laid.items(), key=lambda entry: entry[0]):
         together = _joined(datasets)
-        for cluster in clusters:
+        for cluster in clusters if together.by_ordering or together.by_position else ():
             common = dict(zip(key_columns, key, strict=True)) | {"cluster": cluster}
             items = (cluster, *map(id, datasets))
             if items not in made:
@@ -115,6 +118,11 @@ def estimate(
     return multiplicity.adjust(table, "p_order")
 
 
+def _alike(block: blocks.Block) -> bool:
+    """Tell whether all items are read in the same orderings, two or more."""
+    return len(block.orderings[0]) > 1 and block.design.shared
+
+
 def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid:
     """One block's scores by one readout.
 
@@ -125,7 +133,7 @@ def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid
     score, items = values[block.item, block.column], len(block.items)
     scored = ~np.isnan(score)
     shown, number = block.orderings
-    same = len(shown) > 1 and block.design.shared
+    same = _alike(block)
     places: np.ndarray = permutations.positions_of(block.shown[scored]) - 1
     reads = score[scored], block.item[scored], block.design_of(scored).weights
 
@@ -136,7 +144,7 @@ def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid
     return Laid(
         by_ordering=cells(number[scored], len(shown)) if same else None,
         orderings=shown if same else shown[:0],
-        by_position=tuple(cells(place, block.n) for place in places.T),
+        by_position=tuple(cells(place, block.n) for place in places.T) if block.crossed else (),
         units={cluster: block.units(cluster) for cluster in kinds},
         times=pd.Series(score[scored]).value_counts(),
         n_reads=int(scored.sum()),
@@ -154,12 +162,13 @@ def _joined(each: list[Laid]) -> Laid:
         sizes = [part.units[cluster].max() + 1 for part in each]
         before = np.cumsum([0, *sizes[:-1]])
         units[cluster] = np.concatenate([p.units[cluster] + start for p, start in zip(each, before, strict=True)])
-    by_position = (_stacked(tables) for tables in zip(*(part.by_position for part in each), strict=True))
+    crossed = all(part.by_position for part in each)
+    by_position = zip(*(part.by_position for part in each), strict=True) if crossed else ()
     times = pd.concat([part.times for part in each])
     return Laid(
         by_ordering=_stacked([part.by_ordering for part in each if part.by_ordering]) if same else None,
         orderings=first.orderings if same else first.orderings[:0],
-        by_position=tuple(by_position),
+        by_position=tuple(_stacked(tables) for tables in by_position),
         units=units,
         times=times.groupby(times.index).sum(),
         n_reads=sum(part.n_reads for part in each),
