@@ -92,11 +92,62 @@ def test_the_history_has_a_line_a_run_and_a_run_that_is_checked_again_counts_onc
     assert len((tmp_path / "own.jsonl").read_text().splitlines()) == 1
 
 
+def test_the_same_reads_count_once_under_any_name(written, tmp_path):
+    base, kept = written("base.json", reads(0)), tmp_path / "base.history.jsonl"
+    today = written("today.json", reads(2))
+    done = [check(today, base, *words) for words in ([], [], ["--run", "n2"], ["--run", "n3"])]
+    assert [status for status, _, _ in done] == [0, 0, 0, 0]
+    assert done[0][1] == done[1][1] == done[3][1]
+    assert len(kept.read_text().splitlines()) == 1
+    run = json.loads(kept.read_text())["run"]
+    assert f"The reads are those of run {run}, to the last digit, and do not count again." in done[1][2]
+    assert "The reads are those of the baseline" in check(base, base)[2]
+    assert len(kept.read_text().splitlines()) == 1
+
+
+def test_equal_reads_of_a_judge_that_was_asked_anew_count(written, tmp_path):
+    base = written("base.json", reads(0, noise=0))
+    for name in ("a", "b", "b"):  # the last one is a second attempt
+        check(written("today.json", reads(1, noise=0)), base, "--new-reads", "--run", name)
+    lines = (tmp_path / "base.history.jsonl").read_text().splitlines()
+    assert [json.loads(line)["run"] for line in lines] == ["a", "b"]
+
+
+def test_a_run_that_found_a_change_is_not_replaced_by_a_run_of_its_name(written, tmp_path):
+    base = written("base.json", reads(0))
+    for _ in range(2):
+        status, findings, _ = check(written("today.json", reads(1, shift=0.8)), base, "--run", "n3")
+        assert status == 1
+        assert "no change in earlier runs" not in findings  # it is this run
+    status, findings, output = check(written("today.json", reads(3)), base, "--run", "n3")
+    assert status == 1
+    assert findings["no change in earlier runs"]["found"].startswith("run n3 found one: mean score")
+    assert "Run n3 found a change, which stays found: these reads count as run n3 (attempt 2)." in output
+    lines = [json.loads(line) for line in (tmp_path / "base.history.jsonl").read_text().splitlines()]
+    assert [line["run"] for line in lines] == ["n3", "n3 (attempt 2)"]
+    status, findings, _ = check(written("today.json", reads(1, shift=0.8)), base, "--run", "n3", "--max-drift", "2")
+    assert findings["no change in earlier runs"]["outcome"] == FAILED
+
+
+def test_a_run_of_two_judges_can_be_checked_judge_by_judge(written, tmp_path):
+    base = written("base.json", reads(0, judge="a"), reads(1, judge="b"))
+    today = written("today.json", reads(2, judge="a"), reads(3, judge="b"))
+    for judge in "ab":
+        check(today, base, "--run", "n1", "--judge", judge)
+    (line,) = (tmp_path / "base.history.jsonl").read_text().splitlines()
+    assert [card["judge"] for card in json.loads(line)["cards"].values()] == ["a", "b"]
+
+
+def test_a_run_without_a_history_is_said_to_be_the_first(written, tmp_path):
+    base, markdown = written("base.json", reads(0)), tmp_path / "step.md"
+    for day, words in enumerate(["No history: ", ""], start=1):
+        *_, output = check(written("today.json", reads(day)), base, "--markdown", markdown)
+        assert ("this is the first run after the baseline" in output) == bool(words)
+        assert ("\nNo history: " in markdown.read_text()) == bool(words)
+
+
 def test_a_change_that_was_found_stays_found_until_there_is_a_new_baseline(written):
     base = written("base.json", reads(0))
-    assert check(written("today.json", reads(1, shift=0.8)), base, "--run", "first")[0] == 1
-    # Checked again without a change, the run replaces the one that found it.
-    assert check(written("today.json", reads(3)), base, "--run", "first")[0] == 0
     assert check(written("today.json", reads(1, shift=0.8)), base, "--run", "first")[0] == 1
     status, findings, _ = check(written("today.json", reads(2)), base, "--run", "second")
     assert status == 1
@@ -160,7 +211,7 @@ def test_probabilities_are_compared_too():
 def test_a_deterministic_judge_that_is_the_same_passes_and_one_that_changes_on_half_of_the_groups_fails(written):
     base = written("base.json", reads(0, noise=0))
     for day in range(3):
-        status, findings, _ = check(written("today.json", reads(day, noise=0)), base)
+        status, findings, _ = check(written("today.json", reads(day, noise=0)), base, "--new-reads")
         assert status == 0
         assert findings["no change: mean score"]["found"] == f"the same in all {day + 2} runs"
     assert check(written("today.json", reads(9, noise=0)), base, "--max-drift", 0.1)[0] == 0
@@ -200,7 +251,7 @@ def test_several_judges_share_the_level_and_find_their_own_card(written):
     base = written("base.json", *both)
     status, _, output = check(written("today.json", reads(2, judge="b", shift=0.8), reads(3, judge="a")), base)
     assert status == 1
-    findings = json.loads(output)
+    findings = json.loads(output[: output.rindex("]") + 1])
     assert {finding["card"] for finding in findings if finding["outcome"] == "failed"} == {"b, balanced, 3 levels"}
     with pytest.raises(Exception, match=r"several cards of .* have its suite: a, b; expected one of the same judge"):
         check(written("today.json", reads(2, judge="c")), base)

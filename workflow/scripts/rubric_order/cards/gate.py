@@ -4,10 +4,13 @@ A change that the tests of `drift` find is a failure, of whichever size. Where a
 given, the mean score is compared with it instead, as other limits are: kept where the whole interval lies inside. A
 change that was found in an earlier run stays a failure until there is a new baseline, since later runs are compared
 with all before, and those then hold the changed judge.
+
+Reads count once. Reads that equal those of an earlier run, to the last digit of all means, are a copy of them unless
+the caller says that the judge was asked anew: a copy is no evidence, and a few copies would look like a change.
 """
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rubric_order.base.errors import InputError
@@ -26,25 +29,28 @@ class Checked(NamedTuple):
 
     Attributes:
         findings: one for each quantity of each card, and for changes that earlier runs have found.
-        run: the run as the history holds it.
+        runs: the history with this run; as it was where the reads are counted already.
         drifts: of each card, by its name, each quantity.
+        notes: sentences on how the run was counted.
     """
 
     findings: list[Finding]
-    run: history.Run
+    runs: list[history.Run]
     drifts: dict[str, list[drifts.Drift]]
+    notes: list[str]
 
 
 def check(
     cards: Sequence[Card],
     baseline: Sequence[Card],
-    runs: Iterable[history.Run],
+    runs: Sequence[history.Run],
     *,
     where: object,
     baseline_where: object,
     run: str | None = None,
     daily: bool = True,
     max_drift: float | None = None,
+    new_reads: bool = False,
 ) -> Checked:
     """Compare the cards of a run with those of a baseline.
 
@@ -55,23 +61,29 @@ def check(
         run: name of the run; its time by default.
         daily: see `drift.drifts`.
         max_drift: largest drift of the mean score, in points.
+        new_reads: whether the judge was asked anew, so that reads count although they equal those of an earlier run.
 
     Raises:
         InputError: a card has no anchors, or the baseline has none of its suite.
     """
-    time = datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
-    seen: dict[str, history.Seen] = {}
-    earlier = [other for other in runs if other.run != run]
-    findings: list[Finding] = []
-    by_card: dict[str, list[drifts.Drift]] = {}
+    partners: dict[str, tuple[Card, Card, Anchors]] = {}
     for card in cards:
         own = _of(card, where)
         other = _partner(card, own, baseline, where, baseline_where)
         key = name(other)
-        if key in seen:
+        if key in partners:
             raise InputError(f"{where}: two cards are compared with {key!r:.100} of {baseline_where}; expected one")
-        before = [past.cards[key] for past in earlier if key in past.cards]
-        anchors = [Anchors.of(past.anchors, "history") for past in before]
+        partners[key] = card, other, own
+    seen = {key: history.Seen(judge=card["judge"], anchors=own.to_dict()) for key, (card, _, own) in partners.items()}
+    first = {
+        key: history.Seen(judge=other["judge"], anchors=_of(other, baseline_where).to_dict())
+        for key, (_, other, _) in partners.items()
+    }
+    place = _place(runs, seen, first, run, new_reads)
+    findings: list[Finding] = []
+    by_card: dict[str, list[drifts.Drift]] = {}
+    for key, (card, other, own) in partners.items():
+        anchors = [Anchors.of(past.cards[key].anchors, "history") for past in place.before if key in past.cards]
         changes = drifts.drifts(
             _of(other, baseline_where),
             [*anchors, own],
@@ -81,13 +93,83 @@ def check(
         )
         label = name(card) + (f", baseline {other['judge']}" if other["judge"] != card["judge"] else "")
         outcomes = [_finding(label, change, max_drift) for change in changes]
-        failed = [change.label for change, finding in zip(changes, outcomes, strict=True) if finding.outcome == FAILED]
+        seen[key].failed = [
+            change.label for change, finding in zip(changes, outcomes, strict=True) if finding.outcome == FAILED
+        ]
         findings += outcomes
-        findings += _earlier(label, [(past, past.cards[key]) for past in earlier if key in past.cards])
+        found_now = place.name if seen[key].failed else None
+        findings += _earlier(
+            label, [(past, past.cards[key]) for past in place.others if key in past.cards and past.run != found_now]
+        )
         by_card[label] = changes
-        seen[key] = history.Seen(judge=card["judge"], anchors=own.to_dict(), failed=failed)
-    line = history.Run(run=run or time, time=time, baseline=history.digest(baseline), cards=seen)
-    return Checked(findings, line, by_card)
+    if place.counted:
+        return Checked(findings, list(runs), by_card, place.notes)
+    time = datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
+    line = history.Run(run=place.name or time, time=time, baseline=history.digest(baseline), cards=place.kept | seen)
+    return Checked(findings, history.with_run(runs, line), by_card, place.notes)
+
+
+class _Place(NamedTuple):
+    """Place of a run in the history.
+
+    Attributes:
+        name: of the run; None for its time.
+        before: runs that it is compared with. others: those whose findings stay: all but a run that it replaces.
+        kept: cards of a run of its name that are not checked now.
+        counted: whether its reads are in the history, or in the baseline, already.
+        notes: see `Checked`.
+    """
+
+    name: str | None
+    before: Sequence[history.Run]
+    others: Sequence[history.Run]
+    kept: dict[str, history.Seen]
+    counted: bool
+    notes: list[str]
+
+
+def _place(
+    runs: Sequence[history.Run],
+    seen: Mapping[str, history.Seen],
+    first: Mapping[str, history.Seen],
+    run: str | None,
+    new_reads: bool,
+) -> _Place:
+    """Place of a run: that of the run, or of the baseline, whose reads it has, or the last one.
+
+    A run of the same name is replaced, unless it found a change: that stays, and this run is a further attempt.
+    """
+    for number, past in enumerate(runs):
+        if (not new_reads or history.is_attempt(past.run, run)) and _equal(seen, past.cards):
+            return _Place(past.run, runs[:number], runs, {}, True, [_copy(f"run {past.run}")])
+    if not new_reads and _equal(seen, first):
+        return _Place(run, [], runs, {}, True, [_copy("the baseline")])
+    named = next((past for past in runs if past.run == run), None)
+    if named is None:
+        return _Place(run, runs, runs, {}, False, [])
+    if any(named.cards[key].failed for key in seen if key in named.cards):
+        attempt = history.attempt(named.run, {past.run for past in runs})
+        note = f"Run {named.run} found a change, which stays found: these reads count as run {attempt}."
+        return _Place(attempt, runs, runs, {}, False, [note])
+    others = [other for other in runs if other is not named]
+    kept = {key: card for key, card in named.cards.items() if key not in seen}
+    replaced = len(kept) < len(named.cards)
+    notes = [f"Run {named.run} is checked again: new reads replace its earlier ones."] if replaced else []
+    return _Place(run, others, others, kept, False, notes)
+
+
+def _equal(seen: Mapping[str, history.Seen], past: Mapping[str, history.Seen]) -> bool:
+    """True where all cards have the values of the same judge in another run."""
+    return all(
+        key in past and (card.judge, card.anchors) == (past[key].judge, past[key].anchors) for key, card in seen.items()
+    )
+
+
+def _copy(of: str) -> str:
+    return (
+        f"The reads are those of {of}, to the last digit, and do not count again. "
+        "If the judge was asked anew and gave the same answers, add --new-reads."
+    )
 
 
 def _of(card: Card, where: object) -> Anchors:

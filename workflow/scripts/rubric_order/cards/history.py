@@ -1,9 +1,10 @@
 """History of a gate: the runs that were compared with a baseline, a line each, in a file beside it."""
 
 import hashlib
+import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,7 +37,7 @@ class Run(BaseModel):
 
     Attributes:
         format: the name of the format.
-        run: name of the run. A run of the same name that is checked again replaces it.
+        run: name of the run. A run of the same name that is checked again replaces it, unless it found a change.
         time: of the check, as ISO 8601 writes it.
         baseline: digest of the baseline that it was compared with.
         cards: by name of the baseline's card.
@@ -89,6 +90,20 @@ def read(path: Path, baseline: str) -> list[Run]:
             )
         runs.append(run)
     return runs
+
+
+def attempt(run: str, names: Collection[str]) -> str:
+    """Name of a further attempt of a run, which none of some names is.
+
+    >>> attempt("n3", {"n3", "n3 (attempt 2)"})
+    'n3 (attempt 3)'
+    """
+    return next(name for name in (f"{run} (attempt {k})" for k in itertools.count(2)) if name not in names)
+
+
+def is_attempt(name: str, run: str | None) -> bool:
+    """True where a name is that of a run or of a further attempt of it."""
+    return run is not None and re.fullmatch(rf"{re.escape(run)}( \(attempt \d+\))?", name) is not None
 
 
 def with_run(runs: Iterable[Run], run: Run) -> list[Run]:

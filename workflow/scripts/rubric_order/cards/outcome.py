@@ -23,12 +23,14 @@ def headline(findings: Sequence[Finding], outcome: str) -> str:
     return f"{outcome.capitalize()}: {MEANING[outcome]} ({', '.join(parts) or 'nothing was looked at'})."
 
 
-def markdown(findings: Sequence[Finding], outcome: str, *, title: str = "Judge gate") -> str:
-    """The findings as Markdown: headline, what failed, and a table of all.
+def markdown(findings: Sequence[Finding], outcome: str, *, title: str = "Judge gate", notes: Iterable[str] = ()) -> str:
+    """The findings as Markdown: headline, notes, and a table of all, first what failed.
 
     Texts of judges and files are escaped: none of them becomes markup, a link or a mention.
     """
     lines = [f"## {MARKS[outcome]} {_cell(title)}: {outcome}", "", _cell(headline(findings, outcome)), ""]
+    for note in notes:
+        lines += [_cell(note), ""]
     if findings:
         lines += ["| | card | limit | found |", "|:--|:--|:--|:--|"]
         order = {FAILED: 0, CANNOT_TELL: 1, PASSED: 2}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rubric_order import commands
-from rubric_order.base.errors import InputError
+from rubric_order.base.errors import InputError, printable
 from rubric_order.commands import options
 
 if TYPE_CHECKING:
@@ -74,6 +74,13 @@ def check(
             show_default=False,
         ),
     ] = None,
+    new_reads: Annotated[
+        bool,
+        typer.Option(
+            "--new-reads",
+            help="The judge was asked anew: reads that equal those of an earlier run count as another run.",
+        ),
+    ] = False,
     judge: options.JudgeOfCards = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what each limit says as a JSON list.")] = False,
     markdown: Annotated[
@@ -101,27 +108,33 @@ def check(
     if limits == rules.Limits() and baseline is None:
         listed = "--max-v, --max-points, --max-log-odds, --max-failed, --min-agreement or --min-groups"
         raise typer.BadParameter(f"name a limit: {listed}; or --baseline")
-    _refuse_without(baseline, {"--max-drift": max_drift, "--history": history, "--run": run, "--once": once or None})
+    needing: dict[str, object] = {"--max-drift": max_drift, "--history": history, "--run": run}
+    _refuse_without(baseline, needing | {"--once": once or None, "--new-reads": new_reads or None})
     if once and (history is not None or run is not None):
         raise typer.BadParameter("--once has no history: expected no --history and no --run")
     try:
         cards = _chosen(summary, judge)
         findings = rules.check(cards, limits)
+        notes: list[str] = []
         if baseline is not None:
             kept = None if once else history or runs.beside(baseline)
-            findings += _compared(cards, summary, baseline, kept, run, max_drift)
+            compared, notes = _compared(cards, summary, baseline, kept, run, max_drift, new_reads)
+            findings += compared
     except InputError as error:
         error.status = NO_SUMMARY
         raise
     status = rules.status(findings)
     outcome = {value: word for word, value in rules.STATUS.items()}[status]
-    for path, text in ((markdown, written.markdown(findings, outcome, title=title)), (junit, written.junit(findings))):
+    page = written.markdown(findings, outcome, title=title, notes=notes)
+    for path, text in ((markdown, page), (junit, written.junit(findings))):
         if path is not None:
             path.write_text(text, encoding="utf-8")
     if as_json:
         typer.echo(commands.as_json([finding._asdict() for finding in findings], indent=1))
+        for note in notes:
+            typer.echo(printable(note), err=True)
     else:
-        _print(findings, outcome)
+        _print(findings, notes, outcome)
     raise typer.Exit(status)
 
 
@@ -139,14 +152,16 @@ def _compared(
     history: Path | None,
     run: str | None,
     max_drift: float | None,
-) -> "list[Finding]":
-    """Findings of a run against its baseline; the run is written into the history."""
+    new_reads: bool,
+) -> "tuple[list[Finding], list[str]]":
+    """Findings of a run against its baseline, and notes on them; the run is written into the history."""
     from rubric_order.cards import gate
     from rubric_order.cards import history as runs
     from rubric_order.cards import summary as summaries
 
     before = summaries.read(baseline)
     past = [] if history is None else runs.read(history, runs.digest(before))
+    notes = [] if history is None or history.exists() else [_no_history(history)]
     checked = gate.check(
         cards,
         before,
@@ -156,10 +171,18 @@ def _compared(
         run=run,
         daily=history is not None,
         max_drift=max_drift,
+        new_reads=new_reads,
     )
-    if history is not None:
-        runs.write(runs.with_run(past, checked.run), history)
-    return checked.findings
+    if history is not None and checked.runs != past:
+        runs.write(checked.runs, history)
+    return checked.findings, notes + checked.notes
+
+
+def _no_history(history: Path) -> str:
+    return (
+        f"No history: {history} is not there, so this is the first run after the baseline. "
+        "If there were runs before, restore the file: what they found is not known here."
+    )
 
 
 def _chosen(summary: Path, judge: str | None) -> list[dict[str, Any]]:
@@ -174,7 +197,7 @@ def _chosen(summary: Path, judge: str | None) -> list[dict[str, Any]]:
     return chosen
 
 
-def _print(findings: list[Any], outcome: str) -> None:
+def _print(findings: list[Any], notes: list[str], outcome: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -185,4 +208,6 @@ def _print(findings: list[Any], outcome: str) -> None:
         )
     console = Console()
     console.print(table)
+    for note in notes:
+        console.print(commands.text(note), soft_wrap=True)
     console.print(commands.text(outcome, style="bold"))
