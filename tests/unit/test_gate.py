@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import rubric_order as ro
+from rubric_order.base.errors import InputError
 from rubric_order.cards import history, outcome, summary
 from rubric_order.cards.limits import CANNOT_TELL, FAILED, PASSED, Finding
 from rubric_order.commands.app import app
@@ -313,6 +315,40 @@ def test_pipelines_read_markdown_and_junit(written, tmp_path):
     assert int(suites.get("errors")) == len(suites.findall(".//error")) == 1
     named = {case.get("name"): case for case in cases}
     assert "p < 0.001" in named["no change: mean score"].find("failure").get("message")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda folder: (folder / "today.json").write_text("{"), "today.json: line 1, column 2: malformed JSON"),
+        (lambda folder: (folder / "base.json").unlink(), "base.json: no such file"),
+        (lambda folder: (folder / "base.history.jsonl").write_text("[]\n"), "base.history.jsonl: line 1: the whole"),
+        (lambda folder: (folder / "base.history.jsonl").mkdir(), "base.history.jsonl: cannot be read"),
+    ],
+)
+def test_a_refusal_replaces_the_reports_of_an_earlier_check(written, tmp_path, change, reason):
+    base, today = written("base.json", reads(0)), written("today.json", reads(1))
+    reports = tmp_path / "step.md", tmp_path / "gate.xml"
+    for report in reports:
+        report.write_text("passed")
+    change(tmp_path)
+    with pytest.raises(InputError, match=re.escape(reason)) as error:
+        check(today, base, "--markdown", reports[0], "--junit", reports[1])
+    assert error.value.status == 2
+    text = reports[0].read_text()
+    assert text.startswith("## ⚠️ Judge gate: cannot tell\n\nNothing was compared: ")
+    assert reason.partition(":")[0] in text
+    suites = ET.parse(reports[1]).getroot()  # noqa: S314 - written above
+    assert (suites.get("tests"), suites.get("errors"), suites.get("failures")) == ("1", "1", "0")
+    assert reason in suites.find("testsuite/testcase/error").get("message")
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_report_that_cannot_be_written_is_no_change_of_the_judge(written, tmp_path):
+    base, today = written("base.json", reads(0)), written("today.json", reads(1))
+    with pytest.raises(InputError, match="Is a directory") as error:
+        check(today, base, "--markdown", tmp_path)
+    assert error.value.status == 2
 
 
 def test_names_of_judges_are_no_markup():

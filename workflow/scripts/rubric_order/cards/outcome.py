@@ -55,6 +55,16 @@ def junit(findings: Iterable[Finding]) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites {numbers}>\n{suite}</testsuites>\n'
 
 
+def refusal_markdown(message: str, *, title: str = "Judge gate") -> str:
+    """The reason why nothing was compared, as Markdown."""
+    return f"## {MARKS[CANNOT_TELL]} {_cell(title)}: {CANNOT_TELL}\n\nNothing was compared: {_cell(message)}\n"
+
+
+def refusal_junit(message: str) -> str:
+    """The reason why nothing was compared, as JUnit XML: one test case that is an error."""
+    return junit([Finding(SUITE, "comparison", CANNOT_TELL, message)])
+
+
 def _cell(text: str) -> str:
     """A text in Markdown that stays a text, on one line."""
     escaped = printable(text).replace("\n", " ").translate(MARKUP)

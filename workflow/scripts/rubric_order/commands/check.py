@@ -1,11 +1,13 @@
 """``rubric-order check``: whether a run keeps within limits and is as its baseline, as a status for a pipeline."""
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rubric_order import commands
+from rubric_order.base import command_line
 from rubric_order.base.errors import InputError, printable
 from rubric_order.commands import options
 
@@ -120,15 +122,17 @@ def check(
             kept = None if once else history or runs.beside(baseline)
             compared, notes = _compared(cards, summary, baseline, kept, run, max_drift, new_reads)
             findings += compared
-    except InputError as error:
-        error.status = NO_SUMMARY
-        raise
-    status = rules.status(findings)
-    outcome = {value: word for word, value in rules.STATUS.items()}[status]
-    page = written.markdown(findings, outcome, title=title, notes=notes)
-    for path, text in ((markdown, page), (junit, written.junit(findings))):
-        if path is not None:
-            path.write_text(text, encoding="utf-8")
+        status = rules.status(findings)
+        outcome = {value: word for word, value in rules.STATUS.items()}[status]
+        _write(written.markdown(findings, outcome, title=title, notes=notes), markdown)
+        _write(written.junit(findings), junit)
+    except (InputError, OSError) as error:
+        refusal = _refusal(error)
+        with contextlib.suppress(OSError):  # the refusal itself is what counts
+            _write(written.refusal_markdown(str(refusal), title=title), markdown)
+        with contextlib.suppress(OSError):
+            _write(written.refusal_junit(str(refusal)), junit)
+        raise refusal from None
     if as_json:
         typer.echo(commands.as_json([finding._asdict() for finding in findings], indent=1))
         for note in notes:
@@ -143,6 +147,28 @@ def _refuse_without(baseline: Path | None, values: dict[str, object]) -> None:
     given = [name for name, value in values.items() if value is not None]
     if given and baseline is None:
         raise typer.BadParameter(f"{given[0]} needs --baseline")
+
+
+def _refusal(error: InputError | OSError) -> InputError:
+    """The error as one line, with the status of what cannot be told; a defect of the program is raised as it is."""
+    if isinstance(error, OSError):
+        if error.errno not in command_line.OF_THE_DISK | command_line.OF_A_PATH:
+            raise error
+        error = InputError(command_line.told(error))
+    error.status = NO_SUMMARY
+    return error
+
+
+def _write(text: str, path: Path | None) -> None:
+    """Write a report, whole or not at all; into what is no file, such as a pipe, as it is."""
+    from rubric_order.base import files
+
+    if path is None:
+        return
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+    else:
+        files.write_text(text, path)
 
 
 def _compared(
