@@ -3,6 +3,8 @@
 import functools
 import json
 import re
+import shlex
+import subprocess
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -155,8 +157,57 @@ def test_a_change_that_was_found_stays_found_until_there_is_a_new_baseline(writt
     assert status == 1
     assert findings["no change in earlier runs"]["found"].startswith("run first found one: mean score")
     base = written("base.json", reads(5))
-    with pytest.raises(Exception, match="is another baseline than this one"):
+    with pytest.raises(InputError, match="is another baseline than this one") as error:
         check(written("today.json", reads(4)), base)
+    command = error.value.args[0].partition("move the file away: ")[2]
+    subprocess.run(shlex.split(command), check=True)
+    assert check(written("today.json", reads(4)), base)[0] == 0
+
+
+def test_a_failure_says_how_to_go_on_and_its_command_begins_anew(written, tmp_path):
+    base, markdown = written("base.json", reads(0)), tmp_path / "step.md"
+    before = base.read_bytes()
+    today = written("to day.json", reads(1, shift=0.8))
+    status, _, output = check(today, base, "--markdown", markdown)
+    assert status == 1
+    assert "a changed text or prompt looks like a changed judge" in output
+    assert "a changed text or prompt looks like a changed judge" in markdown.read_text()
+    command = shlex.split(re.search(r"new baseline: (rubric-order .*)\. Until then", output)[1])
+    assert command[0] == "rubric-order"
+    done = CliRunner().invoke(app, command[1:])
+    assert done.exit_code == 0, done.output
+    assert base.read_bytes() == today.read_bytes()
+    kept = sorted(path.name for path in tmp_path.glob("base.*") if path != base)
+    assert [re.sub(r"\d{8}T\d{6}Z", "TIME", name) for name in kept] == ["base.TIME.json", "base.history.jsonl.TIME"]
+    assert (tmp_path / kept[0]).read_bytes() == before
+    assert check(written("today.json", reads(2, shift=0.8)), base)[0] == 0
+
+
+def test_a_pass_says_nothing_of_next_steps(written):
+    assert "To take these reads" not in check(written("today.json", reads(1)), written("base.json", reads(0)))[2]
+
+
+@pytest.mark.parametrize(
+    "words", [["--once"], ["--max-v", "1"], ["--judge", "j"], ["--run", "x"], ["--max-drift", "1"]]
+)
+def test_a_new_baseline_is_accepted_without_a_comparison(written, words):
+    path = str(written("today.json", reads(0)))
+    done = CliRunner().invoke(app, ["check", path, "--baseline", path, "--accept", *words])
+    assert done.exit_code == 2
+    assert "--accept compares nothing" in done.output
+
+
+def test_a_summary_that_cannot_be_compared_is_no_baseline(written, tmp_path):
+    base, today = written("base.json", reads(0)), written("today.json", reads(1))
+    cards, before = json.loads(today.read_text()), base.read_bytes()
+    del cards[0]["anchors"]
+    for text, message in ((json.dumps(cards), "has no anchors"), ("{", "malformed JSON")):
+        today.write_text(text)
+        with pytest.raises(InputError, match=message) as error:
+            CliRunner().invoke(app, ["check", str(today), "--baseline", str(base), "--accept"], catch_exceptions=False)
+        assert error.value.status == 2
+        assert base.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["base.json", "today.json"]
 
 
 @pytest.mark.parametrize(
@@ -293,7 +344,9 @@ def test_a_baseline_of_an_earlier_version_is_named(written, tmp_path):
         check(today, written("base.json", reads(0)))
 
 
-@pytest.mark.parametrize("words", [["--max-drift", "1"], ["--run", "x"], ["--once"], ["--history", "h.jsonl"]])
+@pytest.mark.parametrize(
+    "words", [["--max-drift", "1"], ["--run", "x"], ["--once"], ["--history", "h.jsonl"], ["--new-reads"], ["--accept"]]
+)
 def test_options_of_a_baseline_need_one(written, words):
     path = str(written("today.json", reads(0)))
     done = CliRunner().invoke(app, ["check", path, "--max-v", "1", *words])

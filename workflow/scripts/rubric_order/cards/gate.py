@@ -68,7 +68,7 @@ def check(
     """
     partners: dict[str, tuple[Card, Card, Anchors]] = {}
     for card in cards:
-        own = _of(card, where)
+        own = anchors_of(card, where)
         other = _partner(card, own, baseline, where, baseline_where)
         key = name(other)
         if key in partners:
@@ -76,7 +76,7 @@ def check(
         partners[key] = card, other, own
     seen = {key: history.Seen(judge=card["judge"], anchors=own.to_dict()) for key, (card, _, own) in partners.items()}
     first = {
-        key: history.Seen(judge=other["judge"], anchors=_of(other, baseline_where).to_dict())
+        key: history.Seen(judge=other["judge"], anchors=anchors_of(other, baseline_where).to_dict())
         for key, (_, other, _) in partners.items()
     }
     place = _place(runs, seen, first, run, new_reads)
@@ -85,7 +85,7 @@ def check(
     for key, (card, other, own) in partners.items():
         anchors = [Anchors.of(past.cards[key].anchors, "history") for past in place.before if key in past.cards]
         changes = drifts.drifts(
-            _of(other, baseline_where),
+            anchors_of(other, baseline_where),
             [*anchors, own],
             n_cards=len(cards),
             daily=daily,
@@ -172,7 +172,12 @@ def _copy(of: str) -> str:
     )
 
 
-def _of(card: Card, where: object) -> Anchors:
+def anchors_of(card: Card, where: object) -> Anchors:
+    """The anchors of a card.
+
+    Raises:
+        InputError: it has none, or they are not complete. `where` names its file.
+    """
     if "anchors" not in card:
         raise InputError(
             f"{where}: card {name(card)!r:.100} has no anchors; expected a summary of this version: make it anew"
@@ -184,7 +189,7 @@ def _partner(card: Card, own: Anchors, baseline: Sequence[Card], where: object, 
     """The baseline's card of the same suite; of several that of the same judge."""
     alike = [other for other in baseline if all(other.get(key) == card.get(key) for key in SAME)]
     suites = {other.get("anchors", {}).get("suite") for other in alike or baseline}
-    same = [other for other in alike if _of(other, baseline_where).suite == own.suite]
+    same = [other for other in alike if anchors_of(other, baseline_where).suite == own.suite]
     if not same:
         listed = ", ".join(sorted(str(suite) for suite in suites))
         raise InputError(
@@ -220,6 +225,6 @@ def _earlier(card: str, runs: Sequence[tuple[history.Run, history.Seen]]) -> lis
     """Finding of the first earlier run that found a change."""
     for run, seen in runs:
         if seen.failed:
-            text = f"run {run.run} found one: {', '.join(seen.failed)}; a new baseline begins anew"
+            text = f"run {run.run} found one: {', '.join(seen.failed)}"
             return [Finding(card, EARLIER, FAILED, text)]
     return []

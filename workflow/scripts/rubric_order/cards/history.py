@@ -1,9 +1,11 @@
 """History of a gate: the runs that were compared with a baseline, a line each, in a file beside it."""
 
+import datetime
 import hashlib
 import itertools
 import json
 import re
+import shlex
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -86,10 +88,41 @@ def read(path: Path, baseline: str) -> list[Run]:
         if run.baseline != baseline:
             raise InputError(
                 f"{path}: line {number}: field 'baseline': {run.baseline:.40} is another baseline than this one "
-                f"({baseline}); expected runs of this one, so move the file away to begin anew"
+                f"({baseline}); expected runs of this one. To begin anew, move the file away: "
+                f"mv {shlex.quote(str(path))} {shlex.quote(f'{path}.old')}"
             )
         runs.append(run)
     return runs
+
+
+def accept(summary: Path, baseline: Path, path: Path) -> list[Path]:
+    """Make a summary the baseline; the one before and its history are kept beside, with the time in their names.
+
+    The history is moved last: a check in between finds it to be of another baseline, and refuses.
+
+    Args:
+        summary, baseline: the new and the old one, which may be missing.
+        path: the history.
+
+    Returns:
+        The files that are kept.
+    """
+    time = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    kept = []
+    content = summary.read_bytes()
+    if baseline.exists():
+        kept.append(baseline.with_name(f"{baseline.stem}.{time}{baseline.suffix}"))
+        _copy(baseline.read_bytes(), kept[-1])
+    _copy(content, baseline)
+    if path.exists():
+        kept.append(path.with_name(f"{path.name}.{time}"))
+        path.rename(kept[-1])
+    return kept
+
+
+def _copy(content: bytes, path: Path) -> None:
+    with files.atomic(path) as temporary:
+        temporary.write_bytes(content)
 
 
 def attempt(run: str, names: Collection[str]) -> str:

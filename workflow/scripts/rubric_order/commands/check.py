@@ -1,6 +1,7 @@
 """``rubric-order check``: whether a run keeps within limits and is as its baseline, as a status for a pipeline."""
 
 import contextlib
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -83,6 +84,13 @@ def check(
             help="The judge was asked anew: reads that equal those of an earlier run count as another run.",
         ),
     ] = False,
+    accept: Annotated[
+        bool,
+        typer.Option(
+            "--accept",
+            help="Make the summary the new baseline, and compare nothing. The old one and its history are kept beside.",
+        ),
+    ] = False,
     judge: options.JudgeOfCards = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what each limit says as a JSON list.")] = False,
     markdown: Annotated[
@@ -111,9 +119,15 @@ def check(
         listed = "--max-v, --max-points, --max-log-odds, --max-failed, --min-agreement or --min-groups"
         raise typer.BadParameter(f"name a limit: {listed}; or --baseline")
     needing: dict[str, object] = {"--max-drift": max_drift, "--history": history, "--run": run}
-    _refuse_without(baseline, needing | {"--once": once or None, "--new-reads": new_reads or None})
+    flags = {"--once": once, "--new-reads": new_reads, "--accept": accept}
+    _refuse_without(baseline, needing | {flag: given or None for flag, given in flags.items()})
     if once and (history is not None or run is not None):
         raise typer.BadParameter("--once has no history: expected no --history and no --run")
+    if accept and baseline is not None:
+        if (limits, max_drift, run, once, new_reads, judge) != (rules.Limits(), None, None, False, False, None):
+            raise typer.BadParameter("--accept compares nothing: expected --baseline, and --history, alone")
+        _accept(summary, baseline, history or runs.beside(baseline))
+        return
     try:
         cards = _chosen(summary, judge)
         findings = rules.check(cards, limits)
@@ -122,6 +136,8 @@ def check(
             kept = None if once else history or runs.beside(baseline)
             compared, notes = _compared(cards, summary, baseline, kept, run, max_drift, new_reads)
             findings += compared
+            if rules.status(compared) == rules.STATUS[rules.FAILED]:
+                notes += _next_steps(summary, baseline, history)
         status = rules.status(findings)
         outcome = {value: word for word, value in rules.STATUS.items()}[status]
         _write(written.markdown(findings, outcome, title=title, notes=notes), markdown)
@@ -202,6 +218,33 @@ def _compared(
     if history is not None and checked.runs != past:
         runs.write(checked.runs, history)
     return checked.findings, notes + checked.notes
+
+
+def _next_steps(summary: Path, baseline: Path, history: Path | None) -> list[str]:
+    """Advice where a change was found: how to tell a changed text from a changed judge, and how to go on."""
+    words = ["rubric-order", "check", str(summary), "--baseline", str(baseline)]
+    words += ["--history", str(history)] if history is not None else []
+    return [
+        "Items are known by their names alone, so a changed text or prompt looks like a changed judge. "
+        "Compare both with those of the baseline (such as with git diff), first in the groups that moved most. "
+        "If they are the same, the judge has changed.",
+        f"To take these reads as the new baseline: {shlex.join([*words, '--accept'])}. Until then the gate fails.",
+    ]
+
+
+def _accept(summary: Path, baseline: Path, history: Path) -> None:
+    """Make a summary the baseline, and say so."""
+    from rubric_order.cards import gate
+    from rubric_order.cards import history as runs
+
+    try:
+        for card in _chosen(summary, None):
+            gate.anchors_of(card, summary)
+        kept = runs.accept(summary, baseline, history)
+    except (InputError, OSError) as error:
+        raise _refusal(error) from None
+    before = f", the one before is kept: {', '.join(map(str, kept))}" if kept else ""
+    typer.echo(printable(f"{baseline} is now {summary}{before}"))
 
 
 def _no_history(history: Path) -> str:
