@@ -195,9 +195,9 @@ def test_a_suite_that_is_another_one_is_said_in_the_comment(files, api):
     (files / "other.json").write_text(json.dumps(ro.bias_card(reads(0, groups=25)).to_dicts()))
     status, _, summary, printed = act(files, api, summary="other.json", baseline="base.json")
     assert status == 2
-    assert "another suite of items" in summary
-    assert "another suite of items" in printed
-    assert "another suite of items" in api.comments[150]["body"]
+    assert "another suite than in base.json" in summary
+    assert "another suite than in base.json" in printed
+    assert "another suite than in base.json" in api.comments[150]["body"]
 
 
 def test_what_is_missing_is_said(files, api):

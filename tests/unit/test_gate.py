@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 import rubric_order as ro
 from rubric_order.base.errors import InputError
-from rubric_order.cards import history, outcome, summary
+from rubric_order.cards import drift, history, outcome, summary
+from rubric_order.cards.anchors import Anchors
 from rubric_order.cards.limits import CANNOT_TELL, FAILED, PASSED, Finding
 from rubric_order.commands.app import app
 
@@ -91,7 +92,8 @@ def test_the_history_has_a_line_a_run_and_a_run_that_is_checked_again_counts_onc
     lines = [json.loads(line) for line in (tmp_path / "base.history.jsonl").read_text().splitlines()]
     assert [line["run"] for line in lines] == ["a", "b"]
     (card,) = summary.read(written("again.json", reads(3)))
-    assert next(iter(lines[1]["cards"].values()))["anchors"] == card["anchors"]
+    values = {key: value for key, value in card["anchors"].items() if key != "names"}
+    assert next(iter(lines[1]["cards"].values()))["anchors"] == values
     check(written("today.json", reads(9)), base, "--history", tmp_path / "own.jsonl")
     assert len((tmp_path / "own.jsonl").read_text().splitlines()) == 1
 
@@ -211,22 +213,68 @@ def test_a_summary_that_cannot_be_compared_is_no_baseline(written, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "other",
+    ("other", "difference"),
     [
-        reads(1, groups=29),
-        reads(1).assign(group="one"),
-        reads(1).replace({"item": {"i3-1": "new"}}),
-        pd.concat([reads(1), reads(1)]),
-        reads(1)[lambda table: table["ordering"].map(tuple) != (1, 2, 3)],
+        (
+            reads(1, groups=29),
+            "29 groups, 58 items, 6 orderings, 348 reads, there 30 .*; missing items .2.: i29-0, i29-1$",
+        ),
+        (reads(1).assign(group="one"), "1 group, .*; items in another group .60.: i0-0, i0-1, i1-0, ..."),
+        (reads(1).replace({"item": {"i3-1": "new"}}), "; new items .1.: new; missing items .1.: i3-1"),
+        (
+            pd.concat([reads(1), reads(1)]),
+            "720 reads, .* 360 reads; the items are the same, so that their orderings or",
+        ),
+        (
+            reads(1)[lambda table: table["ordering"].map(tuple) != (1, 2, 3)],
+            "strategy 'recorded', there 'balanced'; .* 5 orderings, 300 reads, .* 6 orderings",
+        ),
     ],
     ids=["fewer groups", "other groups", "another item", "repeats", "an ordering less"],
 )
-def test_another_suite_is_refused_in_one_line_and_is_not_kept(written, tmp_path, other):
+def test_another_suite_is_refused_in_one_line_and_is_not_kept(written, tmp_path, other, difference):
     base = written("base.json", reads(0))
-    with pytest.raises(Exception, match=r"field 'anchors/suite': found \w+, expected that of .*base\.json") as error:
+    with pytest.raises(InputError, match=r"another suite than in .*base\.json, which cannot be compared") as error:
         check(written("today.json", other), base)
+    assert re.search(difference, error.value.args[0])
     assert error.value.status == 2
     assert not (tmp_path / "base.history.jsonl").exists()
+
+
+def test_a_baseline_of_other_levels_is_named(written):
+    five = reads(0).assign(ordering=[[*order, 4] for order in reads(0)["ordering"]])
+    with pytest.raises(InputError, match=r"another suite than in .* n_levels 3, there 4; 30 groups"):
+        check(written("today.json", reads(1)), written("base.json", five))
+
+
+def test_a_summary_without_names_has_its_suite_told_by_numbers(written):
+    base = written("base.json", reads(0))
+    cards = json.loads(base.read_text())
+    del cards[0]["anchors"]["names"]
+    base.write_text(json.dumps(cards))
+    assert check(written("today.json", reads(1)), base)[0] == 0
+    with pytest.raises(InputError, match=r"29 groups, .* there 30 groups.*names of items are not known"):
+        check(written("today.json", reads(1, groups=29)), base)
+
+
+def test_a_change_names_the_groups_that_moved_most(written):
+    before, after = reads(0, noise=0), reads(5, noise=0, shift=0.5, part=0.5)
+    moved = after.groupby("group")["score"].mean() - before.groupby("group")["score"].mean()
+    base, today = written("base.json", before), written("today.json", after)
+    _, findings, output = check(today, base, "--once")
+    most = moved.abs().sort_values(ascending=False, kind="stable").index[:3]
+    listed = ", ".join(f"{group} ({moved[group]:+.2f})" for group in most)
+    expected = f"; most in {listed}; {(moved > 0).sum()} groups up, {(moved < 0).sum()} down of 30"
+    assert findings["no change: mean score"]["found"].endswith(expected)
+    assert output.count("; most in ") == sum(finding["outcome"] == FAILED for finding in findings.values())
+
+
+def test_groups_moved_by_the_last_runs_against_those_before():
+    values = np.array([[1.0, 2.0, np.nan], [1.0, np.nan, np.nan], [2.0, 4.0, 3.0], [3.0, 4.0, np.nan]])
+    runs = [Anchors("s", np.ones(3, dtype=int), {("hard", "score"): row}) for row in values]
+    change = drift.drifts(runs[0], runs[1:])[0]._replace(latest=2)
+    assert drift.moved(runs[0], runs[1:], change) == pytest.approx([1.5, 2.0, np.nan], nan_ok=True)
+    assert drift.moved(runs[0], runs[1:], change._replace(quantity="distance"))[0] == 1.5
 
 
 def test_the_digest_does_not_depend_on_the_order_of_reads_nor_on_the_judge():

@@ -138,6 +138,28 @@ def drifts(
     ]
 
 
+def moved(baseline: Anchors, runs: Sequence[Anchors], drift: Drift) -> np.ndarray:
+    """Change of each group in the comparison of a drift: of its mean score, where that is a distance.
+
+    Args:
+        baseline, runs: see `drifts`.
+        drift: one of theirs.
+
+    Returns:
+        Shape (n_groups,): mean of the last runs less that of those before; NaN where one of them has no value.
+    """
+    quantity = SCORE if drift.quantity == DISTANCE else drift.quantity
+    values = _stacked([baseline, *runs], (drift.readout, quantity))
+    return _mean(values[-drift.latest :]) - _mean(values[: -drift.latest])
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Mean over runs of what is known, shape (n_groups,)."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
+
+
 def _sides(quantity: str) -> int:
     """Directions in which a quantity is tested: a distance can only grow."""
     return 1 if quantity == DISTANCE else 2

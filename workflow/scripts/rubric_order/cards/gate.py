@@ -13,6 +13,8 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rubric_order.base.errors import InputError
 from rubric_order.cards import drift as drifts
 from rubric_order.cards import history
@@ -22,6 +24,7 @@ from rubric_order.cards.limits import CANNOT_TELL, FAILED, PASSED, Finding, name
 Card = Mapping[str, Any]
 SAME = ("dataset", "study", "strategy", "profile", "condition", "n_levels")  # keys in which cards of two runs agree
 EARLIER = "no change in earlier runs"
+MOST = 3  # groups, or names, that a message lists
 
 
 class Checked(NamedTuple):
@@ -74,9 +77,12 @@ def check(
         if key in partners:
             raise InputError(f"{where}: two cards are compared with {key!r:.100} of {baseline_where}; expected one")
         partners[key] = card, other, own
-    seen = {key: history.Seen(judge=card["judge"], anchors=own.to_dict()) for key, (card, _, own) in partners.items()}
+    seen = {
+        key: history.Seen(judge=card["judge"], anchors=own.without_names().to_dict())
+        for key, (card, _, own) in partners.items()
+    }
     first = {
-        key: history.Seen(judge=other["judge"], anchors=anchors_of(other, baseline_where).to_dict())
+        key: history.Seen(judge=other["judge"], anchors=anchors_of(other, baseline_where).without_names().to_dict())
         for key, (_, other, _) in partners.items()
     }
     place = _place(runs, seen, first, run, new_reads)
@@ -84,15 +90,20 @@ def check(
     by_card: dict[str, list[drifts.Drift]] = {}
     for key, (card, other, own) in partners.items():
         anchors = [Anchors.of(past.cards[key].anchors, "history") for past in place.before if key in past.cards]
+        before = anchors_of(other, baseline_where)
         changes = drifts.drifts(
-            anchors_of(other, baseline_where),
+            before,
             [*anchors, own],
             n_cards=len(cards),
             daily=daily,
             levels=int(card.get("n_levels", 10)),
         )
         label = name(card) + (f", baseline {other['judge']}" if other["judge"] != card["judge"] else "")
-        outcomes = [_finding(label, change, max_drift) for change in changes]
+        groups = list(own.names or before.names)
+        outcomes = [
+            _with_groups(_finding(label, change, max_drift), groups, drifts.moved(before, [*anchors, own], change))
+            for change in changes
+        ]
         seen[key].failed = [
             change.label for change, finding in zip(changes, outcomes, strict=True) if finding.outcome == FAILED
         ]
@@ -188,13 +199,11 @@ def anchors_of(card: Card, where: object) -> Anchors:
 def _partner(card: Card, own: Anchors, baseline: Sequence[Card], where: object, baseline_where: object) -> Card:
     """The baseline's card of the same suite; of several that of the same judge."""
     alike = [other for other in baseline if all(other.get(key) == card.get(key) for key in SAME)]
-    suites = {other.get("anchors", {}).get("suite") for other in alike or baseline}
     same = [other for other in alike if anchors_of(other, baseline_where).suite == own.suite]
     if not same:
-        listed = ", ".join(sorted(str(suite) for suite in suites))
         raise InputError(
-            f"{where}: card {name(card)!r:.100}: field 'anchors/suite': found {own.suite:.40}, expected that of "
-            f"{baseline_where} ({listed:.100}): another suite of items, groups, orderings or repeats cannot be compared"
+            f"{where}: card {name(card)!r:.100}: another suite than in {baseline_where}, which cannot be compared: "
+            f"{_difference(card, own, alike or baseline, baseline_where)}"
         )
     of_judge = [other for other in same if other["judge"] == card["judge"]] or same
     if len(of_judge) > 1:
@@ -204,6 +213,51 @@ def _partner(card: Card, own: Anchors, baseline: Sequence[Card], where: object, 
             "expected one of the same judge, or one alone"
         )
     return of_judge[0]
+
+
+def _difference(card: Card, own: Anchors, others: Sequence[Card], where: object) -> str:
+    """Difference of a card's suite from that of the card of a baseline that is most like it, in words."""
+    if not others:
+        return "there is no card"
+    other = min(others, key=lambda other: (len(_unlike(card, other)), other["judge"] != card["judge"]))
+    there = anchors_of(other, where)
+    parts = [f"{key} {card.get(key)!r:.40}, there {other.get(key)!r:.40}" for key in _unlike(card, other)]
+    parts += [f"{_size(card, own)}, there {_size(other, there)}", *_names(own, there)]
+    return "; ".join(parts)
+
+
+def _unlike(card: Card, other: Card) -> list[str]:
+    """Keys in which cards differ that agree in runs of one suite."""
+    return [key for key in SAME if other.get(key) != card.get(key)]
+
+
+def _size(card: Card, anchors: Anchors) -> str:
+    """Size of a suite in words."""
+    counts = {"group": len(anchors.items), "item": int(anchors.items.sum())}
+    counts |= {"ordering": card["n_orderings"]} if "n_orderings" in card else {}
+    counts |= {"read": card["n_reads"] + card["n_failed"]} if {"n_reads", "n_failed"} <= card.keys() else {}
+    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items())
+
+
+def _names(own: Anchors, other: Anchors) -> list[str]:
+    """Items that are new, that are missing and that are in another group than in another suite."""
+    if not (own.names and other.names):
+        return ["names of items are not known, since a summary is of an earlier version"]
+    own_groups, groups = (
+        {item: group for group, items in suite.names.items() for item in items} for suite in (own, other)
+    )
+    moved = [item for item in own_groups if item in groups and own_groups[item] != groups[item]]
+    parts = {
+        "new items": [item for item in own_groups if item not in groups],
+        "missing items": [item for item in groups if item not in own_groups],
+        "items in another group": moved,
+    }
+    listed = [f"{about} ({len(items)}): {_first(items)}" for about, items in parts.items() if items]
+    return listed or ["the items are the same, so that their orderings or repeats differ"]
+
+
+def _first(items: Sequence[str]) -> str:
+    return ", ".join(f"{item:.40}" for item in items[:MOST]) + (", ..." if len(items) > MOST else "")
 
 
 def _finding(card: str, drift: drifts.Drift, max_drift: float | None) -> Finding:
@@ -219,6 +273,18 @@ def _finding(card: str, drift: drifts.Drift, max_drift: float | None) -> Finding
         groups = "1 group" if drift.n_groups == 1 else f"{drift.n_groups} groups"
         return Finding(card, text, CANNOT_TELL, f"{drift.words}; {groups} in so few runs cannot show a change")
     return Finding(card, text, PASSED, drift.words)
+
+
+def _with_groups(finding: Finding, groups: Sequence[str], changes: np.ndarray) -> Finding:
+    """The finding; of a change with the groups that moved most, and how many moved up and down."""
+    if finding.outcome != FAILED or not groups:
+        return finding
+    most = [place for place in np.argsort(-np.abs(changes), kind="stable")[:MOST] if changes[place]]
+    if not most:
+        return finding
+    listed = ", ".join(f"{groups[place]:.40} ({changes[place]:+.2f})" for place in most)
+    up, down = int((changes > 0).sum()), int((changes < 0).sum())
+    return finding._replace(found=f"{finding.found}; most in {listed}; {up} groups up, {down} down of {len(groups)}")
 
 
 def _earlier(card: str, runs: Sequence[tuple[history.Run, history.Seen]]) -> list[Finding]:
