@@ -328,7 +328,8 @@ def test_two_versions_of_a_judge_are_compared_once_with_the_whole_level(written,
     assert not (tmp_path / "base.history.jsonl").exists()
     whole = findings["no change: mean score"]["found"]
     daily = check(new, base)[1]["no change: mean score"]["found"]
-    assert float(daily.split("p = ")[1]) > float(whole.split("p = ")[1])
+    of_daily, of_whole = (float(re.search(r"p = ([\d.]+)", found)[1]) for found in (daily, whole))
+    assert of_daily > of_whole
 
 
 def test_a_largest_drift_is_a_limit_of_the_interval(written):
@@ -338,6 +339,32 @@ def test_a_largest_drift_is_a_limit_of_the_interval(written):
         for limit in (0.02, 0.3, 1.0)
     }
     assert [found["outcome"] for found in outcomes.values()] == ["failed", "cannot tell", "passed"]
+
+
+def test_a_largest_drift_that_the_suite_cannot_exclude_is_told_with_those_that_it_can(written):
+    base, other = written("base.json", reads(0)), written("today.json", reads(1))
+
+    def found(limit):
+        findings = check(other, base, "--once", "--max-drift", limit)[1]
+        return findings[f"drift of the mean score within {limit:g} points"]
+
+    told = re.search(
+        r"drifts above (\S+) points are excluded, and 30 groups in 2 runs exclude none below (\S+)$",
+        found(0.02)["found"],
+    )
+    enough, least = map(float, told.groups())
+    assert 0.02 < least <= enough
+    assert found(enough)["outcome"] == PASSED
+    assert found(enough - 0.002)["outcome"] == CANNOT_TELL
+    between = found((enough + least) / 2)
+    assert between["found"].endswith(f"drifts above {enough:.3f} points are excluded")
+
+
+def test_a_change_of_the_distance_says_nearer_or_farther(written):
+    growing = drift.Drift("distance", "hard", 1, 4, 0.047, 0.01, 0.08, 0.2, 30, True)
+    assert growing.words.startswith("farther than before, +0.047 [+0.010, +0.080] points, this run and the 3 runs")
+    assert growing._replace(estimate=-0.047).words.startswith("nearer than before, -0.047 [")
+    assert growing._replace(quantity="score").words.startswith("+0.047 [")
 
 
 def test_too_few_groups_cannot_tell(written):
@@ -373,7 +400,7 @@ def test_several_judges_share_the_level_and_find_their_own_card(written):
 def test_a_history_that_cannot_be_read_is_one_line(written, tmp_path, line, message):
     base = written("base.json", reads(0))
     (tmp_path / "base.history.jsonl").write_text(line + "\n")
-    with pytest.raises(Exception, match=message) as error:
+    with pytest.raises(InputError, match=f"{message}.*; restore the file, or take that line out") as error:
         check(written("today.json", reads(1)), base)
     assert error.value.status == 2
 

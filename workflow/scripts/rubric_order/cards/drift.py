@@ -76,7 +76,19 @@ class Drift(NamedTuple):
             return "not known"
         if self.same:
             return f"the same in all {self.n_runs} runs"
-        return f"{self.size}, {self.compared}, {self.p_words}"
+        return f"{self.direction}{self.size}, {self.compared}, {self.p_words}"
+
+    @property
+    def direction(self) -> str:
+        """Sign of a change of distance in words; empty for other quantities, whose sign says all."""
+        if self.quantity != DISTANCE:
+            return ""
+        return "nearer than before, " if self.estimate < 0 else "farther than before, "
+
+    @property
+    def narrowest(self) -> float:
+        """Half of the interval's width: an interval around no drift at all would reach so far."""
+        return (self.high - self.low) / 2
 
     @property
     def size(self) -> str:

@@ -10,6 +10,7 @@ the caller says that the judge was asked anew: a copy is no evidence, and a few 
 """
 
 import datetime
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -265,14 +266,35 @@ def _finding(card: str, drift: drifts.Drift, max_drift: float | None) -> Finding
         inside = -max_drift <= drift.low and drift.high <= max_drift
         outside = drift.low > max_drift or drift.high < -max_drift
         outcome = PASSED if inside else FAILED if outside else CANNOT_TELL
-        return Finding(card, f"drift of the {drift.label} within {max_drift:g} points", outcome, drift.words)
+        text = f"drift of the {drift.label} within {max_drift:g} points"
+        return Finding(
+            card, text, outcome, drift.words + (_excluded(drift, max_drift) if outcome == CANNOT_TELL else "")
+        )
     text = f"no change: {drift.label}"
     if drift.changed:
         return Finding(card, text, FAILED, drift.words)
     if not drift.can_tell:
-        groups = "1 group" if drift.n_groups == 1 else f"{drift.n_groups} groups"
-        return Finding(card, text, CANNOT_TELL, f"{drift.words}; {groups} in so few runs cannot show a change")
+        return Finding(card, text, CANNOT_TELL, f"{drift.words}; {_groups(drift)} in so few runs cannot show a change")
     return Finding(card, text, PASSED, drift.words)
+
+
+def _excluded(drift: drifts.Drift, max_drift: float) -> str:
+    """The drift that a suite of this size can exclude, behind what was found; empty where nothing is known."""
+    if math.isnan(drift.low):
+        return ""
+    excluded = f"; drifts above {_up(max(-drift.low, drift.high))} points are excluded"
+    if drift.narrowest <= max_drift:
+        return excluded
+    return f"{excluded}, and {_groups(drift)} in {drift.n_runs} runs exclude none below {_up(drift.narrowest)}"
+
+
+def _up(points: float) -> str:
+    """Points, rounded up."""
+    return f"{math.ceil(points * 1000) / 1000:.3f}"
+
+
+def _groups(drift: drifts.Drift) -> str:
+    return "1 group" if drift.n_groups == 1 else f"{drift.n_groups} groups"
 
 
 def _with_groups(finding: Finding, groups: Sequence[str], changes: np.ndarray) -> Finding:
