@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
 
+REMEDY = "restore the file, or take that line out, so that its run no longer counts"
 ENDING = ".history.jsonl"  # in place of the ending of the baseline's file
 
 
@@ -78,13 +79,17 @@ def read(path: Path, baseline: str) -> list[Run]:
     if not path.exists():
         return []
     runs = []
-    for number, content in files.read_json_lines(path):
+    try:
+        lines = files.read_json_lines(path)
+    except InputError as error:
+        raise InputError(f"{error}; {REMEDY}") from None
+    for number, content in lines:
         try:
             run = Run.model_validate(content)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = "/".join(map(str, first["loc"])) or "the whole"
-            raise InputError(f"{path}: line {number}: {place:.100}: {first['msg']:.200}") from None
+            raise InputError(f"{path}: line {number}: {place:.100}: {first['msg']:.200}; {REMEDY}") from None
         if run.baseline != baseline:
             raise InputError(
                 f"{path}: line {number}: field 'baseline': {run.baseline:.40} is another baseline than this one "
