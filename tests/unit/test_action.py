@@ -193,7 +193,7 @@ def test_a_gate_that_cannot_tell_fails_unless_it_may_not(files, api):
 
 def test_a_suite_that_is_another_one_is_said_in_the_comment(files, api):
     (files / "other.json").write_text(json.dumps(ro.bias_card(reads(0, groups=25)).to_dicts()))
-    status, _, summary, printed = act(files, api, summary="other.json", baseline="base.json")
+    status, _, summary, printed = act(files, api, summary="other.json", baseline="base.json", undecided="pass")
     assert status == 2
     assert "another suite than in base.json" in summary
     assert "another suite than in base.json" in printed
@@ -202,10 +202,17 @@ def test_a_suite_that_is_another_one_is_said_in_the_comment(files, api):
 
 def test_what_is_missing_is_said(files, api):
     status, results, _, printed = act(files, api)
-    assert status == 1
+    assert status == 2
     assert results["status"] is None
     assert "::error::expected input summary or reads" in printed
-    assert act(files, api, reads="nowhere.csv")[0] == 1
+
+
+def test_reads_that_cannot_be_read_are_no_change_of_the_judge_and_no_pass(files, api):
+    status, results, summary, printed = act(files, api, reads="nowhere.csv", undecided="pass")
+    assert (status, results["status"]) == (2, "2")
+    assert summary.startswith("## ⚠️ Judge gate: cannot tell")
+    for text in (summary, printed, api.comments[150]["body"]):
+        assert "nowhere.csv: no such file" in text
 
 
 def test_a_token_that_may_only_read_is_a_warning(files, api):
