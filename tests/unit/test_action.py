@@ -127,9 +127,8 @@ def act(folder, api, *, event="pull_request", run_id="1", **inputs):
 
 @pytest.fixture
 def files(tmp_path):
-    """A baseline, and reads of a judge that wavers and of one that has changed."""
-    for name, shift in {"same": 0.0, "changed": 0.8}.items():
-        table = reads(1, shift=shift)
+    """A baseline, and reads of a judge that wavers, twice, and of one that has changed."""
+    for name, table in {"same": reads(1), "next": reads(2), "changed": reads(1, shift=0.8)}.items():
         table.assign(ordering=[" ".join(map(str, order)) for order in table["ordering"]]).to_csv(
             tmp_path / f"{name}.csv", index=False
         )
@@ -174,8 +173,8 @@ def test_a_pull_request_has_one_comment_that_later_runs_replace(files, api):
 @pytest.mark.slow
 def test_a_daily_run_writes_no_comment_and_keeps_its_history_where_it_is_told(files, api):
     options = {"event": "schedule", "baseline": "base.json", "history": "kept/runs.jsonl", "limits": "--min-groups 30"}
-    for number in ("5", "6", "6"):  # the last one is a second attempt
-        status, _, summary, printed = act(files, api, reads="same.csv", run_id=number, **options)
+    for number, name in (("5", "same"), ("6", "next"), ("6", "next")):  # the last one is a second attempt
+        status, _, summary, printed = act(files, api, reads=f"{name}.csv", run_id=number, **options)
         assert status == 0, printed
     assert "groups at least 30" in summary
     assert len(api.comments) == 150
