@@ -1,6 +1,6 @@
 """Gates over years of daily runs: how often they alarm without a change, and how soon after one.
 
-    python tests/recovery/drift_recovery.py [--years 100] [--only WORD]
+    python tests/recovery/drift_recovery.py [--years 100] [--only WORD] [--excluded]
 
 A judge scores the same items every day in the ten balanced orderings of five levels. Its score is an item's quality
 plus an effect of the ordering and noise, rounded to a level. The runs share no code with the simulated judge of the
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.cards import drift
+from rubric_order.cards.anchors import Anchors
 from rubric_order.methods.uncertainty import run_changes
 from rubric_order.prompts import orderings
 
@@ -219,12 +220,38 @@ def run(cell: Cell, years: int, seed: int = 1, days: int = DAYS) -> dict[str, ob
     }
 
 
+def excluded(groups: int, days: int, seed: int = 1) -> float:
+    """Largest drift of the mean score that a gate of a judge without a change does not exclude after some runs.
+
+    Args:
+        groups: of three items.
+        days: runs after the baseline.
+    """
+    series = year(Cell("no change", sizes=(3,) * groups), np.random.default_rng([seed, groups]), days)
+    runs = [
+        Anchors(
+            "suite",
+            np.full(groups, 3),
+            {("hard", name): series[name][day] for name in drift.QUANTITIES if name != drift.DISTANCE},
+        )
+        for day in range(days + 1)
+    ]
+    score = drift.drifts(runs[0], runs[1:], levels=LEVELS)[0]
+    return max(-score.low, score.high)
+
+
 def main() -> None:
-    """Print a row for each cell."""
+    """Print a row for each cell, or for each size of a suite the drift that it excludes."""
     options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--excluded", action="store_true")
     options.add_argument("--years", type=int, default=100)
     options.add_argument("--only", default="")
     chosen = options.parse_args()
+    if chosen.excluded:
+        for groups in (20, 30, 60, 120, 300):
+            drifts = [excluded(groups, days, seed) for days in (1, 7, 28) for seed in range(9)]
+            print({"groups": groups, "excluded": round(float(np.median(drifts)), 2)}, flush=True)
+        return
     rows = []
     for cell in CELLS:
         if chosen.only in cell.title:

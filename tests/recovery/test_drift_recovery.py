@@ -52,6 +52,13 @@ def test_the_simulated_gate_decides_as_the_real_one(title):
     assert (first > 0) == cell.changes
 
 
+def test_more_groups_exclude_smaller_drifts():
+    """The page on the gate has the medians: ``python tests/recovery/drift_recovery.py --excluded``."""
+    few, many = (np.median([drift_recovery.excluded(groups, 1, seed) for seed in range(3)]) for groups in (20, 120))
+    assert 0.1 < few < 0.3
+    assert 0.04 < many < 0.1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("title", QUIET)
 def test_forty_years_of_a_judge_that_does_not_change_have_two_alarms_at_most(title):

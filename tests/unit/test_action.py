@@ -127,9 +127,8 @@ def act(folder, api, *, event="pull_request", run_id="1", **inputs):
 
 @pytest.fixture
 def files(tmp_path):
-    """A baseline, and reads of a judge that wavers and of one that has changed."""
-    for name, shift in {"same": 0.0, "changed": 0.8}.items():
-        table = reads(1, shift=shift)
+    """A baseline, and reads of a judge that wavers, twice, and of one that has changed."""
+    for name, table in {"same": reads(1), "next": reads(2), "changed": reads(1, shift=0.8)}.items():
         table.assign(ordering=[" ".join(map(str, order)) for order in table["ordering"]]).to_csv(
             tmp_path / f"{name}.csv", index=False
         )
@@ -174,8 +173,8 @@ def test_a_pull_request_has_one_comment_that_later_runs_replace(files, api):
 @pytest.mark.slow
 def test_a_daily_run_writes_no_comment_and_keeps_its_history_where_it_is_told(files, api):
     options = {"event": "schedule", "baseline": "base.json", "history": "kept/runs.jsonl", "limits": "--min-groups 30"}
-    for number in ("5", "6", "6"):  # the last one is a second attempt
-        status, _, summary, printed = act(files, api, reads="same.csv", run_id=number, **options)
+    for number, name in (("5", "same"), ("6", "next"), ("6", "next")):  # the last one is a second attempt
+        status, _, summary, printed = act(files, api, reads=f"{name}.csv", run_id=number, **options)
         assert status == 0, printed
     assert "groups at least 30" in summary
     assert len(api.comments) == 150
@@ -193,19 +192,26 @@ def test_a_gate_that_cannot_tell_fails_unless_it_may_not(files, api):
 
 def test_a_suite_that_is_another_one_is_said_in_the_comment(files, api):
     (files / "other.json").write_text(json.dumps(ro.bias_card(reads(0, groups=25)).to_dicts()))
-    status, _, summary, printed = act(files, api, summary="other.json", baseline="base.json")
+    status, _, summary, printed = act(files, api, summary="other.json", baseline="base.json", undecided="pass")
     assert status == 2
-    assert "another suite of items" in summary
-    assert "another suite of items" in printed
-    assert "another suite of items" in api.comments[150]["body"]
+    assert "another suite than in base.json" in summary
+    assert "another suite than in base.json" in printed
+    assert "another suite than in base.json" in api.comments[150]["body"]
 
 
 def test_what_is_missing_is_said(files, api):
     status, results, _, printed = act(files, api)
-    assert status == 1
+    assert status == 2
     assert results["status"] is None
     assert "::error::expected input summary or reads" in printed
-    assert act(files, api, reads="nowhere.csv")[0] == 1
+
+
+def test_reads_that_cannot_be_read_are_no_change_of_the_judge_and_no_pass(files, api):
+    status, results, summary, printed = act(files, api, reads="nowhere.csv", undecided="pass")
+    assert (status, results["status"]) == (2, "2")
+    assert summary.startswith("## ⚠️ Judge gate: cannot tell")
+    for text in (summary, printed, api.comments[150]["body"]):
+        assert "nowhere.csv: no such file" in text
 
 
 def test_a_token_that_may_only_read_is_a_warning(files, api):

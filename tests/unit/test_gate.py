@@ -2,6 +2,9 @@
 
 import functools
 import json
+import re
+import shlex
+import subprocess
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -10,7 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 import rubric_order as ro
-from rubric_order.cards import history, outcome, summary
+from rubric_order.base.errors import InputError
+from rubric_order.cards import drift, history, outcome, summary
+from rubric_order.cards.anchors import Anchors
 from rubric_order.cards.limits import CANNOT_TELL, FAILED, PASSED, Finding
 from rubric_order.commands.app import app
 
@@ -87,42 +92,189 @@ def test_the_history_has_a_line_a_run_and_a_run_that_is_checked_again_counts_onc
     lines = [json.loads(line) for line in (tmp_path / "base.history.jsonl").read_text().splitlines()]
     assert [line["run"] for line in lines] == ["a", "b"]
     (card,) = summary.read(written("again.json", reads(3)))
-    assert next(iter(lines[1]["cards"].values()))["anchors"] == card["anchors"]
+    values = {key: value for key, value in card["anchors"].items() if key != "names"}
+    assert next(iter(lines[1]["cards"].values()))["anchors"] == values
     check(written("today.json", reads(9)), base, "--history", tmp_path / "own.jsonl")
     assert len((tmp_path / "own.jsonl").read_text().splitlines()) == 1
+
+
+def test_the_same_reads_count_once_under_any_name(written, tmp_path):
+    base, kept = written("base.json", reads(0)), tmp_path / "base.history.jsonl"
+    today = written("today.json", reads(2))
+    done = [check(today, base, *words) for words in ([], [], ["--run", "n2"], ["--run", "n3"])]
+    assert [status for status, _, _ in done] == [0, 0, 0, 0]
+    assert done[0][1] == done[1][1] == done[3][1]
+    assert len(kept.read_text().splitlines()) == 1
+    run = json.loads(kept.read_text())["run"]
+    assert f"The reads are those of run {run}, to the last digit, and do not count again." in done[1][2]
+    assert "The reads are those of the baseline" in check(base, base)[2]
+    assert len(kept.read_text().splitlines()) == 1
+
+
+def test_equal_reads_of_a_judge_that_was_asked_anew_count(written, tmp_path):
+    base = written("base.json", reads(0, noise=0))
+    for name in ("a", "b", "b"):  # the last one is a second attempt
+        check(written("today.json", reads(1, noise=0)), base, "--new-reads", "--run", name)
+    lines = (tmp_path / "base.history.jsonl").read_text().splitlines()
+    assert [json.loads(line)["run"] for line in lines] == ["a", "b"]
+
+
+def test_a_run_that_found_a_change_is_not_replaced_by_a_run_of_its_name(written, tmp_path):
+    base = written("base.json", reads(0))
+    for _ in range(2):
+        status, findings, _ = check(written("today.json", reads(1, shift=0.8)), base, "--run", "n3")
+        assert status == 1
+        assert "no change in earlier runs" not in findings  # it is this run
+    status, findings, output = check(written("today.json", reads(3)), base, "--run", "n3")
+    assert status == 1
+    assert findings["no change in earlier runs"]["found"].startswith("run n3 found one: mean score")
+    assert "Run n3 found a change, which stays found: these reads count as run n3 (attempt 2)." in output
+    lines = [json.loads(line) for line in (tmp_path / "base.history.jsonl").read_text().splitlines()]
+    assert [line["run"] for line in lines] == ["n3", "n3 (attempt 2)"]
+    status, findings, _ = check(written("today.json", reads(1, shift=0.8)), base, "--run", "n3", "--max-drift", "2")
+    assert findings["no change in earlier runs"]["outcome"] == FAILED
+
+
+def test_a_run_of_two_judges_can_be_checked_judge_by_judge(written, tmp_path):
+    base = written("base.json", reads(0, judge="a"), reads(1, judge="b"))
+    today = written("today.json", reads(2, judge="a"), reads(3, judge="b"))
+    for judge in "ab":
+        check(today, base, "--run", "n1", "--judge", judge)
+    (line,) = (tmp_path / "base.history.jsonl").read_text().splitlines()
+    assert [card["judge"] for card in json.loads(line)["cards"].values()] == ["a", "b"]
+
+
+def test_a_run_without_a_history_is_said_to_be_the_first(written, tmp_path):
+    base, markdown = written("base.json", reads(0)), tmp_path / "step.md"
+    for day, words in enumerate(["No history: ", ""], start=1):
+        *_, output = check(written("today.json", reads(day)), base, "--markdown", markdown)
+        assert ("this is the first run after the baseline" in output) == bool(words)
+        assert ("\nNo history: " in markdown.read_text()) == bool(words)
 
 
 def test_a_change_that_was_found_stays_found_until_there_is_a_new_baseline(written):
     base = written("base.json", reads(0))
     assert check(written("today.json", reads(1, shift=0.8)), base, "--run", "first")[0] == 1
-    # Checked again without a change, the run replaces the one that found it.
-    assert check(written("today.json", reads(3)), base, "--run", "first")[0] == 0
-    assert check(written("today.json", reads(1, shift=0.8)), base, "--run", "first")[0] == 1
     status, findings, _ = check(written("today.json", reads(2)), base, "--run", "second")
     assert status == 1
     assert findings["no change in earlier runs"]["found"].startswith("run first found one: mean score")
     base = written("base.json", reads(5))
-    with pytest.raises(Exception, match="is another baseline than this one"):
+    with pytest.raises(InputError, match="is another baseline than this one") as error:
         check(written("today.json", reads(4)), base)
+    command = error.value.args[0].partition("move the file away: ")[2]
+    subprocess.run(shlex.split(command), check=True)
+    assert check(written("today.json", reads(4)), base)[0] == 0
+
+
+def test_a_failure_says_how_to_go_on_and_its_command_begins_anew(written, tmp_path):
+    base, markdown = written("base.json", reads(0)), tmp_path / "step.md"
+    before = base.read_bytes()
+    today = written("to day.json", reads(1, shift=0.8))
+    status, _, output = check(today, base, "--markdown", markdown)
+    assert status == 1
+    assert "a changed text or prompt looks like a changed judge" in output
+    assert "a changed text or prompt looks like a changed judge" in markdown.read_text()
+    command = shlex.split(re.search(r"new baseline: (rubric-order .*)\. Until then", output)[1])
+    assert command[0] == "rubric-order"
+    done = CliRunner().invoke(app, command[1:])
+    assert done.exit_code == 0, done.output
+    assert base.read_bytes() == today.read_bytes()
+    kept = sorted(path.name for path in tmp_path.glob("base.*") if path != base)
+    assert [re.sub(r"\d{8}T\d{6}Z", "TIME", name) for name in kept] == ["base.TIME.json", "base.history.jsonl.TIME"]
+    assert (tmp_path / kept[0]).read_bytes() == before
+    assert check(written("today.json", reads(2, shift=0.8)), base)[0] == 0
+
+
+def test_a_pass_says_nothing_of_next_steps(written):
+    assert "To take these reads" not in check(written("today.json", reads(1)), written("base.json", reads(0)))[2]
 
 
 @pytest.mark.parametrize(
-    "other",
+    "words", [["--once"], ["--max-v", "1"], ["--judge", "j"], ["--run", "x"], ["--max-drift", "1"]]
+)
+def test_a_new_baseline_is_accepted_without_a_comparison(written, words):
+    path = str(written("today.json", reads(0)))
+    done = CliRunner().invoke(app, ["check", path, "--baseline", path, "--accept", *words])
+    assert done.exit_code == 2
+    assert "--accept compares nothing" in done.output
+
+
+def test_a_summary_that_cannot_be_compared_is_no_baseline(written, tmp_path):
+    base, today = written("base.json", reads(0)), written("today.json", reads(1))
+    cards, before = json.loads(today.read_text()), base.read_bytes()
+    del cards[0]["anchors"]
+    for text, message in ((json.dumps(cards), "has no anchors"), ("{", "malformed JSON")):
+        today.write_text(text)
+        with pytest.raises(InputError, match=message) as error:
+            CliRunner().invoke(app, ["check", str(today), "--baseline", str(base), "--accept"], catch_exceptions=False)
+        assert error.value.status == 2
+        assert base.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["base.json", "today.json"]
+
+
+@pytest.mark.parametrize(
+    ("other", "difference"),
     [
-        reads(1, groups=29),
-        reads(1).assign(group="one"),
-        reads(1).replace({"item": {"i3-1": "new"}}),
-        pd.concat([reads(1), reads(1)]),
-        reads(1)[lambda table: table["ordering"].map(tuple) != (1, 2, 3)],
+        (
+            reads(1, groups=29),
+            "29 groups, 58 items, 6 orderings, 348 reads, there 30 .*; missing items .2.: i29-0, i29-1$",
+        ),
+        (reads(1).assign(group="one"), "1 group, .*; items in another group .60.: i0-0, i0-1, i1-0, ..."),
+        (reads(1).replace({"item": {"i3-1": "new"}}), "; new items .1.: new; missing items .1.: i3-1"),
+        (
+            pd.concat([reads(1), reads(1)]),
+            "720 reads, .* 360 reads; the items are the same, so that their orderings or",
+        ),
+        (
+            reads(1)[lambda table: table["ordering"].map(tuple) != (1, 2, 3)],
+            "strategy 'recorded', there 'balanced'; .* 5 orderings, 300 reads, .* 6 orderings",
+        ),
     ],
     ids=["fewer groups", "other groups", "another item", "repeats", "an ordering less"],
 )
-def test_another_suite_is_refused_in_one_line_and_is_not_kept(written, tmp_path, other):
+def test_another_suite_is_refused_in_one_line_and_is_not_kept(written, tmp_path, other, difference):
     base = written("base.json", reads(0))
-    with pytest.raises(Exception, match=r"field 'anchors/suite': found \w+, expected that of .*base\.json") as error:
+    with pytest.raises(InputError, match=r"another suite than in .*base\.json, which cannot be compared") as error:
         check(written("today.json", other), base)
+    assert re.search(difference, error.value.args[0])
     assert error.value.status == 2
     assert not (tmp_path / "base.history.jsonl").exists()
+
+
+def test_a_baseline_of_other_levels_is_named(written):
+    five = reads(0).assign(ordering=[[*order, 4] for order in reads(0)["ordering"]])
+    with pytest.raises(InputError, match=r"another suite than in .* n_levels 3, there 4; 30 groups"):
+        check(written("today.json", reads(1)), written("base.json", five))
+
+
+def test_a_summary_without_names_has_its_suite_told_by_numbers(written):
+    base = written("base.json", reads(0))
+    cards = json.loads(base.read_text())
+    del cards[0]["anchors"]["names"]
+    base.write_text(json.dumps(cards))
+    assert check(written("today.json", reads(1)), base)[0] == 0
+    with pytest.raises(InputError, match=r"29 groups, .* there 30 groups.*names of items are not known"):
+        check(written("today.json", reads(1, groups=29)), base)
+
+
+def test_a_change_names_the_groups_that_moved_most(written):
+    before, after = reads(0, noise=0), reads(5, noise=0, shift=0.5, part=0.5)
+    moved = after.groupby("group")["score"].mean() - before.groupby("group")["score"].mean()
+    base, today = written("base.json", before), written("today.json", after)
+    _, findings, output = check(today, base, "--once")
+    most = moved.abs().sort_values(ascending=False, kind="stable").index[:3]
+    listed = ", ".join(f"{group} ({moved[group]:+.2f})" for group in most)
+    expected = f"; most in {listed}; {(moved > 0).sum()} groups up, {(moved < 0).sum()} down of 30"
+    assert findings["no change: mean score"]["found"].endswith(expected)
+    assert output.count("; most in ") == sum(finding["outcome"] == FAILED for finding in findings.values())
+
+
+def test_groups_moved_by_the_last_runs_against_those_before():
+    values = np.array([[1.0, 2.0, np.nan], [1.0, np.nan, np.nan], [2.0, 4.0, 3.0], [3.0, 4.0, np.nan]])
+    runs = [Anchors("s", np.ones(3, dtype=int), {("hard", "score"): row}) for row in values]
+    change = drift.drifts(runs[0], runs[1:])[0]._replace(latest=2)
+    assert drift.moved(runs[0], runs[1:], change) == pytest.approx([1.5, 2.0, np.nan], nan_ok=True)
+    assert drift.moved(runs[0], runs[1:], change._replace(quantity="distance"))[0] == 1.5
 
 
 def test_the_digest_does_not_depend_on_the_order_of_reads_nor_on_the_judge():
@@ -160,7 +312,7 @@ def test_probabilities_are_compared_too():
 def test_a_deterministic_judge_that_is_the_same_passes_and_one_that_changes_on_half_of_the_groups_fails(written):
     base = written("base.json", reads(0, noise=0))
     for day in range(3):
-        status, findings, _ = check(written("today.json", reads(day, noise=0)), base)
+        status, findings, _ = check(written("today.json", reads(day, noise=0)), base, "--new-reads")
         assert status == 0
         assert findings["no change: mean score"]["found"] == f"the same in all {day + 2} runs"
     assert check(written("today.json", reads(9, noise=0)), base, "--max-drift", 0.1)[0] == 0
@@ -176,7 +328,8 @@ def test_two_versions_of_a_judge_are_compared_once_with_the_whole_level(written,
     assert not (tmp_path / "base.history.jsonl").exists()
     whole = findings["no change: mean score"]["found"]
     daily = check(new, base)[1]["no change: mean score"]["found"]
-    assert float(daily.split("p = ")[1]) > float(whole.split("p = ")[1])
+    of_daily, of_whole = (float(re.search(r"p = ([\d.]+)", found)[1]) for found in (daily, whole))
+    assert of_daily > of_whole
 
 
 def test_a_largest_drift_is_a_limit_of_the_interval(written):
@@ -186,6 +339,32 @@ def test_a_largest_drift_is_a_limit_of_the_interval(written):
         for limit in (0.02, 0.3, 1.0)
     }
     assert [found["outcome"] for found in outcomes.values()] == ["failed", "cannot tell", "passed"]
+
+
+def test_a_largest_drift_that_the_suite_cannot_exclude_is_told_with_those_that_it_can(written):
+    base, other = written("base.json", reads(0)), written("today.json", reads(1))
+
+    def found(limit):
+        findings = check(other, base, "--once", "--max-drift", limit)[1]
+        return findings[f"drift of the mean score within {limit:g} points"]
+
+    told = re.search(
+        r"drifts above (\S+) points are excluded, and 30 groups in 2 runs exclude none below (\S+)$",
+        found(0.02)["found"],
+    )
+    enough, least = map(float, told.groups())
+    assert 0.02 < least <= enough
+    assert found(enough)["outcome"] == PASSED
+    assert found(enough - 0.002)["outcome"] == CANNOT_TELL
+    between = found((enough + least) / 2)
+    assert between["found"].endswith(f"drifts above {enough:.3f} points are excluded")
+
+
+def test_a_change_of_the_distance_says_nearer_or_farther(written):
+    growing = drift.Drift("distance", "hard", 1, 4, 0.047, 0.01, 0.08, 0.2, 30, True)
+    assert growing.words.startswith("farther than before, +0.047 [+0.010, +0.080] points, this run and the 3 runs")
+    assert growing._replace(estimate=-0.047).words.startswith("nearer than before, -0.047 [")
+    assert growing._replace(quantity="score").words.startswith("+0.047 [")
 
 
 def test_too_few_groups_cannot_tell(written):
@@ -200,7 +379,7 @@ def test_several_judges_share_the_level_and_find_their_own_card(written):
     base = written("base.json", *both)
     status, _, output = check(written("today.json", reads(2, judge="b", shift=0.8), reads(3, judge="a")), base)
     assert status == 1
-    findings = json.loads(output)
+    findings = json.loads(output[: output.rindex("]") + 1])
     assert {finding["card"] for finding in findings if finding["outcome"] == "failed"} == {"b, balanced, 3 levels"}
     with pytest.raises(Exception, match=r"several cards of .* have its suite: a, b; expected one of the same judge"):
         check(written("today.json", reads(2, judge="c")), base)
@@ -221,7 +400,7 @@ def test_several_judges_share_the_level_and_find_their_own_card(written):
 def test_a_history_that_cannot_be_read_is_one_line(written, tmp_path, line, message):
     base = written("base.json", reads(0))
     (tmp_path / "base.history.jsonl").write_text(line + "\n")
-    with pytest.raises(Exception, match=message) as error:
+    with pytest.raises(InputError, match=f"{message}.*; restore the file, or take that line out") as error:
         check(written("today.json", reads(1)), base)
     assert error.value.status == 2
 
@@ -240,7 +419,9 @@ def test_a_baseline_of_an_earlier_version_is_named(written, tmp_path):
         check(today, written("base.json", reads(0)))
 
 
-@pytest.mark.parametrize("words", [["--max-drift", "1"], ["--run", "x"], ["--once"], ["--history", "h.jsonl"]])
+@pytest.mark.parametrize(
+    "words", [["--max-drift", "1"], ["--run", "x"], ["--once"], ["--history", "h.jsonl"], ["--new-reads"], ["--accept"]]
+)
 def test_options_of_a_baseline_need_one(written, words):
     path = str(written("today.json", reads(0)))
     done = CliRunner().invoke(app, ["check", path, "--max-v", "1", *words])
@@ -262,6 +443,40 @@ def test_pipelines_read_markdown_and_junit(written, tmp_path):
     assert int(suites.get("errors")) == len(suites.findall(".//error")) == 1
     named = {case.get("name"): case for case in cases}
     assert "p < 0.001" in named["no change: mean score"].find("failure").get("message")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda folder: (folder / "today.json").write_text("{"), "today.json: line 1, column 2: malformed JSON"),
+        (lambda folder: (folder / "base.json").unlink(), "base.json: no such file"),
+        (lambda folder: (folder / "base.history.jsonl").write_text("[]\n"), "base.history.jsonl: line 1: the whole"),
+        (lambda folder: (folder / "base.history.jsonl").mkdir(), "base.history.jsonl: cannot be read"),
+    ],
+)
+def test_a_refusal_replaces_the_reports_of_an_earlier_check(written, tmp_path, change, reason):
+    base, today = written("base.json", reads(0)), written("today.json", reads(1))
+    reports = tmp_path / "step.md", tmp_path / "gate.xml"
+    for report in reports:
+        report.write_text("passed")
+    change(tmp_path)
+    with pytest.raises(InputError, match=re.escape(reason)) as error:
+        check(today, base, "--markdown", reports[0], "--junit", reports[1])
+    assert error.value.status == 2
+    text = reports[0].read_text()
+    assert text.startswith("## ⚠️ Judge gate: cannot tell\n\nNothing was compared: ")
+    assert reason.partition(":")[0] in text
+    suites = ET.parse(reports[1]).getroot()  # noqa: S314 - written above
+    assert (suites.get("tests"), suites.get("errors"), suites.get("failures")) == ("1", "1", "0")
+    assert reason in suites.find("testsuite/testcase/error").get("message")
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_report_that_cannot_be_written_is_no_change_of_the_judge(written, tmp_path):
+    base, today = written("base.json", reads(0)), written("today.json", reads(1))
+    with pytest.raises(InputError, match="Is a directory") as error:
+        check(today, base, "--markdown", tmp_path)
+    assert error.value.status == 2
 
 
 def test_names_of_judges_are_no_markup():

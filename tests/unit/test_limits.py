@@ -7,6 +7,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from rubric_order.base.errors import InputError
 from rubric_order.cards import limits, summary
 from rubric_order.commands.app import app
 
@@ -109,6 +110,8 @@ def test_no_card_is_no_pass():
         ('{"format": "rubric-order summary", "version": 1, "cards": [{}]}', "cards/0"),
         ('{"format": "rubric-order summary", "version": 1, "cards": []}', "no card"),
         ("[]", "no card"),
+        ('[{"item": "a", "score": 3}]', "found a list of other objects; reads become a summary by: rubric-order audit"),
+        ("", "the file is empty: see what the command said that should have written it"),
     ],
 )
 def test_a_summary_that_cannot_be_read_is_one_line_and_no_pass(tmp_path, text, message):
@@ -119,6 +122,18 @@ def test_a_summary_that_cannot_be_read_is_one_line_and_no_pass(tmp_path, text, m
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["day 1.csv", "reads.jsonl.gz"])
+def test_reads_in_place_of_a_summary_are_told_how_they_become_one(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"item,score\na,\xff\n")
+    with pytest.raises(
+        InputError, match=r"; reads become a summary by: rubric-order audit '?.*'? --json > summary.json"
+    ):
+        summary.read(path)
+    with pytest.raises(InputError, match=r"no such file$"):
+        summary.read(tmp_path / "nowhere.csv")
 
 
 def test_a_limit_must_be_named(tmp_path):

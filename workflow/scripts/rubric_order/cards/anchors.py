@@ -1,8 +1,9 @@
 """Values of a suite of items that a later run is compared with: from the statistic `anchors` to a card and back."""
 
+import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,13 @@ class Anchors:
         suite: digest of items, groups, orderings and repeats; runs of one suite can be compared.
         items: number of items of each group, shape (n_groups,), in the order of the groups' ids.
         values: by readout and quantity the mean of each group, shape (n_groups,); NaN where it has none.
+        names: ids of the items of each group, by its id; empty where they are not known.
     """
 
     suite: str
     items: np.ndarray
     values: Mapping[tuple[str, str], np.ndarray]
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The anchors as JSON has them: what is not known is None."""
@@ -36,7 +39,12 @@ class Anchors:
         for (readout, quantity), means in self.values.items():
             listed = [None if math.isnan(mean) else mean for mean in means.tolist()]
             values.setdefault(str(readout), {})[quantity] = listed
-        return {"suite": self.suite, "items": self.items.tolist(), "values": values}
+        names = {"names": {group: list(items) for group, items in self.names.items()}} if self.names else {}
+        return {"suite": self.suite, "items": self.items.tolist(), "values": values, **names}
+
+    def without_names(self) -> "Anchors":
+        """The anchors without names of items."""
+        return Anchors(self.suite, self.items, self.values)
 
     @classmethod
     def of(cls, content: Mapping[str, Any], where: object) -> "Anchors":
@@ -47,7 +55,7 @@ class Anchors:
             where: names the file in errors.
 
         Raises:
-            InputError: a quantity is unknown, or does not have a value for each group.
+            InputError: a quantity is unknown, or does not have a value for each group; or names are of other groups.
         """
         items = np.array(content["items"], dtype=int)
         values = {}
@@ -59,7 +67,10 @@ class Anchors:
                 if len(means) != len(items):
                     raise InputError(f"{place}: {len(means)} values; expected one for each of {len(items)} groups")
                 values[readout, quantity] = np.array([math.nan if mean is None else mean for mean in means])
-        return cls(content["suite"], items, values)
+        names = content.get("names", {})
+        if names and [len(items_of) for items_of in names.values()] != items.tolist():
+            raise InputError(f"{where}: anchors: names: expected the items of each of {len(items)} groups")
+        return cls(content["suite"], items, values, names)
 
 
 def gather(table: pd.DataFrame | None) -> dict[tuple[Any, ...], Anchors]:
@@ -70,8 +81,10 @@ def gather(table: pd.DataFrame | None) -> dict[tuple[Any, ...], Anchors]:
     for key, rows in table.groupby(KEYS, sort=False):
         values: dict[tuple[str, str], np.ndarray] = {}
         items: np.ndarray = np.zeros(0, dtype=int)
+        names: dict[str, list[str]] = {}
         for (readout, quantity), part in rows.groupby(["readout", "quantity"], sort=False):
             values[str(readout), str(quantity)] = part["estimate"].to_numpy(dtype=float)
             items = part["n_items"].to_numpy(dtype=int)
-        anchors[tuple(key)] = Anchors(str(rows["suite"].iloc[0]), items, values)
+            names = dict(zip(part["group_id"].astype(str), map(json.loads, part["items"]), strict=True))
+        anchors[tuple(key)] = Anchors(str(rows["suite"].iloc[0]), items, values, names)
     return anchors

@@ -76,7 +76,19 @@ class Drift(NamedTuple):
             return "not known"
         if self.same:
             return f"the same in all {self.n_runs} runs"
-        return f"{self.size}, {self.compared}, {self.p_words}"
+        return f"{self.direction}{self.size}, {self.compared}, {self.p_words}"
+
+    @property
+    def direction(self) -> str:
+        """Sign of a change of distance in words; empty for other quantities, whose sign says all."""
+        if self.quantity != DISTANCE:
+            return ""
+        return "nearer than before, " if self.estimate < 0 else "farther than before, "
+
+    @property
+    def narrowest(self) -> float:
+        """Half of the interval's width: an interval around no drift at all would reach so far."""
+        return (self.high - self.low) / 2
 
     @property
     def size(self) -> str:
@@ -136,6 +148,28 @@ def drifts(
         for key, values in series.items()
         if tests[key]
     ]
+
+
+def moved(baseline: Anchors, runs: Sequence[Anchors], drift: Drift) -> np.ndarray:
+    """Change of each group in the comparison of a drift: of its mean score, where that is a distance.
+
+    Args:
+        baseline, runs: see `drifts`.
+        drift: one of theirs.
+
+    Returns:
+        Shape (n_groups,): mean of the last runs less that of those before; NaN where one of them has no value.
+    """
+    quantity = SCORE if drift.quantity == DISTANCE else drift.quantity
+    values = _stacked([baseline, *runs], (drift.readout, quantity))
+    return _mean(values[-drift.latest :]) - _mean(values[: -drift.latest])
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Mean over runs of what is known, shape (n_groups,)."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
 
 
 def _sides(quantity: str) -> int:

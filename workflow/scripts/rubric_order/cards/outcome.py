@@ -23,12 +23,14 @@ def headline(findings: Sequence[Finding], outcome: str) -> str:
     return f"{outcome.capitalize()}: {MEANING[outcome]} ({', '.join(parts) or 'nothing was looked at'})."
 
 
-def markdown(findings: Sequence[Finding], outcome: str, *, title: str = "Judge gate") -> str:
-    """The findings as Markdown: headline, what failed, and a table of all.
+def markdown(findings: Sequence[Finding], outcome: str, *, title: str = "Judge gate", notes: Iterable[str] = ()) -> str:
+    """The findings as Markdown: headline, notes, and a table of all, first what failed.
 
     Texts of judges and files are escaped: none of them becomes markup, a link or a mention.
     """
     lines = [f"## {MARKS[outcome]} {_cell(title)}: {outcome}", "", _cell(headline(findings, outcome)), ""]
+    for note in notes:
+        lines += [_cell(note), ""]
     if findings:
         lines += ["| | card | limit | found |", "|:--|:--|:--|:--|"]
         order = {FAILED: 0, CANNOT_TELL: 1, PASSED: 2}
@@ -51,6 +53,16 @@ def junit(findings: Iterable[Finding]) -> str:
     numbers = f'tests="{len(cases)}" failures="{counts[FAILED]}" errors="{counts[CANNOT_TELL]}"'
     suite = f'  <testsuite name="{SUITE}" {numbers} skipped="0" time="0">\n{"".join(cases)}  </testsuite>\n'
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites {numbers}>\n{suite}</testsuites>\n'
+
+
+def refusal_markdown(message: str, *, title: str = "Judge gate") -> str:
+    """The reason why nothing was compared, as Markdown."""
+    return f"## {MARKS[CANNOT_TELL]} {_cell(title)}: {CANNOT_TELL}\n\nNothing was compared: {_cell(message)}\n"
+
+
+def refusal_junit(message: str) -> str:
+    """The reason why nothing was compared, as JUnit XML: one test case that is an error."""
+    return junit([Finding(SUITE, "comparison", CANNOT_TELL, message)])
 
 
 def _cell(text: str) -> str:

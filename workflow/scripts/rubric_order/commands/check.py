@@ -1,12 +1,15 @@
 """``rubric-order check``: whether a run keeps within limits and is as its baseline, as a status for a pipeline."""
 
+import contextlib
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rubric_order import commands
-from rubric_order.base.errors import InputError
+from rubric_order.base import command_line
+from rubric_order.base.errors import InputError, printable
 from rubric_order.commands import options
 
 if TYPE_CHECKING:
@@ -74,6 +77,20 @@ def check(
             show_default=False,
         ),
     ] = None,
+    new_reads: Annotated[
+        bool,
+        typer.Option(
+            "--new-reads",
+            help="The judge was asked anew: reads that equal those of an earlier run count as another run.",
+        ),
+    ] = False,
+    accept: Annotated[
+        bool,
+        typer.Option(
+            "--accept",
+            help="Make the summary the new baseline, and compare nothing. The old one and its history are kept beside.",
+        ),
+    ] = False,
     judge: options.JudgeOfCards = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what each limit says as a JSON list.")] = False,
     markdown: Annotated[
@@ -101,27 +118,43 @@ def check(
     if limits == rules.Limits() and baseline is None:
         listed = "--max-v, --max-points, --max-log-odds, --max-failed, --min-agreement or --min-groups"
         raise typer.BadParameter(f"name a limit: {listed}; or --baseline")
-    _refuse_without(baseline, {"--max-drift": max_drift, "--history": history, "--run": run, "--once": once or None})
+    needing: dict[str, object] = {"--max-drift": max_drift, "--history": history, "--run": run}
+    flags = {"--once": once, "--new-reads": new_reads, "--accept": accept}
+    _refuse_without(baseline, needing | {flag: given or None for flag, given in flags.items()})
     if once and (history is not None or run is not None):
         raise typer.BadParameter("--once has no history: expected no --history and no --run")
+    if accept and baseline is not None:
+        if (limits, max_drift, run, once, new_reads, judge) != (rules.Limits(), None, None, False, False, None):
+            raise typer.BadParameter("--accept compares nothing: expected --baseline, and --history, alone")
+        _accept(summary, baseline, history or runs.beside(baseline))
+        return
     try:
         cards = _chosen(summary, judge)
         findings = rules.check(cards, limits)
+        notes: list[str] = []
         if baseline is not None:
             kept = None if once else history or runs.beside(baseline)
-            findings += _compared(cards, summary, baseline, kept, run, max_drift)
-    except InputError as error:
-        error.status = NO_SUMMARY
-        raise
-    status = rules.status(findings)
-    outcome = {value: word for word, value in rules.STATUS.items()}[status]
-    for path, text in ((markdown, written.markdown(findings, outcome, title=title)), (junit, written.junit(findings))):
-        if path is not None:
-            path.write_text(text, encoding="utf-8")
+            compared, notes = _compared(cards, summary, baseline, kept, run, max_drift, new_reads)
+            findings += compared
+            if rules.status(compared) == rules.STATUS[rules.FAILED]:
+                notes += _next_steps(summary, baseline, history)
+        status = rules.status(findings)
+        outcome = {value: word for word, value in rules.STATUS.items()}[status]
+        _write(written.markdown(findings, outcome, title=title, notes=notes), markdown)
+        _write(written.junit(findings), junit)
+    except (InputError, OSError) as error:
+        refusal = _refusal(error)
+        with contextlib.suppress(OSError):  # the refusal itself is what counts
+            _write(written.refusal_markdown(str(refusal), title=title), markdown)
+        with contextlib.suppress(OSError):
+            _write(written.refusal_junit(str(refusal)), junit)
+        raise refusal from None
     if as_json:
         typer.echo(commands.as_json([finding._asdict() for finding in findings], indent=1))
+        for note in notes:
+            typer.echo(printable(note), err=True)
     else:
-        _print(findings, outcome)
+        _print(findings, notes, outcome)
     raise typer.Exit(status)
 
 
@@ -132,6 +165,28 @@ def _refuse_without(baseline: Path | None, values: dict[str, object]) -> None:
         raise typer.BadParameter(f"{given[0]} needs --baseline")
 
 
+def _refusal(error: InputError | OSError) -> InputError:
+    """The error as one line, with the status of what cannot be told; a defect of the program is raised as it is."""
+    if isinstance(error, OSError):
+        if error.errno not in command_line.OF_THE_DISK | command_line.OF_A_PATH:
+            raise error
+        error = InputError(command_line.told(error))
+    error.status = NO_SUMMARY
+    return error
+
+
+def _write(text: str, path: Path | None) -> None:
+    """Write a report, whole or not at all; into what is no file, such as a pipe, as it is."""
+    from rubric_order.base import files
+
+    if path is None:
+        return
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+    else:
+        files.write_text(text, path)
+
+
 def _compared(
     cards: list[dict[str, Any]],
     summary: Path,
@@ -139,14 +194,16 @@ def _compared(
     history: Path | None,
     run: str | None,
     max_drift: float | None,
-) -> "list[Finding]":
-    """Findings of a run against its baseline; the run is written into the history."""
+    new_reads: bool,
+) -> "tuple[list[Finding], list[str]]":
+    """Findings of a run against its baseline, and notes on them; the run is written into the history."""
     from rubric_order.cards import gate
     from rubric_order.cards import history as runs
     from rubric_order.cards import summary as summaries
 
     before = summaries.read(baseline)
     past = [] if history is None else runs.read(history, runs.digest(before))
+    notes = [] if history is None or history.exists() else [_no_history(history)]
     checked = gate.check(
         cards,
         before,
@@ -156,10 +213,45 @@ def _compared(
         run=run,
         daily=history is not None,
         max_drift=max_drift,
+        new_reads=new_reads,
     )
-    if history is not None:
-        runs.write(runs.with_run(past, checked.run), history)
-    return checked.findings
+    if history is not None and checked.runs != past:
+        runs.write(checked.runs, history)
+    return checked.findings, notes + checked.notes
+
+
+def _next_steps(summary: Path, baseline: Path, history: Path | None) -> list[str]:
+    """Advice where a change was found: how to tell a changed text from a changed judge, and how to go on."""
+    words = ["rubric-order", "check", str(summary), "--baseline", str(baseline)]
+    words += ["--history", str(history)] if history is not None else []
+    return [
+        "Items are known by their names alone, so a changed text or prompt looks like a changed judge. "
+        "Compare both with those of the baseline (such as with git diff), first in the groups that moved most. "
+        "If they are the same, the judge has changed.",
+        f"To take these reads as the new baseline: {shlex.join([*words, '--accept'])}. Until then the gate fails.",
+    ]
+
+
+def _accept(summary: Path, baseline: Path, history: Path) -> None:
+    """Make a summary the baseline, and say so."""
+    from rubric_order.cards import gate
+    from rubric_order.cards import history as runs
+
+    try:
+        for card in _chosen(summary, None):
+            gate.anchors_of(card, summary)
+        kept = runs.accept(summary, baseline, history)
+    except (InputError, OSError) as error:
+        raise _refusal(error) from None
+    before = f", the one before is kept: {', '.join(map(str, kept))}" if kept else ""
+    typer.echo(printable(f"{baseline} is now {summary}{before}"))
+
+
+def _no_history(history: Path) -> str:
+    return (
+        f"No history: {history} is not there, so this is the first run after the baseline. "
+        "If there were runs before, restore the file: what they found is not known here."
+    )
 
 
 def _chosen(summary: Path, judge: str | None) -> list[dict[str, Any]]:
@@ -174,7 +266,7 @@ def _chosen(summary: Path, judge: str | None) -> list[dict[str, Any]]:
     return chosen
 
 
-def _print(findings: list[Any], outcome: str) -> None:
+def _print(findings: list[Any], notes: list[str], outcome: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -185,4 +277,6 @@ def _print(findings: list[Any], outcome: str) -> None:
         )
     console = Console()
     console.print(table)
+    for note in notes:
+        console.print(commands.text(note), soft_wrap=True)
     console.print(commands.text(outcome, style="bold"))

@@ -1,6 +1,7 @@
 """Means of each group of a suite of items, with a digest of the suite: values that a later run is compared with."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -24,9 +25,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         scores: see `blocks.blocks`.
 
     Returns:
-        One row a group of `KEYS`, `readout`, `quantity` and `group_id`, with the group's `n_items` and the `suite`: a
-        digest of the items, their groups, the orderings and how often each item is read in each. Texts are not part of
-        it: an item's name stands for them. The estimate is a mean over the group's items of
+        One row a group of `KEYS`, `readout`, `quantity` and `group_id`, with the group's `n_items`, its `items` (their
+        ids as a JSON list) and the `suite`: a digest of the items, their groups, the orderings and how often each item
+        is read in each. Texts are not part of it: an item's name stands for them. The estimate is a mean over the
+        group's items of
 
         - ``score``: the item's mean score, in points;
         - ``order``: its mean score in the usual ordering (1 to n) less that of all its reads, in points;
@@ -36,8 +38,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         It is missing where no item of the group has such a value. A quantity that no group has is left out.
     """
     parts = [part for block in blocks.blocks(scores) for part in _of_block(block)]
-    columns = [*KEYS, "readout", "quantity", "group_id", "estimate", "n_items", "suite"]
-    words = ["readout", "quantity", "group_id", "suite"]
+    columns = [*KEYS, "readout", "quantity", "group_id", "estimate", "n_items", "items", "suite"]
+    words = ["readout", "quantity", "group_id", "items", "suite"]
     if not parts:
         return tidy.from_rows([], columns, words)
     types = dict.fromkeys([*KEYS[:-1], *words], "str") | {"n": int, "n_items": int, "estimate": float}
@@ -51,6 +53,9 @@ def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
     sizes = np.bincount(group)
     _, first = np.unique(group, return_index=True)
     ids = block.items["group_id"].to_numpy(dtype=object)[first]
+    item_ids = block.items["item_id"].to_numpy(dtype=object)
+    by_group = np.split(np.argsort(group, kind="stable"), np.cumsum(sizes)[:-1])
+    items = np.array([json.dumps([str(item) for item in item_ids[places]]) for places in by_group], dtype=object)
     common = block.keys | {"suite": _digest(block)}
     for readout, quantity, values in _quantities(block):
         has_value = ~np.isnan(values)
@@ -60,7 +65,7 @@ def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
         with np.errstate(invalid="ignore", divide="ignore"):
             means = np.bincount(group[has_value], values[has_value], len(ids)) / counts
         shared = common | {"readout": str(readout), "quantity": quantity}
-        yield shared, {"group_id": ids, "estimate": np.round(means, DECIMALS) + 0.0, "n_items": sizes}
+        yield shared, {"group_id": ids, "estimate": np.round(means, DECIMALS) + 0.0, "n_items": sizes, "items": items}
 
 
 def _digest(block: blocks.Block) -> str:
