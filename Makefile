@@ -14,6 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 RESULTS := all render_summary describe_methods
 DEMO := config/demo.yaml
+DRY = $(filter -n% --dry%,$(ARGS))
 NAMED = $(if $(CONFIG),$(CONFIG),$(error CONFIG=FILE is missing))
 
 .DEFAULT_GOAL := help
@@ -32,7 +33,7 @@ demo: env ## judge the demo, draw figures and tables, write results/summary.html
 
 run: env ## the same for a study of your own: CONFIG=FILE; ARGS: more options of Snakemake
 	$(BIN)/snakemake $(RESULTS) --cores all --configfile $(NAMED) $(ARGS)
-	@$(BIN)/snakemake show_cards --cores 1 --quiet all --configfile $(NAMED) $(ARGS)
+	@$(if $(DRY),,$(BIN)/snakemake show_cards --cores 1 --quiet all --configfile $(NAMED) $(ARGS))
 
 report: env ## write report.html, how the results of CONFIG=FILE were made
 	$(BIN)/snakemake $(RESULTS) --report report.html --configfile $(NAMED) $(ARGS)

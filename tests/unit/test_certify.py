@@ -237,10 +237,26 @@ def test_a_judge_is_read_from_a_file(tmp_path, texts):
     assert "expected the block of one judge, with its engine; found levels, question" in failed(tmp_path / "wrong.yaml")
 
 
-def test_the_default_folder_is_named_after_the_judge(server: Endpoint, texts, tmp_path, monkeypatch):
+def test_the_default_folder_is_named_after_the_judge_and_the_texts(server: Endpoint, texts, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run(server.base_url, "--model", "org/Big-Model", *texts).exit_code == 0
+    judge = [server.base_url, "--model", "org/Big-Model"]
+    assert run(*judge, "--groups", 1, "--pilot").exit_code == 0
     assert Path("certify/judge_big_model/certify.yaml").is_file()
+    assert run(*judge, *texts).exit_code == 0  # and not an error that the folder has the sample
+    assert Path("certify/judge_big_model_texts/card.html").is_file()
+    (tmp_path / "Ihre Texte.csv").write_text(TEXTS)
+    assert run(*judge, "--items", tmp_path / "Ihre Texte.csv", *texts[2:], "--pilot").exit_code == 0
+    assert Path("certify/judge_big_model_ihre_texte/certify.yaml").is_file()
+
+
+def test_a_folder_of_earlier_versions_goes_on(server: Endpoint, texts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = [server.base_url, "--model", "m", *texts]
+    assert run(*words, "--folder", "certify/judge_m", "--pilot").exit_code == 0
+    asked = len(server.calls)
+    assert run(*words, "--pilot").exit_code == 0
+    assert [path.name for path in Path("certify").iterdir()] == ["judge_m"]
+    assert len(server.calls) == asked
 
 
 FUNCTION = """
@@ -265,7 +281,7 @@ def test_a_function_is_a_judge_and_its_probabilities_are_on_the_card(texts, tmp_
     (card,) = json.loads(done.stdout)
     assert (card["judge"], card["n_reads"]) == ("judge_certified_function_judge", 18)
     assert [share["share"] for share in card["readouts"]["soft"]["shares"]] == [pytest.approx(1 / 3)] * 3
-    reads = pd.read_csv(tmp_path / "certify/judge_certified_function_judge/reads.csv")
+    reads = pd.read_csv(tmp_path / "certify/judge_certified_function_judge_texts/reads.csv")
     assert reads[["p_1", "p_2", "p_3"]].eq(1 / 3).all(axis=None)
     assert len(calls.read_text().splitlines()) == 18
     assert run(*words).stdout == done.stdout

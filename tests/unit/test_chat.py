@@ -1,3 +1,5 @@
+import logging
+
 import pytest
 import tokenizers
 import transformers
@@ -78,6 +80,13 @@ def test_a_tokenizer_is_found_in_a_local_folder(tokenizer, judge, tmp_path):
 )
 def test_a_judge_whose_tokenizer_is_not_here_has_none(judge, tmp_path, changes):
     assert chat.local_tokenizer(changed(judge, **changes), tmp_path / "none") is None
+
+
+def test_a_missing_tokenizer_is_one_whole_line_about_this_machine(judge, tmp_path, caplog):
+    caplog.set_level(logging.INFO)
+    assert chat.local_tokenizer(changed(judge, model="no-such-owner/no-such-model"), tmp_path / "none") is None
+    (line,) = (record.getMessage() for record in caplog.records if record.name == chat.log.name)
+    assert line == ("no tokenizer of no-such-owner/no-such-model on this machine: the tokens of prompts are estimated")
 
 
 def test_a_tokenizer_without_a_chat_template_is_of_no_use(tokenizer, judge, tmp_path):

@@ -286,6 +286,13 @@ def run_make(words: list[str], page: str) -> None:
             run_snakemake(command[1:], page)
 
 
+@pytest.mark.parametrize(("options", "commands"), [("", 2), ("-np", 1), ("--dry-run", 1), ("--nolock", 2)])
+def test_a_dry_run_prints_one_plan(options, commands):
+    words = ["make", "-n", "--no-print-directory", "-C", ROOT, "run", "CONFIG=config/demo.yaml", f"ARGS={options}"]
+    printed = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert sum(line.startswith(".venv/bin/snakemake ") for line in printed.splitlines()) == commands
+
+
 def run_shell(block: Block) -> None:
     subprocess.run(["bash", "-n"], input=block.code, text=True, check=True)
     for line in re.sub(r"\\\n", " ", block.code).splitlines():

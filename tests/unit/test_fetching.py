@@ -89,6 +89,17 @@ def test_a_file_with_the_right_checksum_is_put_in_place(fetch, server, tmp_path,
     assert f"dataset d/file: http://127.0.0.1:{server.server_port}/file, {len(RIGHT)} bytes" in caplog.messages
 
 
+def test_a_failed_download_names_the_setting_that_does_without_the_network(server, tmp_path):
+    server.responses["/file"] = [404]
+    source = {"url": f"http://127.0.0.1:{server.server_port}/file", "sha256": SHA256, "mirror": "d/file.csv"}
+    with pytest.raises(InputError) as error:
+        fetching.fetch(source, tmp_path / "out/file.csv", mirror=None, what="dataset d/file")
+    assert str(error.value) == (
+        f"dataset d/file: cannot download {source['url']}: status 404 Not Found; without a network, dataset_mirror"
+        " names a folder with d/file.csv"
+    )
+
+
 def test_a_redirect_is_followed(fetch, server, tmp_path):
     server.responses["/elsewhere"] = [OK]
     fetch("/elsewhere")

@@ -253,3 +253,16 @@ def test_the_figure_has_a_panel_a_quantity_and_a_row_a_judge(scores, rows, root)
     assert [text.get_text() for text in drawn.axes[0].get_yticklabels()][1] == "Judge K"
     assert "the same balanced orderings" in nothing.texts[0].get_text()
     plt.close("all")
+
+
+def test_a_panel_without_ranks_says_why_and_has_no_scale(scores, root):
+    one = scores[scores.groupby("group_id")["candidate"].transform("min") == scores["candidate"]]
+    keys = {"study": "s", "n": 3, "strategy": "balanced", "width_in": 6.5, "row_height_in": 0.45}
+    with mpl.style.context(root / "resources/rubric_order.mplstyle"):
+        drawn = view.draw(figure, statistic.estimate(one, **OPTIONS), **keys, readout="hard", labels=Labels({}, {}))
+    points, *others = drawn.axes
+    assert not points.texts
+    assert len(points.get_xticks())
+    assert [axis.texts[0].get_text() for axis in others] == ["no prompt has\nseveral candidates"] * 2
+    assert [len(axis.get_xticks()) for axis in others] == [0, 0]
+    plt.close("all")

@@ -921,6 +921,16 @@ def test_an_endpoint_without_log_probabilities_is_counted(ask, caplog):
     assert caplog.messages[-1].endswith("; 1 answers without the probabilities of all scores")
 
 
+def test_who_asks_for_feedback_on_several_criteria_is_not_told_of_missing_probabilities(settings, caplog):
+    caplog.set_level(logging.INFO)
+    asked = [request("r0", "x", names=("Style", "Tone"))]
+    for answer_format, told in (("feedback", False), ("score", True)):
+        with running(lambda call: Reply(completion("Style: 5\nTone: 4"))) as endpoint:
+            judge = changed(settings, base_url=endpoint.base_url, answer_format=answer_format)
+            list(engines.load(judge).answer(asked))
+        assert ("without the probabilities" in caplog.messages[-1]) == told
+
+
 def tokens_of(*tokens):
     return [LoggedToken.of(entry) for entry in tokens]
 

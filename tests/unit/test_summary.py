@@ -6,6 +6,7 @@ import html
 import html.parser
 import json
 import re
+from pathlib import Path
 
 import jsonschema
 import pandas as pd
@@ -13,8 +14,10 @@ import pytest
 from factories import simulated_reads
 
 import render_summary
-from rubric_order.cards import card, summary
+import show_cards
+from rubric_order.cards import card, limits, summary
 from rubric_order.library import estimates
+from rubric_order.run import loading, rehearsal
 
 READS = {"s": "reads/s/index.html"}
 EVIL = "<script>alert(1)</script>{{ 7*7 }}"
@@ -123,3 +126,24 @@ def test_strategies_that_show_a_score_in_one_position_have_no_card():
     (made,) = card.cards(statistics)
     assert made.verdict.word == "cannot tell"
     assert summary.made(statistics) == []
+
+
+def test_the_terminal_names_each_card_and_where_the_page_is(made, capsys):
+    show_cards.main(made[0], Path("results/summary.html"))
+    first, finding, advice, empty, *_, last = capsys.readouterr().out.splitlines()
+    assert first == limits.name(summary.read(made[0])[0])
+    assert finding.startswith("  ")
+    assert advice.startswith("  ")
+    assert not empty
+    assert last == "All cards, figures and tables: results/summary.html"
+
+
+def test_each_card_of_a_rehearsal_says_so_on_the_terminal_and_the_page_has_its_folder(made, root, capsys):
+    blocks = {"datasets": {}, "judges": {}, "studies": {}}
+    usual, rehearsed = (loading.complete(blocks | more, folder=root) for more in ({}, {"rehearse": 3}))
+    assert rehearsal.folder(usual) == ""
+    show_cards.main(made[0], Path("results/summary.html"), rehearsal.folder(rehearsed))
+    lines = capsys.readouterr().out.splitlines()
+    names = [f"Rehearsal: {limits.name(each)}" for each in summary.read(made[0])]
+    assert [line for line in lines if line.startswith("Rehearsal")] == names
+    assert lines[-1] == "All cards, figures and tables: rehearsal/results/summary.html"

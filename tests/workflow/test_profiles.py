@@ -1,9 +1,24 @@
 """Profiles say where jobs run: they are understood, with what stands in them as a comment too."""
 
+import base64
 import re
 import shutil
 
 from .conftest import Project
+
+
+def test_what_a_killed_run_left_half_done_is_made_again_without_an_option(fresh: Project):
+    page = "results/summary.html"
+    fresh.file(page).parent.mkdir(exist_ok=True)
+    fresh.file(page).touch()
+    marks = fresh.file(".snakemake/incomplete")  # where Snakemake notes the files of a job until it ends
+    marks.mkdir(parents=True)
+    (marks / base64.b64encode(page.encode()).decode()).touch()
+    strict = fresh.snakemake("--dry-run", "--workflow-profile", "none", page)
+    assert "IncompleteFilesException" in strict.stdout + strict.stderr
+    run = fresh.snakemake("--dry-run", page)
+    assert run.returncode == 0, run.stderr
+    assert "rule render_summary:" in run.stdout
 
 
 def test_the_profile_of_a_workstation_is_understood(fresh: Project):

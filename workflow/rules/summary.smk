@@ -99,8 +99,10 @@ rule show_cards:
         "../../envs/analysis.yaml"
     params:
         **run.script("show_cards.py"),
+        rehearsal=rehearsal.folder(run.config),
     shell:
-        "python {params.entry:q} --data {input.data:q} --page {input.page:q} 2> >(tee {log:q} >&2)"
+        "python {params.entry:q} --data {input.data:q} --page {input.page:q} --rehearsal {params.rehearsal:q}"
+        " 2> >(tee {log:q} >&2)"
 
 
 rule describe_methods:

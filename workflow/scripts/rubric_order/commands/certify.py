@@ -42,7 +42,8 @@ def certify(
     folder: Annotated[
         Path | None,
         typer.Option(
-            help="Answers and results go there, and the same command goes on there. By default certify/MODEL.",
+            help="Answers and results go there, and the same command goes on there. By default"
+            " certify/judge_MODEL, and certify/judge_MODEL_FILE with --items FILE.",
             show_default=False,
         ),
     ] = None,
@@ -66,7 +67,10 @@ def certify(
         str | None, typer.Option(help="feedback and then the score, or score alone.", show_default=False)
     ] = None,
     template: Annotated[
-        Path | None, typer.Option(help="A prompt of your own, as a Jinja file.", show_default=False)
+        Path | None,
+        typer.Option(
+            help="A prompt of your own: a Jinja file, or a YAML file with a list of messages.", show_default=False
+        ),
     ] = None,
     change: Annotated[
         list[str] | None,
@@ -120,9 +124,8 @@ def certify(
     rounds = _adaptive(adaptive, target_width, probe_groups, places, pilot=pilot)
     block = judges.block(judge, settings)
     texts = inputs.read(items, rubric, groups=groups)
-    made = study.prepare(
-        folder or Path("certify", judges.judge_id(str(block.get("label", "")))), block, texts, in_rounds=adaptive
-    )
+    chosen = folder or _folder(judges.judge_id(str(block.get("label", ""))), items)
+    made = study.prepare(chosen, block, texts, in_rounds=adaptive)
     made.plan()
     most = [] if rounds is None else ["That is the most: texts are read until they are known well enough."]
     _say(console, *_plan(made), *most, *made.notes)
@@ -141,6 +144,31 @@ def certify(
     elif cards:
         _print(cards, made.judge.label or made.name)
     _say(console, f"In {made.folder}: {', '.join(made.written())}")
+
+
+def _folder(name: str, items: Path | None) -> Path:
+    """The folder of a study where none is named: one a judge for the sample, and one for each table of texts.
+
+    A folder without the name of the table, as earlier versions wrote it, goes on if it is of this table.
+
+    Args:
+        name: id of the judge.
+        items: the table; None for the sample.
+    """
+    import re
+
+    from rubric_order.library.certify import inputs, study
+    from rubric_order.settings import reading
+
+    plain = Path("certify", name)
+    if items is None:
+        return plain
+    config = plain / study.CONFIG
+    datasets = reading.read(config).get("datasets") if config.is_file() else None
+    block = datasets.get(inputs.OWN) if isinstance(datasets, dict) else None
+    if isinstance(block, dict) and block.get("label") == items.stem:
+        return plain
+    return plain.with_name(f"{name}_{re.sub('[^a-z0-9]+', '_', items.stem.lower()).strip('_') or inputs.OWN}")
 
 
 def _adaptive(

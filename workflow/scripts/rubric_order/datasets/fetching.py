@@ -60,12 +60,17 @@ def fetch(source: dict[str, Any], output: Path, *, mirror: Path | None, what: st
                 reason = str(error).partition("\n")[0].replace(shown, origin) or type(error).__name__
                 if isinstance(error, httpx.HTTPStatusError):
                     reason = f"status {error.response.status_code} {error.response.reason_phrase}".strip()
-                raise InputError(f"{what}: cannot download {origin}: {reason}") from None
+                raise InputError(f"{what}: cannot download {origin}: {reason}{_way_out(source)}") from None
             origin = public(origin)
         kind, checksum, expected = _checksum(source)
         if (actual := checksum(temporary)) != expected:
             raise InputError(f"{what}: {origin} has {kind} {actual}, expected {expected}")
         log.info("%s: %s, %d bytes", what, origin, temporary.stat().st_size)
+
+
+def _way_out(source: dict[str, Any]) -> str:
+    """End of a message about a failed download: the setting that does without the network, for files that have it."""
+    return f"; without a network, dataset_mirror names a folder with {source['mirror']}" if "mirror" in source else ""
 
 
 class _RefusedError(Exception):

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,6 +119,8 @@ def local_tokenizer(judge: Judge, converted: Path) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=True, **source)
         encode(tokenizer, judge, "Is there a chat template that takes these arguments?")
     except Exception as error:  # whatever is wrong with it, there is an estimate without it
-        log.info("no tokenizer of %s here: %s", judge.model, f"{' '.join(str(error).split())}."[:120])
+        # That a file is not there is said by an OSError, with advice about a network that was never asked.
+        reason = "" if isinstance(error, OSError) else f" ({textwrap.shorten(str(error), 120, placeholder=' ...')})"
+        log.info("no tokenizer of %s on this machine%s: the tokens of prompts are estimated", judge.model, reason)
         return None
     return tokenizer

@@ -10,6 +10,8 @@ from rubric_order.judging.engines import Response
 
 log = logging.getLogger(__name__)
 
+UNASKED = ("stopped", "budget")  # where no call was made: the endpoint is down, or the budget is spent
+
 # A speed is told once it rests on so many seconds and answers after the first one.
 LEAST_SECONDS = 20.0
 LEAST_ANSWERS = 20
@@ -49,10 +51,11 @@ def progress(
     clock = clock or time.monotonic
     speed = Speed()
     started, last = clock(), None
-    failed = prompt_tokens = cached_tokens = 0
+    failed = unasked = prompt_tokens = cached_tokens = 0
     for done, response in enumerate(responses, start=1):
         yield response
         failed += response.error is not None
+        unasked += not response.attempts and (response.error or "").partition(":")[0] in UNASKED
         prompt_tokens += response.prompt_tokens or 0
         cached_tokens += response.cached_tokens or 0
         now = clock()
@@ -60,9 +63,10 @@ def progress(
             last = now
             told = _told(speed.at(now, done), total - done, now - started)
             cached = 100 * cached_tokens / max(prompt_tokens, 1)
+            left_out = f", {unasked} not asked" if unasked else ""
             log.info(
-                "judged %d / %d requests%s, %d failed, %.0f%% of prompt tokens from cache",
-                *(done, total, told, failed, cached),
+                "asked %d / %d requests%s, %d failed%s, %.0f%% of prompt tokens from cache",
+                *(done - unasked, total, told, failed - unasked, left_out, cached),
             )
 
 

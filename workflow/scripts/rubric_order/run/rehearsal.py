@@ -208,6 +208,11 @@ def _first_judge(config: Config, dataset: str) -> str:
     return next(judge for judge in named if isinstance(config.judges[judge], Simulated))
 
 
+def folder(config: Config) -> str:
+    """The folder in which a rehearsal runs, from where the workflow was started; empty in any other run."""
+    return FOLDER if config.rehearse else ""
+
+
 def note(config: Config) -> str:
     """One sentence or two for every page of a rehearsal; empty in any other run."""
     if not config.rehearse:

@@ -217,7 +217,9 @@ class ChatCompletions(Protocol[Chat]):
         else:
             logprobs, place = read_options(tokens[start:], variants)
             place = None if place is None else start + place
-        self.unknown += logprobs is None
+        # Several scores are read with their probabilities where an endpoint gives them. Nobody who chose `feedback`
+        # waits for them.
+        self.unknown += logprobs is None and self.under(request.profile).answer_format == "score"
         return logprobs, place
 
 

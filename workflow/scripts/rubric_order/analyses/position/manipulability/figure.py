@@ -24,6 +24,7 @@ CAPTION = (
     "of the prompt may move an unstable judge as much."
 )
 QUANTITIES = {"points": "Points", "places": "Rank places", "best_changed": "Share of prompts,\nbest changed"}
+ALONE = "no prompt has\nseveral candidates"  # to rank: all that leaves a quantity without an estimate
 CHOICES = {"own": "one item", "shared": "all items"}
 LOOKS: dict[str, dict[str, Any]] = {
     "seen": {"marker": "o"},
@@ -59,8 +60,10 @@ def draw(manipulability: pd.DataFrame, *, view: View, layout: Layout, labels: La
             _draw_panel(axis, block, judges)
         items = rows_with(chosen, dataset=dataset, quantity="points")["n_items"].max()
         row[0].set_title(f"{labels.dataset(dataset)} ({items} items)", loc="left")
-    for axis, name in zip(axes[-1], QUANTITIES.values(), strict=True):
+    for axis, (quantity, name) in zip(axes[-1], QUANTITIES.items(), strict=True):
         axis.set_xlabel(name)
+        if rows_with(chosen, quantity=quantity).empty:
+            axis.set_xticks([])  # of the whole column: a scale would be made up
     axes[0, 0].set_ylim(len(judges) - 0.5, -0.5)  # the first judge stands at the top
     axes[0, 0].set_yticks(range(len(judges)), [labels.judge(judge) for judge in judges])
     style.legend_above(figure, 3)
@@ -69,6 +72,8 @@ def draw(manipulability: pd.DataFrame, *, view: View, layout: Layout, labels: La
 
 def _draw_panel(axis: Axes, block: pd.DataFrame, judges: list[str]) -> None:
     """Both choices of one dataset and quantity beneath each other, judge by judge."""
+    if block.empty:
+        axis.text(0.5, 0.5, ALONE, ha="center", va="center", transform=axis.transAxes)
     for place, (choice, name) in enumerate(CHOICES.items()):
         for part, look in LOOKS.items():
             line = rows_with(block, choice=choice, part=part)
