@@ -299,6 +299,7 @@ def _between(found: Evidence) -> tuple[str, tuple[str, ...], str]:
 
 
 def _notes(own: pd.DataFrame) -> Iterator[str]:
+    yield from choices.notes(own)
     if not own["named_groups"].iloc[0]:
         yield "No groups are named: each item counts as independent of the others."
     failed = own["failure"][own["failure"].notna() & (own["failure"] != EMPTY)].value_counts()

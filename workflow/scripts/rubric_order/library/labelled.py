@@ -44,14 +44,7 @@ def items(table: pd.DataFrame | str | Path) -> pd.DataFrame:
     candidate = reads_table.names_of(rows, "candidate", where, default=EVERY)
     for words, field, what in ((group, "group", "groups"), (candidate, "candidate", "candidates")):
         reads_table.check_alike(item, words.codes, words.values, field, what, where)
-    first = pd.Series(human).groupby(item.codes).transform("first").to_numpy()
-    bad = np.flatnonzero(~np.isnan(human) & (human != first))
-    if len(bad):
-        row = bad[0]
-        name = item.values[item.codes[row]]
-        both = f"{first[row]:g} in an earlier row, {human[row]:g} here"
-        message = f"item {name!r:.60} has two human scores: {both}; expected one"
-        raise InputError(f"{where}: row {row + 1}: field 'human_score': {message}")
+    first = reads_table.one_human(human, item, where)
     columns = {"group_id": group.series(), "candidate": candidate.series(), "human": first, "judge": judge}
     by_item = pd.DataFrame(columns).groupby(item.codes)
     return by_item.agg({"group_id": "first", "candidate": "first", "human": "first", "judge": "mean"})

@@ -279,6 +279,8 @@ def _notes(block: blocks.Block, failure: pd.Series) -> tuple[str, ...]:
         failure: why a read has no score, in the order of the file.
     """
     own, notes = block.table, []
+    if unread := own["unread_judges"].iloc[0]:
+        notes.append(unread)
     if not own["named_groups"].iloc[0]:
         notes.append("No groups are named: each item counts as independent of the others.")
     notes += _of_scale(scales.parse(own["scale"].iloc[0]))

@@ -184,11 +184,17 @@ def _two(record: Mapping[str, Any]) -> list[str]:
     """Names of the two candidates, in the order in which they were shown.
 
     Raises:
-        InputError: they are one.
+        InputError: they are one, or a field says that the second one was shown first.
     """
     shown = [record["answer_a"], record["answer_b"]]
     if shown[0] == shown[1]:
         raise InputError(f"field 'answer_b': expected another one than answer_a, found {shown[1]!r:.60} twice")
+    for name in ("first", "shown_first"):
+        if record.get(name) in (shown[1], "answer_b"):
+            raise InputError(
+                f"field {name!r}: found {record[name]!r:.60}, expected {shown[0]!r:.60}: answer_a is taken for the answer"
+                " that was shown first"
+            )
     return shown
 
 
