@@ -7,7 +7,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from factories import ROOT
 
+import rubric_order as ro
 from rubric_order.base.errors import InputError
 from rubric_order.commands import app
 from rubric_order.library import audits, choices, logs
@@ -208,6 +210,26 @@ def test_a_judge_without_a_preference_is_not_biased():
     assert choice_cards(judged(worth=0.0, items=100, seed=2))[0].verdict == "cannot tell"
     (card,) = choice_cards(judged(worth=0.0, items=100, seed=2), margin_log_odds=2.0)
     assert card.verdict == "equivalent"
+
+
+def test_a_card_warns_of_ties_from_one_in_twenty_on():
+    noted = [choice_cards(judged(worth=1.0, ties=ties))[0].notes for ties in (0.0, 0.3)]
+    warned = [[note for note in notes if "Davidson's model" in note] for notes in noted]
+    assert not warned[0]
+    assert re.match(r"(2|3)\d% of the choices are ties\.", warned[1][0])
+
+
+def test_every_key_of_a_card_is_documented():
+    keys = choice_cards(judged(worth=1.0))[0].to_dict().keys()
+    page = (ROOT / "docs/audit.md").read_text(encoding="utf-8")
+    table = page.partition("## Choices")[2].partition("These logs are read")[0]
+    assert not [name for name in keys if f"`{re.sub('_(low|high)$', '', name)}`" not in table]
+
+
+def test_what_scores_reads_says_which_command_takes_choices():
+    for table in (PAIRS, NAMED_FIRST, judged(worth=1.0, items=2)):
+        with pytest.raises(InputError, match=r"found choices between candidates .* 'rubric-order audit FILE' makes"):
+            ro.bias_card(table)
 
 
 def test_lists_of_three():

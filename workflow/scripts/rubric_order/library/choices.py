@@ -72,18 +72,6 @@ class Row(NamedTuple):
     reason: str | None = None
 
 
-def is_table(table: pd.DataFrame) -> bool:
-    """True for a table of choices: by its columns, or by those that nearly all logs of comparisons have."""
-    if "choice" in table:
-        return "score" not in table or (
-            "first" in table and ("second" in table or column_names.sides(table) is not None)
-        )
-    if "score" in table:
-        return False
-    named_winner = any(column_names.fold(name) == "winner" for name in table.columns)
-    return named_winner or ("ordering" not in table and column_names.sides(table) is not None)
-
-
 def as_comparisons(
     table: pd.DataFrame,
     where: str | Path = "choices",

@@ -93,16 +93,34 @@ class Columns:
             columns[name] = of_file
         return cls(columns).checked(option)
 
-    def checked(self, option: str) -> "Columns":
+    @classmethod
+    def given(cls, names: "Mapping[str, str] | Columns | None", others: Sequence[str] = ()) -> "Columns":
+        """Names from the argument `columns` of a function.
+
+        Args:
+            names: by our name, that of the table. others: names that are known beside those of reads.
+
+        Raises:
+            InputError: a name is not known.
+        """
+        return names if isinstance(names, cls) else cls(dict(names or {})).checked("columns", others)  # type: ignore[arg-type]
+
+    def checked(self, option: str, others: Sequence[str] = ()) -> "Columns":
         """The names, each of which is known.
+
+        Args:
+            option: names it in errors. others: names that are known beside those of reads.
 
         Raises:
             InputError: one is not.
         """
+        expected = [*LIKELY, *others]
         for name in self.names:
-            if name not in LIKELY and not PROBABILITY.fullmatch(name):
-                hint = nearest(name, LIKELY)
-                raise InputError(f"{option}: {name!r:.60}: expected one of {', '.join(LIKELY)} or p_1, p_2, ...{hint}")
+            if name not in expected and not PROBABILITY.fullmatch(name):
+                hint = nearest(name, expected)
+                raise InputError(
+                    f"{option}: {name!r:.60}: expected one of {', '.join(expected)} or p_1, p_2, ...{hint}"
+                )
         return self
 
 
@@ -174,6 +192,17 @@ def shown_first(table: pd.DataFrame) -> str | None:
     """The column that names the candidate that was shown first, beside two columns of candidates; None without one."""
     by_fold = {fold(name): str(name) for name in table.columns}
     return next((by_fold[name] for name in SHOWN_FIRST if name in by_fold), None) if sides(table) else None
+
+
+def of_choices(table: pd.DataFrame) -> bool:
+    """True for a table of choices: by its columns, or by those that nearly all logs of comparisons have."""
+    if "choice" in table:
+        return "score" not in table or ("first" in table and ("second" in table or sides(table) is not None))
+    if "score" in table:
+        return False
+    named_winner = any(fold(name) == "winner" for name in table.columns)
+    pair = sides(table)
+    return named_winner or ("ordering" not in table and pair is not None and len(pair[0]) > 1)  # `a` may be anything
 
 
 def _column(table: pd.DataFrame, path: str) -> str | None:

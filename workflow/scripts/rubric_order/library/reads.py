@@ -1,7 +1,7 @@
 """A plain table of reads, from a file or from memory, as the table of scores that statistics read."""
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -179,18 +179,21 @@ class Single(NamedTuple):
     probabilities: np.ndarray
 
 
-def single_reads(reads: pd.DataFrame, where: str | Path = "reads") -> Iterator[Single]:
+def single_reads(
+    reads: pd.DataFrame, where: str | Path = "reads", columns: Mapping[str, str] | None = None
+) -> Iterator[Single]:
     """Reads that need no other read beside them, judge by judge.
 
     Args:
         reads: columns ``ordering``; ``score`` or ``p_1`` to ``p_n``, or both; and ``judge`` where it is known. Other
             columns are not read. Scores are the numbers 1 to n.
         where: names the table in errors.
+        columns: names that the table has for these.
 
     Raises:
         InputError: as `as_scores`.
     """
-    reads = _with_our_names(reads, None, where)
+    reads = _with_our_names(reads, Columns.given(columns), where)
     has_shares = any(PROBABILITY.fullmatch(str(name)) for name in reads.columns)
     absent = [name for name in ("ordering", "score") if name not in reads and not (name == "score" and has_shares)]
     if absent:
@@ -278,6 +281,11 @@ def _with_our_names(reads: pd.DataFrame, columns: Columns | None, where: str | P
 
 def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
     columns = [str(name) for name in reads.columns]
+    if column_names.of_choices(reads):
+        raise InputError(
+            f"{where}: expected reads that score, found choices between candidates (columns {files.listed(columns)});"
+            f" 'rubric-order audit FILE' makes their cards (Choices, {sources.PAGE})"
+        )
     absent = [name for name in REQUIRED if name not in columns]
     if absent:
         raise column_names.missing(absent, reads, where, OPTIONAL)
