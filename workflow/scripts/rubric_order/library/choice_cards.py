@@ -304,8 +304,8 @@ def _notes(own: pd.DataFrame, found: Evidence) -> Iterator[str]:
     if found.ties.estimate >= MANY_TIES and found.first_last.known:
         yield (
             f"{found.ties.estimate:.0%} of the choices are ties. What a place adds takes them by Davidson's model. For"
-            " a judge that calls a tie where candidates are close it comes out too large: by 13% with 12% of ties, by 24%"
-            " with 24%."
+            " a judge that calls a tie where candidates are close it comes out too large: by 13% with 12% of ties, by"
+            " 24% with 24%."
         )
     if not own["named_groups"].iloc[0]:
         yield "No groups are named: each item counts as independent of the others."
