@@ -10,7 +10,10 @@ from factories import simulated_reads
 from scipy import stats
 
 from rubric_order.analyses.agreement.budget_curve import estimate as budget_curve
+from rubric_order.analyses.agreement.budget_curve import figure
 from rubric_order.analyses.agreement.budget_curve import table as layout
+from rubric_order.base.labels import Labels
+from rubric_order.figures import view
 from rubric_order.methods.agreement import subsets
 from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import resampling
@@ -272,6 +275,30 @@ def test_the_share_of_the_gain_is_1_with_all_reads_and_known_only_where_there_is
     assert layout.TABLE.for_print(rows)["3 reads: % of the gain"].tolist() == [""]
     printed = layout.TABLE.for_print(layout.TABLE.table(found, study="s", statistic="pearson", cluster="group"))
     assert printed["3 reads: % of the gain"].str.match(r"\d\d \[").all()
+
+
+@pytest.mark.parametrize(
+    ("rated", "reason"),
+    [
+        (True, "Curves of study s are of strategy fixed; the figure shows balanced (its key strategies)"),
+        (False, "No two items of study s have human scores and a score from each of several reads"),
+    ],
+)
+def test_an_empty_figure_says_why(rated, reason):
+    reads = simulated_reads(groups=6, strategies=("fixed",), noise=1.0, seed=4)
+    found = budget_curve.estimate(reads if rated else reads.assign(human_score=np.nan), confidence=0.95, seed=1)
+    options = {"study": "s", "n": 5, "readout": "hard", "measure": "pearson", "labels": Labels({}, {})}
+    drawn = view.draw(figure, found, **options, strategies=["balanced"], width_in=6.5)
+    assert drawn.texts[0].get_text() == reason
+
+
+def test_a_curve_of_recorded_orderings_can_be_drawn():
+    reads = simulated_reads(groups=6, strategies=("balanced",), noise=1.0, seed=4).assign(strategy="recorded")
+    found = budget_curve.estimate(reads, confidence=0.95, seed=1)
+    options = {"study": "s", "n": 5, "readout": "hard", "measure": "pearson"}
+    labels = Labels({judge: judge for judge in reads["judge"]}, {name: name for name in reads["dataset"]})
+    drawn = view.draw(figure, found, **options, labels=labels, strategies=["recorded"], width_in=6.5, panel_height_in=2)
+    assert drawn.axes
 
 
 def of_share(found, k):

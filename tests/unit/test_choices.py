@@ -7,7 +7,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from factories import ROOT
 
+import rubric_order as ro
 from rubric_order.base.errors import InputError
 from rubric_order.commands import app
 from rubric_order.library import audits, choices, logs
@@ -73,6 +75,73 @@ def test_a_pair_of_columns_and_lists_are_the_same():
     lists = PAIRS.assign(ordering=PAIRS["ordering"].str.split(", "))
     for table in (two, lists):
         pd.testing.assert_frame_equal(compared(table), compared(PAIRS))
+
+
+NAMED_FIRST = pd.DataFrame(
+    {
+        "question": ["q1", "q1", "q2", "q2"],
+        "answer_a": "llama",
+        "answer_b": "gpt-4",
+        "first": ["llama", "gpt-4"] * 2,
+        "verdict": ["B", "A", "tie", "B"],
+    }
+)
+GIVEN = Columns.parse(["item=question,choice=verdict"])
+
+
+@pytest.mark.parametrize(
+    "first",
+    [["llama", "gpt-4"] * 2, ["answer_a", "Answer B"] * 2, ["A", "b"] * 2],
+    ids=["candidate", "column", "letter"],
+)
+def test_a_column_that_names_the_one_shown_first_gives_both_places(first):
+    found = compared(NAMED_FIRST.assign(first=first), columns=GIVEN)
+    same = [name for name in found if name != "sides"]
+    pd.testing.assert_frame_equal(found[same], compared(PAIRS)[same])
+
+
+def test_a_log_of_two_answers_is_turned_where_a_column_names_the_one_shown_first(tmp_path):
+    log = NAMED_FIRST.rename(columns={"question": "question_id", "verdict": "winner"})
+    log = log.assign(length_a=[9, 9, 9, 9], length_b=[1, 1, 1, 1])
+    found = compared(logs.recognised(log, "log").choices)
+    assert [list(order) for order in found["ordering"]] == [[2, 1], [1, 2]] * 2
+    assert found["longest"].tolist() == [1, 2, 1, 2]
+    log.to_csv(tmp_path / "log.csv", index=False)
+    (card,) = audits.audit(tmp_path / "log.csv").choices
+    assert card.evidence.crossed == 1
+    assert card.notes[0].startswith(
+        "A choice such as A is read as the candidate that was shown first, and not as answer_a"
+    )
+
+
+def test_a_choice_may_name_the_column_of_a_candidate():
+    by_column = NAMED_FIRST.assign(verdict=["answer_b", "answer_b", "tie", "Answer A"])
+    assert compared(by_column, columns=GIVEN)["position"].tolist() == [2, 1, 0, 2]
+    assert set(compared(by_column, columns=GIVEN)["sides"]) == {""}
+    labels = Labels.parse(["A=answer_a,B=answer_b"])
+    assert compared(NAMED_FIRST, columns=GIVEN, labels=labels)["position"].tolist() == [2, 2, 0, 1]
+
+
+def test_a_column_that_contradicts_the_order_is_an_error(tmp_path):
+    wrong = Columns.parse(["item=question,first=answer_a,second=answer_b,choice=verdict"])
+    with pytest.raises(InputError, match="row 2: field 'first': 'gpt-4' was shown first, but --columns takes answer_a"):
+        compared(NAMED_FIRST, columns=wrong)
+    assert len(compared(NAMED_FIRST.assign(first="llama"), columns=wrong)) == 4
+    with pytest.raises(
+        InputError, match="row 3: field 'first': expected llama or gpt-4, the one of answer_a and answer"
+    ):
+        compared(NAMED_FIRST.assign(first=["llama", "gpt-4", "mistral", "llama"]), columns=GIVEN)
+    NAMED_FIRST.to_csv(tmp_path / "pairs.csv", index=False)
+    with pytest.raises(InputError, match=r"'item' and 'choice' are missing.*--columns item=question,choice=verdict\?"):
+        audits.audit(tmp_path / "pairs.csv")
+
+
+def test_pairs_whose_choice_has_another_name_are_no_scores(tmp_path):
+    table = NAMED_FIRST.drop(columns="first").rename(columns={"answer_a": "model_a", "answer_b": "model_b"})
+    table.to_csv(tmp_path / "pairs.csv", index=False)
+    hint = "--columns item=question,choice=verdict,first=model_a,second=model_b"
+    with pytest.raises(InputError, match=hint):
+        audits.audit(tmp_path / "pairs.csv")
 
 
 def test_an_item_with_several_pairs_has_several_comparisons():
@@ -141,6 +210,26 @@ def test_a_judge_without_a_preference_is_not_biased():
     assert choice_cards(judged(worth=0.0, items=100, seed=2))[0].verdict == "cannot tell"
     (card,) = choice_cards(judged(worth=0.0, items=100, seed=2), margin_log_odds=2.0)
     assert card.verdict == "equivalent"
+
+
+def test_a_card_warns_of_ties_from_one_in_twenty_on():
+    noted = [choice_cards(judged(worth=1.0, ties=ties))[0].notes for ties in (0.0, 0.3)]
+    warned = [[note for note in notes if "Davidson's model" in note] for notes in noted]
+    assert not warned[0]
+    assert re.match(r"(2|3)\d% of the choices are ties\.", warned[1][0])
+
+
+def test_every_key_of_a_card_is_documented():
+    keys = choice_cards(judged(worth=1.0))[0].to_dict().keys()
+    page = (ROOT / "docs/audit.md").read_text(encoding="utf-8")
+    table = page.partition("## Choices")[2].partition("These logs are read")[0]
+    assert not [name for name in keys if f"`{re.sub('_(low|high)$', '', name)}`" not in table]
+
+
+def test_what_scores_reads_says_which_command_takes_choices():
+    for table in (PAIRS, NAMED_FIRST, judged(worth=1.0, items=2)):
+        with pytest.raises(InputError, match=r"found choices between candidates .* 'rubric-order audit FILE' makes"):
+            ro.bias_card(table)
 
 
 def test_lists_of_three():

@@ -299,6 +299,10 @@ def test_a_run_has_a_folder_of_its_own_in_results(root):
     for output in ("results/store", "results/plan", "elsewhere", "results/../x", "/results/mine", "results/a/b"):
         with pytest.raises(InputError, match="config: output: "):
             loading.complete(written | {"output": output}, folder=root)
+    taken = r"'pairs' is a folder that each run has in its results; expected another name, such as results/pairs_run"
+    with pytest.raises(InputError, match=taken):
+        loading.complete(written | {"output": "results/pairs"}, folder=root)
+    assert loading.complete(written | {"output": "results/pairs_run"}, folder=root).output == "results/pairs_run"
 
 
 def test_every_folder_that_a_run_writes_cannot_be_the_folder_of_another(root):

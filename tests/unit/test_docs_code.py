@@ -136,6 +136,7 @@ def logs_of_others(folder: Path) -> None:
     """The files that the page on `audit` names as examples of other programs' logs."""
     reads = pd.read_csv(folder / "reads.csv")
     named = pd.DataFrame({"sample_id": reads["item"], "prompt": reads["group"], "shown": reads["ordering"]})
+    named.assign(judge_score=reads["score"], judge_model="gpt_5").to_csv(folder / "log.csv", index=False)
     named["grading"] = [{"score": f"{score}/5"} for score in reads["score"]]
     named.to_json(folder / "log.jsonl.gz", orient="records", lines=True)
     places = [("llama", "gpt-4"), ("gpt-4", "llama")] * 4

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import json
+import re
 import subprocess
 import sys
 
@@ -103,6 +104,80 @@ def test_a_result_is_a_table_that_a_notebook_shows_and_draws(plain):
         held = plt.get_fignums()
         assert result.plot().axes
         assert plt.get_fignums() == held  # a notebook shows what a cell returns, and all that pyplot holds
+
+
+RESULTS = (ro.position_bias, ro.score_effects, ro.agreement, ro.budget_curve, ro.bias_card)
+FULL = orderings.balanced(3).tolist()
+
+
+def small(orderings, **columns):
+    rows = [
+        {
+            "item": f"i{item}",
+            "ordering": " ".join(map(str, shown)),
+            "score": 1 + (item + place) % 3,
+            "human_score": 1 + item % 3,
+        }
+        for item in range(12)
+        for place, shown in enumerate(orderings)
+    ]
+    return pd.DataFrame(rows).assign(**columns)
+
+
+@pytest.mark.parametrize("function", RESULTS)
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (
+            small(FULL[:1]),
+            "All reads are in one ordering|Fewer than two items have a human score and a score from each of",
+        ),
+        (small([(1, 2, 3), (3, 2, 1)]), r"Some score stands seldom or never in some position \(2 orderings\)"),
+        (small(FULL, score=""), "No read has a score|Fewer than two items have"),
+    ],
+    ids=["one ordering", "two orderings", "no scores"],
+)
+def test_a_result_without_estimates_says_so_in_its_figure(function, table, reason):
+    try:
+        result = function(table)
+    except ro.InputError:
+        assert table["score"].eq("").all()
+        return
+    figure = result.plot()
+    assert figure.axes or re.match(reason, figure.texts[0].get_text())
+    assert len(repr(result))
+
+
+@pytest.mark.parametrize("function", [*RESULTS, ro.calibrate, ro.corrected_mean])
+def test_every_function_of_reads_takes_names_of_columns(function, tmp_path):
+    table = small(FULL)
+    foreign = table.set_axis(["sample", "shown", "judge_score", "people"], axis=1)
+    names = {"item": "sample", "ordering": "shown", "score": "judge_score", "human_score": "people"}
+    foreign.to_csv(tmp_path / "reads.csv", index=False)
+    expected = repr(function(table))
+    assert repr(function(foreign, columns=names)) == expected
+    assert repr(function(tmp_path / "reads.csv", columns=names)) == expected
+    with pytest.raises(ro.InputError, match=r"columns: 'itme': expected one of item, .* did you mean 'item'"):
+        function(foreign, columns={"itme": "sample"})
+
+
+@pytest.mark.parametrize("function", RESULTS)
+def test_every_statistic_of_reads_takes_a_scale(function):
+    letters = small(FULL).replace({"ordering": {"1": "C", "2": "B", "3": "A"}}, regex=True)
+    letters["score"] = letters["score"].map({1: "C", 2: "B", 3: "A"})
+    letters["human_score"] = letters["human_score"].map({1: "C", 2: "B", 3: "A"})
+    assert len(function(letters, scale="C,B,A").statistics) == len(function(small(FULL)).statistics)
+    with pytest.raises(ro.InputError, match="expected each of"):
+        function(letters, scale=["D", "B", "A"])
+
+
+def test_calibrated_scores_take_names_of_columns():
+    table, names = small(FULL), {"ordering": "shown", "score": "judge_score"}
+    foreign = table.rename(columns={"ordering": "shown", "score": "judge_score"})
+    calibration = ro.calibrate(table)
+    found = calibration.apply(foreign, columns=names)
+    assert found["calibrated_score"].tolist() == calibration.apply(table)["calibrated_score"].tolist()
+    assert found.columns.tolist() == [*foreign.columns, "calibrated_score"]
 
 
 def test_a_card_has_the_agreement_with_people_where_there_are_human_scores(plain, tmp_path):

@@ -1,5 +1,7 @@
 """The methods of a run in words: what it says follows the config, and what it cites is there."""
 
+import importlib
+import inspect
 import re
 
 import numpy as np
@@ -38,8 +40,8 @@ def run(**changes):
     return found | changes
 
 
-def text(config, statistics=(), versions=None, **others):
-    counts = {"s": {"d": methods.Counts(12, 3, 240, 6)}}
+def text(config, statistics=(), versions=None, scales=(), **others):
+    counts = {"s": {"d": methods.Counts(12, 3, 240, 6, scales)}}
     about = {"counts": counts, "versions": versions or {}, "statistics": statistics, "software": SOFTWARE}
     return methods.text(config, **about, library=LIBRARY, **others)
 
@@ -52,7 +54,8 @@ def test_it_says_models_revisions_versions_seeds_counts_and_tests_of_this_run():
     assert "at most 8 tokens, seed 0, number format bfloat16, and wrote feedback and then a score." in said
     assert "What answered: version of the engine: 0.32.0 (240 answers)." in said
     assert "240 reads; 6 (2.50%) gave no score" in said
-    assert "intervals cover 90% and come from 2,000 bootstrap resamples of groups (seed 11)" in said
+    assert "were the sample, and intervals cover 90%. Those of position_selection come from 2,000 bootstrap" in said
+    assert "bootstrap resamples of groups (seed 11). Whether" in said
     assert "Rao-Scott correction" in said
     assert "Further statistics (budget_curve)" in said
     assert r"note = {Doe (2020), 50\% of\_all}" in cited
@@ -64,8 +67,29 @@ def test_what_the_run_did_not_do_is_not_said():
     assert "Conditions" not in said
     assert "li2025" not in cited
     assert "rao1984" not in cited
+    assert "resamples" not in said
+    assert "Random orderings" not in said
+    for strategies, counted in ((["single", "random"], True), (["latin"], True), (["single", "recorded"], False)):
+        other, _ = text(run(studies={"s": STUDY | {"strategies": strategies}}))
+        assert ("Random orderings had seed 7." in other) == counted
     other, _ = text(run(studies={"s": STUDY | {"conditions": ["baseline", "letter"]}}))
     assert "Conditions: baseline, letter [@li2025]." in other
+
+
+def test_the_number_of_options_is_that_of_the_reads():
+    pairs = STUDY | {"probe": "pair_order", "strategies": ["recorded"], "permutes": "the two answers"}
+    said, _ = text(run(studies={"s": pairs}), ["position_consistency"], scales=(2,))
+    assert "with 2 options. Orderings: recorded: the orderings in which answers had been recorded. Its judges" in said
+    assert "Shares of comparisons have Clopper-Pearson intervals" in said
+    assert "bootstrap" not in said
+    assert "with 5 options" in text(run())[0]
+
+
+def test_statistics_that_are_said_to_be_resampled_take_a_number_of_resamples():
+    for name, record in catalogue.STATISTICS.items():
+        estimate = importlib.import_module(catalogue.module("statistics", name)).estimate
+        takes = "resamples" in inspect.signature(estimate).parameters
+        assert takes == ("bootstrap" in record.settings), name
 
 
 def test_it_says_who_wrote_and_reviewed_reference_answers_and_how_many_were_accepted():
@@ -151,6 +175,6 @@ def test_counts_are_those_of_all_judges_together(tmp_path):
         unit = np.char.add(np.char.add(group, "/"), np.tile(["x", "y"], 3 * groups))
         failure = pd.Series([None] * len(unit), dtype="string")
         failure.iloc[:failed] = "no_score"
-        pd.DataFrame({"unit_id": unit, "group_id": group, "failure": failure}).to_parquet(path)
+        pd.DataFrame({"unit_id": unit, "group_id": group, "failure": failure, "n": 5}).to_parquet(path)
     counted = methods.counts(tmp_path / f"s/{name}.parquet" for name in of_judge)
-    assert counted == {"s": {"d": (8, 4, 18 + 24, 5), "e": (4, 2, 12, 0)}}
+    assert counted == {"s": {"d": (8, 4, 18 + 24, 5, (5,)), "e": (4, 2, 12, 0, (5,))}}

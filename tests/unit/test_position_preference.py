@@ -261,4 +261,10 @@ def test_the_figure_has_a_panel_a_judge_and_readout_and_a_line_a_dataset(found):
     one = view.draw(figure, found[found["dataset"] != "e"], **options, **shape)
     assert len(one.axes[0].containers) == 1  # one dataset needs no line for all
     empty = view.draw(figure, found, **options | {"strategy": "all"}, **shape)
-    assert "tell a position preference" in empty.texts[0].get_text()
+    assert empty.texts[0].get_text().startswith("No reads of study s (strategy: all) that tell a position preference")
+    contrast = found.assign(estimate=found["estimate"].mask(found["quantity"] == "preference"))
+    empty = view.draw(figure, contrast, **options, **shape)
+    text = "of study s (strategy: balanced) do not tell what each position adds, only what the first adds over the last"
+    assert text in empty.texts[0].get_text()
+    empty = view.draw(figure, contrast.assign(estimate=np.nan), **options, **shape)
+    assert empty.texts[0].get_text().startswith("Too few reads of an item differ in study s (strategy: balanced)")

@@ -9,7 +9,7 @@ import pytest
 
 import rubric_order as ro
 from rubric_order.base.errors import InputError
-from rubric_order.library import comparison, estimates, reads, scales
+from rubric_order.library import comparison, doctor, estimates, reads, scales
 from rubric_order.library.columns import Columns
 from rubric_order.prompts import orderings
 
@@ -53,8 +53,47 @@ def test_all_missing_columns_are_named_at_once_with_the_nearest():
         scores(FOREIGN)
     message = str(error.value)
     assert message.startswith("reads: columns 'item', 'ordering' and 'score' are missing; found sample_id, shown, ")
-    assert "did you mean --columns item=sample_id,ordering=shown,score=judge_score?" in message
+    assert (
+        "did you mean --columns item=sample_id,ordering=shown,score=judge_score,group=prompt? Optional: group"
+        in message
+    )
     assert "docs/audit.md" in message
+
+
+JUDGED = pd.DataFrame(
+    {
+        "sample_id": ["a", "a", "b", "b"],
+        "prompt": ["p", "p", "q", "q"],
+        "judge_model": ["x", "y"] * 2,
+        "shown": ["1 2 3", "3 2 1"] * 2,
+        "judge_answer": ["1/3", "2/3", "3/3", "3/3"],
+        "annotator_mean": [2, 2, 3, 3],
+    }
+)
+ALL = "item=sample_id,ordering=shown,score=judge_answer,judge=judge_model,group=prompt,human_score=annotator_mean"
+
+
+def test_columns_that_are_useful_are_suggested_with_those_that_are_needed():
+    with pytest.raises(InputError) as error:
+        scores(JUDGED)
+    assert f"did you mean --columns {ALL}? Optional: judge, group and human_score (docs" in str(error.value)
+    found = scores(JUDGED, columns=Columns.parse([ALL]))
+    read = found[["judge", "item_id", "group_id", "human_score", "score"]].to_numpy().tolist()
+    assert sorted(read) == [["x", "a", "p", 2, 1], ["x", "b", "q", 3, 3], ["y", "a", "p", 2, 2], ["y", "b", "q", 3, 3]]
+
+
+def test_a_column_of_judges_that_is_not_read_is_named_on_the_card(tmp_path):
+    needed = dict(part.split("=") for part in ALL.split(",")[:3])
+    (card,) = ro.bias_card(JUDGED, columns=needed)
+    assert card.notes[0] == (
+        "Column 'judge_model' has 2 values and is not read: all reads count as those of one judge."
+        " If it names judges, say --columns judge=judge_model."
+    )
+    JUDGED.to_csv(tmp_path / "log.csv", index=False)
+    assert doctor.diagnose(tmp_path / "log.csv", columns=needed)[0].notes == card.notes[:1]
+    for table in (JUDGED.assign(judge_model="x"), JUDGED.drop(columns="judge_model"), JUDGED.assign(judge="x")):
+        (card,) = ro.bias_card(table, columns=needed)
+        assert "judge_model" not in " ".join(card.notes)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,13 @@ def test_a_winner_goes_before_the_answer_beside_it_which_is_kept(tmp_path):
     assert responses["reasoning"].tolist() == ["Long words. [[A]]"]
 
 
+@pytest.mark.parametrize("field", [{"first": "y"}, {"shown_first": "answer_b"}])
+def test_a_field_that_says_that_the_second_was_shown_first_is_an_error(tmp_path, field):
+    with pytest.raises(InputError, match="answer_a is taken for the answer that was shown first"):
+        scored(tmp_path, any_benchmark() | field)
+    assert scored(tmp_path, any_benchmark() | {"first": "x"})[0] == scored(tmp_path, any_benchmark())[0]
+
+
 def test_no_winner_is_a_failure_and_never_a_choice(tmp_path):
     places, _, _ = scored(tmp_path, any_benchmark(winner="none", response=None), any_benchmark(question_id="8"))
     assert pd.isna(places[0])

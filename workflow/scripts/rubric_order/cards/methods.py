@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
-from rubric_order import strategies
+from rubric_order import catalogue, strategies
 from rubric_order.base import gold
 from rubric_order.contracts.scores import SCORES
 
@@ -36,6 +36,12 @@ STATISTICS = {
     "order_tests": (
         "A bias was called found where a test of the order had p of at most 3% after Holm's adjustment for all tests "
         "of the judge's bias card. Option probabilities decided what is in log-odds where they were known.",
+        (),
+    ),
+    "position_consistency": (
+        "Shares of comparisons have Clopper-Pearson intervals with the jackknife's error over groups, and differences "
+        "those of the jackknife; what a place adds to a candidate's log-odds was estimated by a conditional logit of "
+        "pairs of reads with Firth's penalty.",
         (),
     ),
     "human_agreement": (
@@ -81,18 +87,19 @@ STATISTICS = {
     ),
 }
 
-COUNTED = ("unit_id", "group_id", "failure")  # columns of scores
+COUNTED = ("unit_id", "group_id", "failure", "n")  # columns of scores
 SLOT = ["group_id", "criterion", "rubric_id", "level"]  # what a reference answer is written for
 CITED = re.compile(r"@([\w:-]+)")  # a key, in what another package says of its methods
 
 
 class Counts(NamedTuple):
-    """Counts of what one study has of one dataset, over its judges."""
+    """Counts of what one study has of one dataset, over its judges, and the numbers of options that were shown."""
 
     n_items: int
     n_groups: int
     n_reads: int
     n_failed: int
+    scales: tuple[int, ...] = ()
 
 
 class Answers(NamedTuple):
@@ -133,7 +140,11 @@ def counts(scores: Iterable[Path]) -> dict[str, dict[str, Counts]]:
     for (study, dataset), parts in tables.items():
         reads = pd.concat(parts)
         made = Counts(
-            reads["unit_id"].nunique(), reads["group_id"].nunique(), len(reads), int(reads["failure"].count())
+            reads["unit_id"].nunique(),
+            reads["group_id"].nunique(),
+            len(reads),
+            int(reads["failure"].count()),
+            tuple(sorted(map(int, reads["n"].unique()))),
         )
         by_study.setdefault(study, {})[dataset] = made
     return by_study
@@ -284,7 +295,8 @@ def _references(name: str, run: Mapping[str, Any], made: Answers, cite: Cite) ->
 
 def _study(name: str, study: Mapping[str, Any], counts: Mapping[str, Counts], cite: Cite) -> str:
     source = study["source"]
-    levels = " and ".join(map(str, study["scales"]))
+    shown = sorted({n for counted in counts.values() for n in counted.scales}) or study["scales"]
+    levels = " and ".join(map(str, shown))
     orders = "; ".join(
         f"{strategy}: {STRATEGIES.get(strategy, 'see the documentation')}" for strategy in study["strategies"]
     )
@@ -292,12 +304,24 @@ def _study(name: str, study: Mapping[str, Any], counts: Mapping[str, Counts], ci
     conditions = [condition for condition in study["conditions"] if condition != "baseline"]
     varied = f" Conditions: {', '.join(study['conditions'])}{cite('li2025')}." if conditions else ""
     share = f" ({failed / reads:.2%})" if reads else ""
+    seed = f" Random orderings had seed {study['seed']}." if any(map(_draws, study["strategies"])) else ""
     return (
         f"Study `{name}` varied the order of {study['permutes']}{cite(source) if source else ''}, "
-        f"with {levels} options. Orderings: {orders}. "
-        f"Random orderings had seed {study['seed']}.{varied} Its judges gave {_many(reads, 'read')}; "
+        f"with {levels} options. Orderings: {orders}.{seed}{varied} Its judges gave {_many(reads, 'read')}; "
         f"{failed:,}{share} gave no score and were left out of estimates."
     )
+
+
+def _draws(strategy: str) -> bool:
+    """True for a strategy whose orderings are drawn, or may be, since it is not ours."""
+    known = strategies.STRATEGIES.get(strategy)
+    return known is None or known.drawn or known.crossed == "drawn"
+
+
+def _resampled(statistic: str) -> bool:
+    """True for a statistic whose intervals come from the resamples of config."""
+    record = catalogue.STATISTICS.get(statistic)
+    return record is not None and "bootstrap" in record.settings and "paired" not in record.settings
 
 
 def _analysis(
@@ -305,9 +329,13 @@ def _analysis(
 ) -> str:
     said = [
         "Unless a caption says otherwise, groups of units that share a prompt were the sample, and intervals cover "
-        f"{bootstrap['confidence']:.0%} and come from {bootstrap['resamples']:,} bootstrap resamples of groups (seed "
-        f"{bootstrap['seed']})."
+        f"{bootstrap['confidence']:.0%}."
     ]
+    if resampled := [name for name in statistics if _resampled(name)]:
+        said.append(
+            f"Those of {', '.join(resampled)} come from {bootstrap['resamples']:,} bootstrap resamples of groups (seed "
+            f"{bootstrap['seed']})."
+        )
     for name in statistics:
         if name in STATISTICS:
             sentence, keys = STATISTICS[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,14 +14,13 @@ from rubric_order.analyses.agreement.advice import estimate as advice
 from rubric_order.base.errors import InputError, nearest
 from rubric_order.base.readouts import READ, Readout
 from rubric_order.library import estimates, results
-from rubric_order.library.columns import Columns
-from rubric_order.library.scales import Scale
 from rubric_order.methods.advice import goals
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from rubric_order.library.results import Reads
+    from rubric_order.library.scales import Scale
 
 RESAMPLES = 400
 SHOWN = (
@@ -30,7 +29,7 @@ SHOWN = (
 )
 HEADS = ("strategy", "groups", "items", "calls", "cost", "predicted", "r or mean", "beyond")
 NAMES = {Readout.HARD: "written scores", Readout.SOFT: "expected scores"}
-SIZES = {"panel_height_in": 2.2}
+SIZES: Mapping[str, Any] = {"panel_height_in": 2.2}
 
 
 @dataclass(frozen=True, repr=False)
@@ -124,7 +123,7 @@ def advise(
     price: float | None = None,
     readout: str | None = None,
     columns: Mapping[str, str] | None = None,
-    scale: Scale | None = None,
+    scale: Sequence[str] | str | Scale | None = None,
 ) -> Advice:
     """Options of a further study, with the precision that some reads predict for each.
 
@@ -141,7 +140,7 @@ def advise(
         price: of one call.
         readout: ``hard``, of written scores, or ``soft``, of expected ones; by default all that there are. Goals of
             cards (the last three) take what a card takes.
-        columns, scale: see `bias_card`.
+        columns, scale: see `position_bias`.
 
     Returns:
         The options, cheapest first. Without a target each takes what the budget pays for, the most precise first.
@@ -166,8 +165,7 @@ def advise(
     if readout is not None and readout not in set(READ):
         raise InputError(f"readout: expected 'hard' or 'soft', found {readout!r:.60}")
     where: object = reads if isinstance(reads, str | Path) else "reads"
-    column_names = None if columns is None else Columns(dict(columns)).checked("columns")
-    scores = estimates.scores_of(reads, columns=column_names, scale=scale)
+    scores = estimates.scores_of(reads, columns=columns, scale=scale)
     rows = advice.estimate(
         scores,
         goal=goal,

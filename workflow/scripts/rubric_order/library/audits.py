@@ -130,4 +130,4 @@ def form_of(
     if not names.names and (log := logs.recognised(table, where)) is not None:
         return log.form, log
     named = column_names.named(table, names, where)
-    return (CHOICES if nominal or choices.is_table(named) else SCORES), None
+    return (CHOICES if nominal or column_names.of_choices(named) else SCORES), None

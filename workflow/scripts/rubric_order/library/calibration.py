@@ -116,7 +116,9 @@ class Calibrations(Mapping[str, Calibration]):
             raise InputError(f"probabilities: expected {n} numbers from 0 on a read, found {shares!r:.60}")
         return self._expected(calibration, np.take_along_axis(shares, shown - 1, axis=1), shown)
 
-    def apply(self, reads: Reads, *, readout: str | None = None) -> pd.DataFrame:
+    def apply(
+        self, reads: Reads, *, readout: str | None = None, columns: Mapping[str, str] | None = None
+    ) -> pd.DataFrame:
         """A table of reads with the column `calibrated_score`.
 
         Scores of one judge are calibrated by one readout, since both are different quantities.
@@ -126,6 +128,7 @@ class Calibrations(Mapping[str, Calibration]):
                 score or p_1 to p_n. Other columns are kept as they are.
             readout: ``soft``, from option probabilities, or ``hard``, from the written score. By default ``soft`` for a
                 judge of whose reads with a score all have probabilities, if the calibration has it, else ``hard``.
+            columns: names that the table has for its columns, see `position_bias`.
 
         Returns:
             The rows as they were. `calibrated_score` is NaN where a read lacks the readout.
@@ -141,7 +144,7 @@ class Calibrations(Mapping[str, Calibration]):
         where = "reads" if not isinstance(reads, str | Path) else reads
         table = reads_table.read_file(reads) if isinstance(reads, str | Path) else reads
         values = np.full(len(table), np.nan)
-        for part in reads_table.single_reads(table, where):
+        for part in reads_table.single_reads(table, where, columns):
             calibration = self._of(part.judge if part.judge is not None else None)
             if part.orderings.shape[1] != calibration.n:
                 levels = f"{calibration.n} levels, found orderings of {part.orderings.shape[1]}"
@@ -196,7 +199,7 @@ def _first(shown: np.ndarray, n: int) -> str:
     return str(shown[bad][0].tolist())[:60]
 
 
-def calibrate(reads: Reads, *, interactions: bool = True) -> Calibrations:
+def calibrate(reads: Reads, *, interactions: bool = True, columns: Mapping[str, str] | None = None) -> Calibrations:
     """Learn from reads in many orderings how to correct single reads of the same judge, prompt and rubric.
 
     From option probabilities it learns what each position is worth, and from written scores which mean score items have
@@ -206,6 +209,7 @@ def calibrate(reads: Reads, *, interactions: bool = True) -> Calibrations:
         reads: a table of reads, or a file of them; columns as of `position_bias`. Written scores are learnt from where
             all items are read in the same orderings, such as those of ``orderings("balanced")``.
         interactions: let positions be worth more to some scores than to others, where the reads bear it.
+        columns: names that the table has for its columns, see `position_bias`.
 
     Returns:
         The calibration of each judge.
@@ -240,7 +244,7 @@ def calibrate(reads: Reads, *, interactions: bool = True) -> Calibrations:
     from rubric_order.methods.position import blocks
 
     judges = {}
-    scores = estimates.scores_of(reads)
+    scores = estimates.scores_of(reads, columns=columns)
     written = [scales.parse(text) for text in scores["scale"].unique()]
     reads_table.check_usual([scale for scale in written if not scale.usual], "reads")
     for block in blocks.blocks(scores):

@@ -24,6 +24,7 @@ BIASED, EQUIVALENT, CANNOT_TELL = VERDICTS = ("biased", "equivalent", "cannot te
 FORMAT = "rubric-order choices"
 LEVEL = 0.05
 EVEN = (0.35, 0.65)  # share of a pair's reads with one of the two first, in which the order counts as drawn
+MANY_TIES = 0.05  # share of the choices from which a card warns of them
 FEWEST_CROSSED = 0.5  # share of comparisons that are read in several orders
 
 
@@ -140,7 +141,7 @@ def choice_cards(
             raise InputError(f"{where}: judge {judge!r:.60}: no choice in any row")
         evidence = _gather(own.reset_index(drop=True), str(judge), int(n))
         word, reasons, advice = _verdict(evidence, margin_log_odds)
-        made.append(ChoiceCard(evidence, word, reasons, advice, (*notes, *_notes(own))))
+        made.append(ChoiceCard(evidence, word, reasons, advice, (*notes, *_notes(own, evidence))))
     return made
 
 
@@ -298,7 +299,14 @@ def _between(found: Evidence) -> tuple[str, tuple[str, ...], str]:
     return CANNOT_TELL, (text,), "Read each comparison in all orders: then fewer reads tell more."
 
 
-def _notes(own: pd.DataFrame) -> Iterator[str]:
+def _notes(own: pd.DataFrame, found: Evidence) -> Iterator[str]:
+    yield from choices.notes(own)
+    if found.ties.estimate >= MANY_TIES and found.first_last.known:
+        yield (
+            f"{found.ties.estimate:.0%} of the choices are ties. What a place adds takes them by Davidson's model. For"
+            " a judge that calls a tie where candidates are close it comes out too large: by 13% with 12% of ties, by"
+            " 24% with 24%."
+        )
     if not own["named_groups"].iloc[0]:
         yield "No groups are named: each item counts as independent of the others."
     failed = own["failure"][own["failure"].notna() & (own["failure"] != EMPTY)].value_counts()

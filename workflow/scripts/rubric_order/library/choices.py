@@ -30,6 +30,7 @@ NAMED = re.compile(
     re.IGNORECASE,
 )
 TURNS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+USEFUL = ("judge", "group", "gold")
 USED = ("item", "ordering", "first", "second", "choice", "judge", "group", "gold")
 
 
@@ -71,13 +72,6 @@ class Row(NamedTuple):
     reason: str | None = None
 
 
-def is_table(table: pd.DataFrame) -> bool:
-    """True for a table of choices: by its columns, or by one that nearly all logs of comparisons have."""
-    if "choice" in table:
-        return "score" not in table or ("first" in table and "second" in table)
-    return "score" not in table and any(column_names.fold(name) == "winner" for name in table.columns)
-
-
 def as_comparisons(
     table: pd.DataFrame,
     where: str | Path = "choices",
@@ -89,35 +83,40 @@ def as_comparisons(
 
     Args:
         table: columns ``item``; ``ordering``, the candidates as they were shown, as a list or as text with commas
-            between them, or ``first`` and ``second``; ``choice``, which one was chosen: its place (``A``, ``2``,
+            between them, or ``first`` and ``second``, or ``first`` and two columns of candidates, of which it names one
+            (see `columns.SIDES`); ``choice``, which one was chosen: its place (``A``, ``2``,
             ``model_b``, ``first``), its name, ``tie``, or the answer of a judge that says so; and, where they are
             known, ``judge``, ``group`` and ``gold``, what people chose.
         where: names the table in errors.
         columns: names that the table has for these.
         labels: what other labels stand for.
 
-            Two more columns are for logs: ``tie``, whether a tie was offered, and ``lengths`` as shown.
+            More columns are for logs: ``tie``, whether a tie was offered, ``lengths`` as shown, or ``length_a`` and
+            ``length_b`` of two columns of candidates.
 
     Returns:
         The columns that statistics of comparisons read. Candidates are numbered in the order of their names. `gold` is
         the number of the candidate that people chose, 0 for a tie, NaN where it is not known; `longest` the place of
-        the longest candidate, NaN where it is not known or there are several.
+        the longest candidate, NaN where it is not known or there are several. `sides` names the two columns of
+        candidates where `first` told their order and a choice was read as a place; else it is empty.
 
     Raises:
         InputError: with row (from 1, without the header) and field, where something is not as described.
     """
     sources.check_names(table.columns, where)
-    table = column_names.named(table.reset_index(drop=True), columns or Columns(), where)
+    table, labels, file = table.reset_index(drop=True), labels or Labels(), table
+    table = column_names.named(table, columns or Columns(), where)
     if "choice" not in table and "score" in table:
         table = table.rename(columns={"score": "choice"})
+    _check_first(file.reset_index(drop=True), table, columns or Columns(), where)
+    table, sides = _turned(table, labels, where)
     pair = "first" in table and "second" in table and "ordering" not in table
     absent = [name for name in ("item", *(() if pair else ("ordering",)), "choice") if name not in table]
     if absent:
-        raise column_names.missing(absent, table, where)
+        raise column_names.missing(absent, table, where, USEFUL)
     if not len(table):
         raise InputError(f"{where}: no rows")
     check_cells(table[[name for name in USED if name in table]], where)
-    labels = labels or Labels()
     item, judge = names_of(table, "item", where), names_of(table, "judge", where, default="judge")
     named = "group" in table and not words_of(table["group"]).empty
     group = names_of(table, "group", where) if named else item
@@ -150,7 +149,114 @@ def as_comparisons(
     result["read_index"] = result.groupby(keys).cumcount().to_numpy()
     result["gold"] = _gold(table, unit, code, lists, order, labels, where)
     result["longest"] = _longest(table, where)
+    result["sides"], result["unread_judges"] = ", ".join(sides), column_names.unread_judges(table)
     return result
+
+
+def notes(own: pd.DataFrame) -> list[str]:
+    """Sentences on how the choices of `as_comparisons` were read."""
+    sentences = [text] if (text := own["unread_judges"].iloc[0]) else []
+    if sides := own["sides"].iloc[0]:
+        a, b = sides.split(", ")
+        sentences.append(
+            f"A choice such as A is read as the candidate that was shown first, and not as {a}."
+            f" If A stands for {a}, say --map A={a},B={b}."
+        )
+    return sentences
+
+
+def _first_place(word: str, pair: Sequence[str], sides: Sequence[str]) -> int | None:
+    """Place, from 0, of the candidate of a pair that a word names, by its name or its column; None where it is none."""
+    columns = [column_names.fold(side) for side in sides]
+    ends = [column.rpartition("_")[2] for column in columns]
+    for names in ([column_names.fold(name) for name in pair], columns, ends):
+        if column_names.fold(word) in names:
+            return names.index(column_names.fold(word))
+    return None
+
+
+def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """A table of pairs with `first` and `second`, where it has two columns of candidates and names the one shown first.
+
+    Choices that name such a column, by themselves or by the labels, are then candidates.
+
+    Returns:
+        The table, and the columns of candidates where a choice is left that is read as a place.
+    """
+    sides, column = column_names.sides(table), column_names.shown_first(table)
+    if "ordering" in table or ("first" in table and "second" in table) or sides is None or column is None:
+        return table, ()
+    pair = [names_of(table, side, where).series() for side in sides]
+    words = names_of(table, column, where).series()
+    places = [_first_place(word, listed, sides) for word, *listed in zip(words, *pair, strict=True)]
+    if None in places:
+        row = places.index(None)
+        expected = f"{pair[0][row]} or {pair[1][row]}, the one of {sides[0]} and {sides[1]} that was shown first"
+        fail(where, np.array([place is None for place in places]), column, expected, words)
+    is_turned = np.array(places) == 1
+    table = table.assign(
+        first=pair[0].mask(is_turned, pair[1]),
+        second=pair[1].mask(is_turned, pair[0]),
+    )
+    if "lengths" not in table and {"length_a", "length_b"} <= {*table.columns}:  # of texts, not as they were shown
+        lengths = zip(table["length_a"], table["length_b"], is_turned, strict=True)
+        table["lengths"] = [[b, a] if turned else [a, b] for a, b, turned in lengths]
+    are_places = False
+    for name in (name for name in ("choice", "gold") if name in table):
+        table[name], has_places = _chosen(words_of(table[name]), pair, sides, labels)
+        are_places |= has_places
+    return table, sides if are_places else ()
+
+
+def _chosen(words: Words, pair: Sequence[pd.Series], sides: Sequence[str], labels: Labels) -> tuple[pd.Series, bool]:
+    """Choices with a candidate in place of its column, and whether others of them are places.
+
+    Args:
+        words: the choices.
+        pair: both candidates of each row. sides: their columns; a name of one letter is a place by itself.
+        labels: what other labels stand for, such as a column.
+    """
+    columns = [column_names.fold(side) for side in sides]
+    options = [labels.options.get(word.casefold()) for word in words.values]
+    meant = [
+        column_names.fold(option if option is not None else word if len(word) > 1 else "")
+        for word, option in zip(words.values, options, strict=True)
+    ]
+    chosen = words.series()
+    for column, names in zip(columns, pair, strict=True):
+        chosen = chosen.mask(np.array([name == column for name in meant])[words.codes], names)
+    candidates_of_all = {name.casefold() for names in pair for name in names.unique()}
+    has_places = any(
+        option is None and name not in columns and word.casefold() not in candidates_of_all and NAMED.fullmatch(word)
+        for word, name, option in zip(words.values, meant, options, strict=True)
+    )
+    return chosen, has_places
+
+
+def _check_first(file: pd.DataFrame, table: pd.DataFrame, columns: Columns, where: str | Path) -> None:
+    """Check that no column of the file contradicts the candidates that are named as shown first and second.
+
+    Args:
+        file: the table as it is. table: the same with our names.
+
+    Raises:
+        InputError: its own column says that the second one was shown first.
+    """
+    given = {name: columns.names.get(name) for name in ("first", "second")}
+    column = next((str(name) for name in file.columns if column_names.fold(name) in column_names.SHOWN_FIRST), None)
+    if column is None or None in given.values() or column in given.values():
+        return
+    sides = [str(path) for path in given.values()]
+    pair = [words_of(table[name]).series() for name in given]
+    words = words_of(file[column]).series()
+    places = [_first_place(word, listed, sides) for word, *listed in zip(words, *pair, strict=True)]
+    if 1 in places:
+        row = places.index(1)
+        raise InputError(
+            f"{where}: row {row + 1}: field {column!r}: {words[row]!r:.60} was shown first, but --columns takes"
+            f" {sides[0]} ({pair[0][row]:.60}) for it; leave first and second out of --columns: they follow from"
+            f" {sides[0]}, {sides[1]} and {column}"
+        )
 
 
 def _shown(table: pd.DataFrame, pair: bool, where: str | Path) -> tuple[np.ndarray, list[list[str]]]:

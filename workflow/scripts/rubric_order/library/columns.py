@@ -44,13 +44,22 @@ LIKELY: Mapping[str, tuple[str, ...]] = {
         *("judgement", "answer", "response", "output", "completion", "raw_output", "value", "label", "result"),
     ),
     "choice": ("winner", "verdict", "preference", "preferred", "judgment", "response", "answer", "score", "label"),
-    "judge": ("judge_model", "judge_name", "grader", "evaluator", "annotator", "model"),
+    # A column `model` or `annotator` is left out: it names what was judged, or a person, as often as the judge.
+    "judge": ("judge_model", "judge_name", "judge_id", "llm_judge", "grader", "grader_model", "evaluator"),
     "group": ("group_id", "prompt", "prompt_id", "task", "task_id", "article", "story", "source", "cluster"),
-    "human_score": ("human", "human_rating", "gold_score", "gold", "label", "reference_score", "expert"),
+    "human_score": (
+        *("human", "human_rating", "human_mean", "mean_human_score", "annotator_mean", "annotator_score"),
+        *("annotator_rating", "expert_score", "expert_mean", "mean_rating", "gold_score", "gold", "label"),
+        *("reference_score", "expert"),
+    ),
     "gold": ("human", "human_choice", "human_winner", "label", "reference", "truth"),
     "first": ("shown_first", "answer_a", "model_a", "model_1", "a"),
     "second": ("shown_second", "answer_b", "model_b", "model_2", "b"),
 }
+# Columns of two candidates; and columns that name the one of them that was shown first.
+SIDES: tuple[tuple[str, str], ...] = (*zip(LIKELY["first"][1:], LIKELY["second"][1:], strict=True),)
+OF_JUDGE = re.compile("(?:llm_)?(?:judge|grader|evaluator|llm)_")  # before what the judge gave: `judge_answer`
+SHOWN_FIRST = ("first", "shown_first", "first_shown", "presented_first", "displayed_first")
 
 
 @dataclass(frozen=True)
@@ -84,16 +93,34 @@ class Columns:
             columns[name] = of_file
         return cls(columns).checked(option)
 
-    def checked(self, option: str) -> "Columns":
+    @classmethod
+    def given(cls, names: "Mapping[str, str] | Columns | None", others: Sequence[str] = ()) -> "Columns":
+        """Names from the argument `columns` of a function.
+
+        Args:
+            names: by our name, that of the table. others: names that are known beside those of reads.
+
+        Raises:
+            InputError: a name is not known.
+        """
+        return names if isinstance(names, cls) else cls(dict(names or {})).checked("columns", others)  # type: ignore[arg-type]
+
+    def checked(self, option: str, others: Sequence[str] = ()) -> "Columns":
         """The names, each of which is known.
+
+        Args:
+            option: names it in errors. others: names that are known beside those of reads.
 
         Raises:
             InputError: one is not.
         """
+        expected = [*LIKELY, *others]
         for name in self.names:
-            if name not in LIKELY and not PROBABILITY.fullmatch(name):
-                hint = nearest(name, LIKELY)
-                raise InputError(f"{option}: {name!r:.60}: expected one of {', '.join(LIKELY)} or p_1, p_2, ...{hint}")
+            if name not in expected and not PROBABILITY.fullmatch(name):
+                hint = nearest(name, expected)
+                raise InputError(
+                    f"{option}: {name!r:.60}: expected one of {', '.join(expected)} or p_1, p_2, ...{hint}"
+                )
         return self
 
 
@@ -153,6 +180,29 @@ def named(table: pd.DataFrame, columns: Columns, where: str | Path) -> pd.DataFr
         else:
             left[name] = table[name]
     return pd.DataFrame(left | taken, index=table.index) if (taken or [*left] != [*table.columns]) else table
+
+
+def sides(table: pd.DataFrame) -> tuple[str, str] | None:
+    """The two columns of candidates of a table of pairs, as it names them; None where it has no such columns."""
+    by_fold = {fold(name): str(name) for name in table.columns}
+    return next(((by_fold[a], by_fold[b]) for a, b in SIDES if a in by_fold and b in by_fold), None)
+
+
+def shown_first(table: pd.DataFrame) -> str | None:
+    """The column that names the candidate that was shown first, beside two columns of candidates; None without one."""
+    by_fold = {fold(name): str(name) for name in table.columns}
+    return next((by_fold[name] for name in SHOWN_FIRST if name in by_fold), None) if sides(table) else None
+
+
+def of_choices(table: pd.DataFrame) -> bool:
+    """True for a table of choices: by its columns, or by those that nearly all logs of comparisons have."""
+    if "choice" in table:
+        return "score" not in table or ("first" in table and ("second" in table or sides(table) is not None))
+    if "score" in table:
+        return False
+    named_winner = any(fold(name) == "winner" for name in table.columns)
+    pair = sides(table)
+    return named_winner or ("ordering" not in table and pair is not None and len(pair[0]) > 1)  # `a` may be anything
 
 
 def _column(table: pd.DataFrame, path: str) -> str | None:
@@ -219,16 +269,38 @@ def _not_there(absent: Sequence[str], table: pd.DataFrame) -> str:
     return f"no {_and([f'column {path!r:.60}' for path in absent])}; found {files.listed(present)}{hint}"
 
 
-def missing(absent: Sequence[str], table: pd.DataFrame, where: str | Path) -> InputError:
+def unread_judges(table: pd.DataFrame) -> str:
+    """A sentence about a column that may name judges and is not read, though it has several values; empty without one.
+
+    Args:
+        table: with our names.
+    """
+    if "judge" in table:
+        return ""
+    by_fold = {fold(name): name for name in reversed(table.columns)}
+    for alias in LIKELY["judge"]:
+        name = by_fold.get(alias)
+        if name is not None and (count := table[name].map(str).nunique()) > 1:
+            return (
+                f"Column {name!r:.60} has {count:,} values and is not read: all reads count as those of one judge."
+                f" If it names judges, say --columns judge={name:.60}."
+            )
+    return ""
+
+
+def missing(absent: Sequence[str], table: pd.DataFrame, where: str | Path, useful: Sequence[str] = ()) -> InputError:
     """The error that columns are missing: all of them, and which columns of the file could be them.
 
     Args:
         absent: our names. table: the table without them.
+        useful: our names of columns that are not needed, and are suggested with the others.
     """
     present = paths(table)
     free = [name for name in present if not known(name)]
+    pair = ("first", "second") if {"ordering", "choice"} <= {*absent} and sides(table) else ()
+    needed = [name for name in absent if not (pair and name == "ordering")]
     suggested: dict[str, str] = {}
-    for name in absent:
+    for name in (*needed, *pair, *(name for name in useful if name not in table)):
         if hit := _likely(name, [other for other in free if other not in suggested.values()]):
             suggested[name] = hit
     kinds = "column {} is missing" if len(absent) == 1 else "columns {} are missing"
@@ -236,6 +308,8 @@ def missing(absent: Sequence[str], table: pd.DataFrame, where: str | Path) -> In
     if suggested:
         given = ",".join(f"{name}={path}" for name, path in suggested.items())
         text += f"; did you mean --columns {given}?"
+        if extra := [name for name in suggested if name in useful]:
+            text += f" Optional: {_and(extra)}"
     return InputError(f"{where}: {text} ({PAGE} says what a file needs)")
 
 
@@ -243,7 +317,8 @@ def _likely(name: str, names: Sequence[str]) -> str | None:
     """The column that most likely holds what is wanted; None where none does."""
     by_fold = {fold(other): other for other in reversed(names)}
     by_leaf = {fold(other).rpartition(".")[2]: other for other in reversed(names)}
-    for known_names in (by_fold, by_leaf):
+    by_end = {OF_JUDGE.sub("", leaf, count=1): other for leaf, other in by_leaf.items() if OF_JUDGE.match(leaf)}
+    for known_names in (by_fold, by_leaf, *([by_end] if name in ("score", "choice") else [])):
         for alias in (name, *LIKELY[name]):
             if alias in known_names:
                 return known_names[alias]

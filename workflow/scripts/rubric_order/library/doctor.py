@@ -117,7 +117,8 @@ def _of_scores(block: blocks.Block) -> Diagnosis:
         ("Orderings", f"{len(shown):,}, each read {times} times an item"),
     )
     checks = [*_of_orders(block, scored), *_of_columns(block), *_groups(n_groups, named)]
-    return Diagnosis(audits.SCORES, str(block.keys["judge"]), counts, tuple(checks))
+    unread = str(block.table["unread_judges"].iloc[0])
+    return Diagnosis(audits.SCORES, str(block.keys["judge"]), counts, tuple(checks), (unread,) if unread else ())
 
 
 def _of_orders(block: blocks.Block, scored: pd.Series) -> Iterator[Check]:
@@ -199,4 +200,4 @@ def _of_choices(form: str, own: pd.DataFrame, judge: str, notes: tuple[str, ...]
         Check("Choice of the longest", lengths > 0, f"{lengths:,} reads" if lengths else "no lengths are recorded"),
         *_groups(own["group_id"].nunique(), bool(own["named_groups"].iloc[0])),
     ]
-    return Diagnosis(form, judge, counts, tuple(checks), notes)
+    return Diagnosis(form, judge, counts, tuple(checks), (*notes, *choices.notes(own)))

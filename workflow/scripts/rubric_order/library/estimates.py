@@ -1,6 +1,7 @@
 """Statistics of a plain table of reads: those of the workflow, with its defaults."""
 
 import importlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pandas as pd
 
 from rubric_order import catalogue
 from rubric_order.library import reads as reads_table
+from rubric_order.library import scales
 from rubric_order.library.columns import Columns
 from rubric_order.library.scales import Scale
 from rubric_order.methods.position import blocks
@@ -37,13 +39,23 @@ def scores_of(
     reads: pd.DataFrame | str | Path,
     *,
     where: str | Path = "reads",
-    columns: Columns | None = None,
-    scale: Scale | None = None,
+    columns: Mapping[str, str] | Columns | None = None,
+    scale: Sequence[str] | str | Scale | None = None,
 ) -> pd.DataFrame:
-    """The scores of a table of reads or of a file of them, see `reads.as_scores`."""
+    """The scores of a table of reads or of a file of them, see `reads.as_scores`.
+
+    Args:
+        reads: the table, or a file of it.
+        where: names a table in errors; a file has its own name.
+        columns: names that the table has for its columns.
+        scale: how the levels are written, lowest first; by default as the orderings list them.
+    """
+    names = Columns.given(columns)
+    if scale is not None and not isinstance(scale, Scale):
+        scale = scales.parse(scale if isinstance(scale, str) else ",".join(scale))
     if isinstance(reads, pd.DataFrame):
-        return reads_table.as_scores(reads, where, columns=columns, scale=scale)
-    return reads_table.as_scores(reads_table.read_file(reads, packed=True), reads, columns=columns, scale=scale)
+        return reads_table.as_scores(reads, where, columns=names, scale=scale)
+    return reads_table.as_scores(reads_table.read_file(reads, packed=True), reads, columns=names, scale=scale)
 
 
 def estimate(name: str, scores: pd.DataFrame | blocks.Kept, **others: Any) -> pd.DataFrame:

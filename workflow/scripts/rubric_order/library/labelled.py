@@ -1,5 +1,6 @@
 """Items with a judge's scores, of which people scored some, from a plain table."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,20 +15,21 @@ from rubric_order.library import reads as reads_table
 REQUIRED = ("score", "human_score")
 
 
-def items(table: pd.DataFrame | str | Path) -> pd.DataFrame:
+def items(table: pd.DataFrame | str | Path, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
     """One row an item: `group_id`, `candidate`, and its scores `human` and `judge`, NaN where there is none.
 
     Args:
-        table: see `results.corrected_mean`.
+        table, columns: see `results.corrected_mean`.
 
     Raises:
         InputError: with row (from 1, without the header) and field, where something is not as described.
     """
     where = "scores" if isinstance(table, pd.DataFrame) else str(table)
     rows = table.reset_index(drop=True) if isinstance(table, pd.DataFrame) else reads_table.read_file(table)
+    rows = column_names.named(rows, column_names.Columns.given(columns, ("candidate",)), where)
     absent = [name for name in REQUIRED if name not in rows]
     if absent:
-        raise column_names.missing(absent, rows, where)
+        raise column_names.missing(absent, rows, where, ("item", "group"))
     if not len(rows):
         raise InputError(f"{where}: no rows")
     judge, human = (reads_table.numbers_of(rows[name], name, where) for name in REQUIRED)
@@ -44,14 +46,7 @@ def items(table: pd.DataFrame | str | Path) -> pd.DataFrame:
     candidate = reads_table.names_of(rows, "candidate", where, default=EVERY)
     for words, field, what in ((group, "group", "groups"), (candidate, "candidate", "candidates")):
         reads_table.check_alike(item, words.codes, words.values, field, what, where)
-    first = pd.Series(human).groupby(item.codes).transform("first").to_numpy()
-    bad = np.flatnonzero(~np.isnan(human) & (human != first))
-    if len(bad):
-        row = bad[0]
-        name = item.values[item.codes[row]]
-        both = f"{first[row]:g} in an earlier row, {human[row]:g} here"
-        message = f"item {name!r:.60} has two human scores: {both}; expected one"
-        raise InputError(f"{where}: row {row + 1}: field 'human_score': {message}")
-    columns = {"group_id": group.series(), "candidate": candidate.series(), "human": first, "judge": judge}
-    by_item = pd.DataFrame(columns).groupby(item.codes)
+    first = reads_table.one_human(human, item, where)
+    of_row = {"group_id": group.series(), "candidate": candidate.series(), "human": first, "judge": judge}
+    by_item = pd.DataFrame(of_row).groupby(item.codes)
     return by_item.agg({"group_id": "first", "candidate": "first", "human": "first", "judge": "mean"})

@@ -12,7 +12,7 @@ import pandas as pd
 
 from rubric_order.base.errors import InputError
 from rubric_order.library import columns as column_names
-from rubric_order.library.choices import TIE, candidates
+from rubric_order.library.choices import TIE, USEFUL, candidates
 from rubric_order.library.reads import MISSING
 from rubric_order.parsing import verdict
 
@@ -25,6 +25,7 @@ WITHOUT_ORDER: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("recorded scores of SummEval", ("article_id", "system", "response")),
     ("recorded answers", ("item_id", "response")),
 )
+LENGTHS = ("length_a", "length_b")  # of the candidates of two columns
 
 
 class Log(NamedTuple):
@@ -201,19 +202,31 @@ def _named_best(raw: object) -> int | None:
 
 def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Recorded comparisons of any benchmark: what `recorded.importers.Pairwise` reads, a winner beside or in place of
-    the answer, and a list of candidates in place of two.
+    the answer, and a list of candidates in place of two. Two stand as they were shown, unless a column names the one
+    that was shown first (`choices.as_comparisons` then turns them).
     """
     rows: list[dict[str, Any]] = []
     differ = 0
+    first, sides = column_names.shown_first(table), column_names.sides(table) or ()
     if not any(name in table for name in ("question_id", "item")):
-        raise column_names.missing(["item", "first", "second", "choice"], table, where)
+        order = () if first else ("first", "second")
+        raise column_names.missing(["item", *order, "choice"], table, where, USEFUL)
     for row, record in _records(table):
         shown = record.get("answers")
-        if shown is None:
+        lengths = record.get("lengths") or [_number(record, name, row, where) for name in LENGTHS]
+        if shown is None and first:
+            shown = [str(_field(record, side, row, where)) for side in sides]
+            about = dict(zip(sides, shown, strict=True)) | {"first": _field(record, first, row, where)}
+            about |= (
+                {"lengths": record["lengths"]} if record.get("lengths") else dict(zip(LENGTHS, lengths, strict=True))
+            )
+        elif shown is None:
             kind = "answer" if "answer_a" in record else "model"
             shown = [str(_field(record, f"{kind}_{letter}", row, where)) for letter in "ab"]
+            about = {"ordering": shown, "lengths": lengths}
         else:
             shown = _listed(shown, "answers", row, where)
+            about = {"ordering": shown, "lengths": lengths}
         winner, response = record.get("winner"), record.get("response")
         if winner is None and response is None and "winner" not in table and "response" not in table:
             raise InputError(f"{where}: row {row}: expected field 'response' or 'winner', found neither")
@@ -221,12 +234,11 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
         item = " ".join(str(part) for part in parts if part is not None)
         item = item if record.get("question_id") is not None else f"{item} {_field(record, 'item', row, where)}".strip()
         judge = record.get("judge") or "judge"
-        common = {"item": item, "group": record.get("group") or item, "judge": judge, "ordering": shown}
+        common = {"item": item, "group": record.get("group") or item, "judge": judge} | about
         options = record.get("options")
         choice = _mapped(response if winner is None else winner, options)
         tie = not isinstance(options, list | tuple | Mapping) or len(options) > len(shown)
-        lengths = record.get("lengths") or [record.get("length_a"), record.get("length_b")]
-        rows.append(common | {"choice": choice, "gold": record.get("gold"), "tie": tie, "lengths": lengths})
+        rows.append(common | {"choice": choice, "gold": record.get("gold"), "tie": tie})
         differ += winner is not None and response is not None
     if not any(row["gold"] is not None for row in rows):
         rows = [{name: value for name, value in row.items() if name != "gold"} for row in rows]

@@ -1,7 +1,7 @@
 """A plain table of reads, from a file or from memory, as the table of scores that statistics read."""
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -155,7 +155,7 @@ def as_scores(
     if any(own.first != 1 for own in shown.scales):
         table[LOWEST] = np.array([own.first for own in shown.scales], dtype="int8")[shown.scale_of_row]
     table["read_index"] = pd.Series(of_judge.codes).groupby(of_judge.codes).cumcount().to_numpy()
-    table["named_groups"] = named
+    table["named_groups"], table["unread_judges"] = named, constant(column_names.unread_judges(reads), len(table))
     places = [np.flatnonzero(judge.codes == code) for code in pd.unique(judge.codes)]
     parts = [_of_judge(table, rows, shown, reads, where) for rows in places]
     return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
@@ -179,22 +179,25 @@ class Single(NamedTuple):
     probabilities: np.ndarray
 
 
-def single_reads(reads: pd.DataFrame, where: str | Path = "reads") -> Iterator[Single]:
+def single_reads(
+    reads: pd.DataFrame, where: str | Path = "reads", columns: Mapping[str, str] | None = None
+) -> Iterator[Single]:
     """Reads that need no other read beside them, judge by judge.
 
     Args:
         reads: columns ``ordering``; ``score`` or ``p_1`` to ``p_n``, or both; and ``judge`` where it is known. Other
             columns are not read. Scores are the numbers 1 to n.
         where: names the table in errors.
+        columns: names that the table has for these.
 
     Raises:
         InputError: as `as_scores`.
     """
-    reads = _with_our_names(reads, None, where)
+    reads = _with_our_names(reads, Columns.given(columns), where)
     has_shares = any(PROBABILITY.fullmatch(str(name)) for name in reads.columns)
     absent = [name for name in ("ordering", "score") if name not in reads and not (name == "score" and has_shares)]
     if absent:
-        raise column_names.missing(absent, reads, where)
+        raise column_names.missing(absent, reads, where, ("judge",))
     if not len(reads):
         raise InputError(f"{where}: no rows")
     check_cells(reads, where)
@@ -278,9 +281,14 @@ def _with_our_names(reads: pd.DataFrame, columns: Columns | None, where: str | P
 
 def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
     columns = [str(name) for name in reads.columns]
+    if column_names.of_choices(reads):
+        raise InputError(
+            f"{where}: expected reads that score, found choices between candidates (columns {files.listed(columns)});"
+            f" 'rubric-order audit FILE' makes their cards (Choices, {sources.PAGE})"
+        )
     absent = [name for name in REQUIRED if name not in columns]
     if absent:
-        raise column_names.missing(absent, reads, where)
+        raise column_names.missing(absent, reads, where, OPTIONAL)
     absent = [name for name in OPTIONAL if name not in columns]
     for name in columns:
         if name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(name):
@@ -502,17 +510,34 @@ def _human(reads: pd.DataFrame, item: Words, shown: Shown, where: str | Path) ->
     if any(not scale.numeric for scale in shown.scales):
         column = _levels_of_labels(words_of(column), shown)
     values = numbers_of(column, "human_score", where)
-    first = pd.Series(values).groupby(item.codes).transform("first").to_numpy()
-    rows = np.flatnonzero(~np.isnan(values) & (values != first))
-    if len(rows):
-        row = rows[0]
-        both = f"{first[row]:g} in an earlier row, {values[row]:g} here"
-        name = item.values[item.codes[row] % len(item.values)]
-        text = f"item {name!r:.60} has two human scores: {both}; expected one"
-        raise InputError(f"{where}: row {row + 1}: field 'human_score': {text}")
+    first = one_human(values, item, where)
     low = np.array([scale.low for scale in shown.scales])[shown.scale_of_row]
     step = np.array([scale.step for scale in shown.scales])[shown.scale_of_row]
     return first if all(scale.usual for scale in shown.scales) else (first - low) / step + 1
+
+
+def one_human(values: np.ndarray, item: Words, where: str | Path) -> np.ndarray:
+    """The human score of each row's item, NaN where no row of it has one.
+
+    Args:
+        values: human score of each row, NaN where there is none.
+        item: the items; names may repeat, as those of several judges do.
+
+    Raises:
+        InputError: an item has two.
+    """
+    first = pd.Series(values).groupby(item.codes).transform("first").to_numpy()
+    rows = np.flatnonzero(~np.isnan(values) & (values != first))
+    if len(rows):
+        row, names = rows[0], pd.Series(item.values)
+        of_row: np.ndarray = item.codes % len(names)
+        n_bad, n_rated = (names[np.unique(of_row[part])].nunique() for part in (rows, ~np.isnan(values)))
+        raise InputError(
+            f"{where}: row {row + 1}: field 'human_score': item {names[of_row[row]]!r:.60} has two human scores:"
+            f" {first[row]:g} in an earlier row, {values[row]:g} here; so have {n_bad:,} of {n_rated:,} items. Expected"
+            " one an item: give each item the mean of its human scores, in all of its rows or in one"
+        )
+    return first
 
 
 def _levels_of_labels(words: Words, shown: Shown) -> pd.Series:

@@ -35,7 +35,6 @@ from rubric_order.cards.card import Card
 from rubric_order.cards.card import cards as make_cards
 from rubric_order.figures import view
 from rubric_order.library import estimates, scales
-from rubric_order.library.columns import Columns
 from rubric_order.methods.position import blocks
 from rubric_order.parsing.choices import EMPTY
 
@@ -69,7 +68,7 @@ class Result:
         return self.table.to_html(index=False, float_format="{:.3g}".format, na_rep="")
 
     def plot(self) -> Figure:
-        """Draw the estimates."""
+        """Draw the estimates, or say why nothing can be drawn."""
         return self._draw()
 
 
@@ -84,6 +83,7 @@ class BiasCards(Sequence[Card]):
 
     cards: tuple[Card, ...]
     statistics: Mapping[str, pd.DataFrame]
+    _draw: Callable[[], Figure] | None = None
 
     def __getitem__(self, place: int) -> Card:  # type: ignore[override]
         return self.cards[place]
@@ -106,16 +106,21 @@ class BiasCards(Sequence[Card]):
         return "".join(card._repr_html_() for card in self.cards)
 
     def plot(self) -> Figure:
-        """Draw the share of each position."""
-        return drawn("position_selection", self.statistics, readouts=list(READ), panel_height_in=2.2)
+        """Draw the share of each position, or say why nothing can be drawn."""
+        return self._draw() if self._draw else _nothing("These cards come without their statistics.")
 
 
-def position_bias(reads: Reads) -> Result:
+def position_bias(
+    reads: Reads, *, columns: Mapping[str, str] | None = None, scale: Sequence[str] | str | None = None
+) -> Result:
     """Selection of positions, and preference for them: shares, Cramer's V, chi-square and log-odds.
 
     Args:
         reads: a table of reads, or a file of them; columns item, ordering, score and, where known, judge, group,
             p_1 to p_n and human_score.
+        columns: names that the table has for its columns, such as ``{"item": "sample_id", "score": "grading.score"}``.
+        scale: how the levels are written, lowest first, such as ``"0-10"`` or ``["E", "D", "C", "B", "A"]``; by default
+            as the orderings list them.
 
     Raises:
         InputError: with row and field, where the reads are not as described.
@@ -125,14 +130,16 @@ def position_bias(reads: Reads) -> Result:
         >>> table.loc[table["quantity"] == "share", ["position", "estimate"]].round(2).to_numpy().tolist()
         [[1, 0.4], [2, 0.15], [3, 0.15], [4, 0.15], [5, 0.15]]
     """
-    scores = estimates.scores_of(reads)
+    scores = estimates.scores_of(reads, columns=columns, scale=scale)
     estimated = {name: estimates.estimate(name, scores) for name in ("position_selection", "position_preference")}
-    joined = pd.concat([part.dropna(axis=1, how="all") for part in estimated.values()], ignore_index=True)
-    options = {"readouts": list(READ), "panel_height_in": 2.2}
-    return Result(_shown(joined), estimated, lambda: drawn("position_selection", estimated, **options))
+    parts = [part.dropna(axis=1, how="all") for part in estimated.values() if len(part)]
+    joined = pd.concat(parts, ignore_index=True) if parts else estimated["position_selection"]
+    return Result(_shown(joined), estimated, lambda: _drawn_positions(estimated, scores))
 
 
-def score_effects(reads: Reads) -> Result:
+def score_effects(
+    reads: Reads, *, columns: Mapping[str, str] | None = None, scale: Sequence[str] | str | None = None
+) -> Result:
     """Points by which the order of the score levels moves the scores. Arguments as of `position_bias`.
 
     Examples:
@@ -140,12 +147,19 @@ def score_effects(reads: Reads) -> Result:
         >>> table.loc[table["quantity"] == "usual_minus_balanced", ["estimate", "ci_low", "ci_high"]].round(2).values
         array([[-0.5 , -0.78, -0.22]])
     """
-    estimated = {"score_effects": estimates.estimate("score_effects", estimates.scores_of(reads))}
+    scores = estimates.scores_of(reads, columns=columns, scale=scale)
+    estimated = {"score_effects": estimates.estimate("score_effects", scores)}
     options = {"readouts": list(READ), "row_height_in": 0.2, "dataset": "all"}
-    return Result(_shown(estimated["score_effects"]), estimated, lambda: drawn("score_effects", estimated, **options))
+
+    def draw() -> Figure:
+        return drawn("score_effects", estimated, empty=_without_orders(scores), **options)
+
+    return Result(_shown(estimated["score_effects"]), estimated, draw)
 
 
-def agreement(reads: Reads) -> Result:
+def agreement(
+    reads: Reads, *, columns: Mapping[str, str] | None = None, scale: Sequence[str] | str | None = None
+) -> Result:
     """Agreement of each item's mean score with its human score. Arguments as of `position_bias`.
 
     Raises:
@@ -156,12 +170,14 @@ def agreement(reads: Reads) -> Result:
         >>> dict(zip(table["quantity"], table["estimate"].round(2), strict=True))
         {'pearson': 0.87, 'spearman': 0.86, 'kendall': 0.81, 'kappa': 0.86}
     """
-    scores = _rated(reads)
+    scores = _rated(estimates.scores_of(reads, columns=columns, scale=scale), reads)
     estimated = {name: estimates.estimate(name, scores) for name in ("human_agreement", "budget_curve")}
     return Result(_shown(estimated["human_agreement"]), estimated, lambda: _drawn_budget(estimated))
 
 
-def budget_curve(reads: Reads) -> Result:
+def budget_curve(
+    reads: Reads, *, columns: Mapping[str, str] | None = None, scale: Sequence[str] | str | None = None
+) -> Result:
     """Mean correlation with human scores by the number of reads that are averaged. Arguments as of `agreement`.
 
     Examples:
@@ -169,7 +185,8 @@ def budget_curve(reads: Reads) -> Result:
         >>> table.loc[(table["statistic"] == "pearson") & (table["quantity"] == "r"), "estimate"].round(2).tolist()
         [0.78, 0.83, 0.84, 0.85, 0.85, 0.86, 0.86, 0.86, 0.86, 0.87]
     """
-    estimated = {"budget_curve": estimates.estimate("budget_curve", _rated(reads))}
+    scores = _rated(estimates.scores_of(reads, columns=columns, scale=scale), reads)
+    estimated = {"budget_curve": estimates.estimate("budget_curve", scores)}
     return Result(_shown(estimated["budget_curve"]), estimated, lambda: _drawn_budget(estimated))
 
 
@@ -181,6 +198,7 @@ def corrected_mean(
     reference: str | None = None,
     confidence: float = estimates.CONFIDENCE,
     margins: Sequence[float] = MARGINS,
+    columns: Mapping[str, str] | None = None,
 ) -> Result:
     """People's mean score of all items, from a judge's scores of all and people's scores of some.
 
@@ -197,6 +215,7 @@ def corrected_mean(
         reference: candidate that others are compared with, by default the first by name.
         confidence: nominal coverage of the intervals.
         margins: margins of error to say numbers of labelled groups for.
+        columns: names that the table has for its columns, see `position_bias`.
 
     Returns:
         Its `table` has a row an estimate: `target` (mean, difference, pass rate), `estimator` (labels, judge,
@@ -218,7 +237,7 @@ def corrected_mean(
     from rubric_order.analyses.agreement.corrected_means import estimate as corrected_means
     from rubric_order.library import labelled
 
-    items = labelled.items(scores)
+    items = labelled.items(scores, columns)
     if not 0 < confidence < 1:
         raise InputError(f"confidence: expected a number between 0 and 1, found {confidence!r:.60}")
     least = passes if isinstance(passes, tuple) or passes is None else (float(passes), float(passes))
@@ -229,7 +248,7 @@ def corrected_mean(
     common |= {"criterion": EVERY, "readout": Readout.HARD, "cluster": "group"}
     rows = [common | row for row in corrected_means.of_items(items, options)]
     estimated = {"corrected_means": corrected_means.as_table(rows)}
-    shown_by = {"readout": Readout.HARD, "criterion": EVERY, "target": "mean", "row_height_in": 0.3}
+    shown_by: dict[str, Any] = {"readout": Readout.HARD, "criterion": EVERY, "target": "mean", "row_height_in": 0.3}
     shown = _shown(estimated["corrected_means"]).drop(columns=["strategy", "n", "criterion", "readout"])
     return Result(shown, estimated, lambda: drawn("corrected_means", estimated, **shown_by))
 
@@ -246,11 +265,8 @@ def bias_card(
     """A card for each judge: biased, equivalent to a judge without bias within the margins, or cannot tell.
 
     Args:
-        reads: see `position_bias`.
+        reads, columns, scale: see `position_bias`.
         where: names a table in errors; a file has its own name.
-        columns: names that the table has for its columns, such as ``{"item": "sample_id", "score": "grading.score"}``.
-        scale: how the levels are written, lowest first, such as ``"0-10"`` or ``["E", "D", "C", "B", "A"]``; by default
-            as the orderings list them.
         margin_points, margin_log_odds: a smaller shift of the mean score, and a smaller preference for a
             position, count as none.
 
@@ -259,9 +275,7 @@ def bias_card(
         >>> card.verdict.word, card.to_dict()["usual_minus_balanced"]
         ('biased', -0.5)
     """
-    names = None if columns is None else Columns(dict(columns)).checked("columns")
-    levels = None if scale is None else scales.parse(scale if isinstance(scale, str) else ",".join(scale))
-    scores = estimates.scores_of(reads, where=where, columns=names, scale=levels)
+    scores = estimates.scores_of(reads, where=where, columns=columns, scale=scale)
     kept = estimates.kept(scores)
     estimated = estimates.of_card(kept, points=margin_points, log_odds=margin_log_odds)
     own = {block.keys["judge"]: block for block in kept.blocks}
@@ -269,7 +283,7 @@ def bias_card(
         replace(card, notes=_notes(own[card.judge], scores.loc[scores["judge"] == card.judge, "failure"]))
         for card in make_cards(estimated)
     ]
-    return BiasCards(tuple(made), estimated)
+    return BiasCards(tuple(made), estimated, lambda: _drawn_positions(estimated, kept))
 
 
 def _notes(block: blocks.Block, failure: pd.Series) -> tuple[str, ...]:
@@ -279,6 +293,8 @@ def _notes(block: blocks.Block, failure: pd.Series) -> tuple[str, ...]:
         failure: why a read has no score, in the order of the file.
     """
     own, notes = block.table, []
+    if unread := own["unread_judges"].iloc[0]:
+        notes.append(unread)
     if not own["named_groups"].iloc[0]:
         notes.append("No groups are named: each item counts as independent of the others.")
     notes += _of_scale(scales.parse(own["scale"].iloc[0]))
@@ -312,10 +328,10 @@ def _of_failures(failure: pd.Series) -> Iterator[str]:
         yield f"{counts.sum():,} answers were read and give no score: {listed}."
 
 
-def _rated(reads: Reads) -> pd.DataFrame:
-    scores = estimates.scores_of(reads)
+def _rated(scores: pd.DataFrame, reads: Reads) -> pd.DataFrame:
     if scores["human_score"].isna().all():
-        raise InputError("reads: no item has a human score; expected column 'human_score'")
+        where = reads if isinstance(reads, str | Path) else "reads"
+        raise InputError(f"{where}: no item has a human score; expected column 'human_score'")
     return scores
 
 
@@ -329,14 +345,21 @@ def _shown(table: pd.DataFrame) -> pd.DataFrame:
     return chosen.dropna(axis=1, how="all").reset_index(drop=True)
 
 
-def drawn(name: str, statistics: Mapping[str, pd.DataFrame], **options: Any) -> Figure:
+def drawn(name: str, statistics: Mapping[str, pd.DataFrame], *, empty: str = "", **options: Any) -> Figure:
     """A figure of the catalogue, of the first judge's strategy and scale.
 
     A notebook shows it as the value of its cell, and not again as one that pyplot holds open.
+
+    Args:
+        name: of the figure. statistics: tables by name.
+        empty: reason that there are no estimates, where there are none.
+        options: of the figure.
     """
     import matplotlib.pyplot as plt
 
     table = statistics[name]
+    if table.empty:
+        return _nothing(empty or "There is no estimate to draw.")
     judges = {judge: judge for judge in table["judge"].unique()}
     first = table.iloc[0]
     selection = {"study": "reads", "strategy": first["strategy"], "n": int(first["n"])}
@@ -348,6 +371,39 @@ def drawn(name: str, statistics: Mapping[str, pd.DataFrame], **options: Any) -> 
     return figure
 
 
+def _nothing(reason: str) -> Figure:
+    """A figure that says why it is empty."""
+    import matplotlib.pyplot as plt
+
+    from rubric_order.figures import style
+
+    figure = style.nothing(reason, view.Layout(width_in=SIZE["width_in"]))
+    plt.close(figure)
+    return figure
+
+
+def _without_orders(scores: pd.DataFrame | blocks.Kept) -> str:
+    """Reason that reads give no estimate of what the order does."""
+    found = [*blocks.blocks(scores)]
+    if all(block.table["score"].isna().all() for block in found):
+        return "No read has a score."
+    most = max(len(block.orderings[0]) for block in found)
+    if most == 1:
+        return "All reads are in one ordering: position and score are one thing."
+    if not any(block.crossed for block in found):
+        return (
+            f"Some score stands seldom or never in some position ({most} orderings): a preference for a score looks"
+            " like one for a position. Read items in more orderings, such as those of strategy balanced."
+        )
+    return "Scores do not vary, or too few items are read in several orderings."
+
+
+def _drawn_positions(statistics: Mapping[str, pd.DataFrame], scores: pd.DataFrame | blocks.Kept) -> Figure:
+    options = {"readouts": list(READ), "panel_height_in": 2.2}
+    return drawn("position_selection", statistics, empty=_without_orders(scores), **options)
+
+
 def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:
     options = {"strategies": list(statistics["budget_curve"]["strategy"].unique()), "panel_height_in": 2.2}
-    return drawn("budget_curve", statistics, measure="pearson", readout=Readout.HARD, **options)
+    few = "Fewer than two items have a human score and a score from each of several reads: there is no curve."
+    return drawn("budget_curve", statistics, empty=few, measure="pearson", readout=Readout.HARD, **options)

@@ -11,6 +11,7 @@ from rubric_order.recorded.formats import Check, Importer
 SUMMEVAL = "SummEval"  # how the comparisons of its summaries call it
 BENCHMARKS = {"MTBench": "mtbench_pairs", "DevBench": "devbench_pairs"}  # adapters by the benchmark that records name
 RECORDED = "recorded"  # adapter of any other benchmark
+SHOWN_FIRST = ("first", "shown_first")  # fields that name the answer that was shown first
 BENCHMARK, OVERALL, TIE = "recorded", "overall", "tie"
 DOCUMENT = re.compile(r"(?:uml_class|uml_sequence|architecture_design)-.+", re.IGNORECASE)
 
@@ -81,6 +82,7 @@ class Comparisons(Importer):
     required: Mapping[str, Check] = {"question_id": fields.key}
     optional: Mapping[str, Check] = {
         **dict.fromkeys(("answer_a", "answer_b"), fields.name),
+        **dict.fromkeys(SHOWN_FIRST, fields.key),
         "answers": fields.names,
         **dict.fromkeys(("benchmark", "judge", "task", "prompt_style"), fields.name),
         "group": fields.key,
@@ -157,6 +159,7 @@ class Pairwise(Importer):
         "repetition": fields.count,
         "response": fields.text,
     }
+    optional: Mapping[str, Check] = dict.fromkeys(SHOWN_FIRST, fields.key)
     compares = True
 
     def fits(self, record: Mapping[str, Any]) -> bool:
@@ -184,11 +187,17 @@ def _two(record: Mapping[str, Any]) -> list[str]:
     """Names of the two candidates, in the order in which they were shown.
 
     Raises:
-        InputError: they are one.
+        InputError: they are one, or a field says that the second one was shown first.
     """
     shown = [record["answer_a"], record["answer_b"]]
     if shown[0] == shown[1]:
         raise InputError(f"field 'answer_b': expected another one than answer_a, found {shown[1]!r:.60} twice")
+    for name in SHOWN_FIRST:
+        if record.get(name) in (shown[1], "answer_b"):
+            raise InputError(
+                f"field {name!r}: found {record[name]!r:.60}, expected {shown[0]!r:.60}: answer_a is taken for the"
+                " answer that was shown first"
+            )
     return shown
 
 

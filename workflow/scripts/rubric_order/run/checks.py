@@ -41,8 +41,10 @@ def check_meaning(config: Config, ready: Collection[str] = ()) -> None:
 
 
 def _problems(config: Config, ready: Collection[str]) -> Iterator[str]:
-    if config.output.rpartition("/")[2] in TAKEN:
-        yield f"output: {config.output!r}: runs without a folder of their own write there; expected results/NAME"
+    if (name := config.output.rpartition("/")[2]) in TAKEN:
+        other = f"results/{name}_run"
+        text = f"{name!r} is a folder that each run has in its results; expected another name, such as {other}"
+        yield f"output: {config.output!r}: {text}"
     yield from _problems_of_datasets(config.datasets)
     yield from _problems_of_judges(config.judges)
     yield from _problems_of_references(config)

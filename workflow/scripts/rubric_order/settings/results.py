@@ -96,7 +96,7 @@ TO_COMPARE = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("compared"))
 if TYPE_CHECKING:
     OnCurve = str
 else:
-    OnCurve = _one_of(*strategies.fitting("budget_curve"))
+    OnCurve = _one_of(*strategies.fitting("budget_curve"), strategies.RECORDED)
 OF_ONE_ORDERING = strategies.names(lambda strategy: strategy.one_ordering)
 OF_SCORES = strategies.names(lambda strategy: strategy.orderings and "score_order" in strategy.probes)
 OF_SCORES_OR_RECORDED = IN_EVERY_POSITION.but(type=_one_of(*OF_SCORES, strategies.RECORDED))

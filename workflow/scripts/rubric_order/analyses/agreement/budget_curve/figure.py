@@ -40,8 +40,7 @@ def draw(
     curves = view.rows(budget_curve, "study", "profile", "n", "readout", "cluster", strategy=strategies)
     chosen = rows_with(curves, statistic=measure, quantity="r")
     if chosen.empty:
-        reason = f"No items of study {view.study} with {labels.gold_scores} and several reads"
-        return style.nothing(reason, layout)
+        return style.nothing(_why_nothing(budget_curve, view, labels, strategies), layout)
     columns = min(layout.columns, chosen["judge"].nunique())
     cells = _cells(chosen, columns)
     rows = 1 + max(row for row, _ in cells)
@@ -66,6 +65,17 @@ def draw(
     figure.supxlabel("Number of reads averaged, k")
     style.legend_above(figure)
     return figure
+
+
+def _why_nothing(budget_curve: pd.DataFrame, view: View, labels: Labels, strategies: list[str]) -> str:
+    """Reason that there is no curve of these strategies."""
+    others = sorted(set(view.rows(budget_curve, "study", "profile", "n", "readout", "cluster")["strategy"]))
+    if others:
+        return (
+            f"Curves of study {view.study} are of strategy {', '.join(others)}; the figure shows"
+            f" {', '.join(strategies)} (its key strategies)"
+        )
+    return f"No two items of study {view.study} have {labels.gold_scores} and a score from each of several reads"
 
 
 def _cells(curves: pd.DataFrame, columns: int) -> dict[tuple[int, int], tuple[str, str]]:

@@ -26,13 +26,12 @@ def draw(position_preference: pd.DataFrame, *, view: View, layout: Layout, label
     Args:
         position_preference: see `position_preference.estimate`.
     """
-    chosen = view.rows(position_preference, "study", "profile", "strategy", "n", "cluster", quantity="preference")
-    chosen = chosen.dropna(subset="estimate")
+    of_reads = view.rows(position_preference, "study", "profile", "strategy", "n", "cluster")
+    chosen = rows_with(of_reads, quantity="preference").dropna(subset="estimate")
     present = set(zip(chosen["judge"], chosen["readout"], strict=True))
     panels = [(j, r) for j in chosen["judge"].unique() for r in view.readouts if (j, r) in present]
     if not panels:
-        reason = f"No reads of study {view.study} that tell a position preference (strategy: {view.strategy})"
-        return style.nothing(reason, layout)
+        return style.nothing(_why_nothing(of_reads, view), layout)
     datasets = list(chosen["dataset"].unique())
     datasets = [name for name in datasets if name != EVERY] if len(datasets) == 2 else datasets
     figure, axes, shown = style.panels(len(panels), layout)
@@ -55,6 +54,19 @@ def draw(position_preference: pd.DataFrame, *, view: View, layout: Layout, label
     figure.supxlabel("Position of the score option in the prompt")
     style.legend_above(figure, 5)
     return figure
+
+
+def _why_nothing(of_reads: pd.DataFrame, view: View) -> str:
+    """Reason that there is no preference of a single position."""
+    named = f"study {view.study} (strategy: {view.strategy})"
+    if of_reads.empty:
+        return f"No reads of {named} that tell a position preference"
+    if rows_with(of_reads, quantity="first_last")["estimate"].notna().any():
+        return (
+            f"The orderings of {named} do not tell what each position adds, only what the first adds over the last: see"
+            " the table"
+        )
+    return f"Too few reads of an item differ in {named} to tell a position preference"
 
 
 def _name(dataset: str, label: str) -> str:
