@@ -10,10 +10,11 @@ from factories import ROOT, simulated_reads
 from scipy import stats
 
 import rubric_order as ro
+from rubric_order.base.gold import INTENDED
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
 from rubric_order.cards import card, limits, verdict
-from rubric_order.cards.evidence import Evidence, ReadoutResults, Small
+from rubric_order.cards.evidence import Agreement, Evidence, ReadoutResults, Small
 from rubric_order.cards.spread import Spread
 from rubric_order.library import estimates
 from rubric_order.simulation import studies
@@ -543,6 +544,51 @@ def test_rankings_that_change_are_found_in_either_order_of_the_strategies(turned
     assert found.evidence.agreement.usual == Interval()  # there are no parts of a difference
     words = dict(card.facts(found.evidence))
     assert words["Best candidate changes from the usual ordering (2 reads) to all"] == "25% [0%, 50%] of 30 prompts"
+
+
+UNRELATED = Agreement(mean=Interval(0.05, -0.22, 0.30), n_items=20, gold=INTENDED)
+
+
+def test_agreement_that_is_not_shown_comes_first_and_is_not_mended_by_averaging():
+    found = verdict.judge(dataclasses.replace(PLAIN, agreement=UNRELATED))
+    assert found.word == "equivalent"
+    assert found.reasons[0] == (
+        "Agreement with intended levels is not shown to be above 0: r = 0.05 [-0.22, 0.30] over 20 items, mean of all "
+        "reads."
+    )
+    assert found.advice.startswith(
+        "First test another judge or prompt against people: agreement with intended levels is not shown to be above 0, "
+        "and averaging over orderings does not mend that. "
+    )
+    assert found.advice.endswith(verdict.ONE_ORDER)
+    # Few groups say little of agreement too: more of them come first.
+    few = verdict.judge(dataclasses.replace(PLAIN, agreement=UNRELATED, n_groups=19))
+    assert few.reasons[-1] == found.reasons[0]
+    assert "another judge" not in few.advice
+
+
+@pytest.mark.parametrize(
+    ("r", "expected", "word"),
+    [
+        (Interval(0.5, 0.1, 0.8), Interval(), ""),
+        (Interval(0.15, 0.05, 0.25), Interval(), "with people is low: r = 0.15"),
+        (Interval(-0.4, -0.6, -0.1), Interval(), "with people is below 0: r = -0.40"),
+        (Interval(0.05, -0.2, 0.3), Interval(0.6, 0.4, 0.8), ""),  # its probabilities know what it does not write
+        (Interval(0.05, -0.2, 0.3), Interval(0.1, -0.1, 0.3), "[-0.20, 0.30] by its written scores and 0.10 [-0.10"),
+        (Interval(0.05), Interval(), ""),  # without an interval
+    ],
+)
+def test_agreement_is_in_doubt_by_the_interval_of_the_readout_that_agrees_best(r, expected, word):
+    found = verdict.judge(dataclasses.replace(PLAIN, agreement=Agreement(mean=r, expected=expected, n_items=90)))
+    assert (word in found.reasons[0]) if word else not any("Agreement" in text for text in found.reasons)
+    assert ("another judge" in found.advice) == bool(word)
+
+
+def test_the_demo_judge_is_not_shown_to_agree_with_anybody():
+    (one,) = ro.bias_card(ROOT / "docs/data/smollm2_demo.parquet")
+    both = "r = 0.05 [-0.22, 0.30] by its written scores and 0.12 [-0.28, 0.48] by its expected ones over 20 items"
+    assert f"is not shown to be above 0: {both}" in one.verdict.reasons[0]
+    assert one.to_dict()["agreement"]["expected"] == pytest.approx(0.1177, abs=1e-3)
 
 
 def test_reads_without_human_scores_have_cards_without_people():

@@ -239,6 +239,9 @@ def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
             yield "The same of one read, mean over the orderings", f"{agreement.single:.2f}"
         of_mean = "" if agreement.gold == HUMAN else f"with {OTHERS[agreement.gold]} (r), "
         yield f"Agreement {of_mean or 'of the '}mean of all reads", written(agreement.mean, ".2f")
+        if agreement.expected.known:
+            expected = written(agreement.expected, ".2f")
+            yield f"Agreement {of_mean or 'of the '}mean of all reads, expected scores", expected
         if agreement.order.known:
             yield "Of the change, due to the order", written(agreement.order, "+z.2f")
             yield "Of the change, due to averaging", written(agreement.averaging, "+z.2f")
@@ -261,7 +264,7 @@ def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
 def _agreement(found: Agreement | None) -> dict[str, Any] | None:
     if found is None:
         return None
-    intervals = ("usual", "mean", "order", "averaging", "reliability")
+    intervals = ("usual", "mean", "expected", "order", "averaging", "reliability")
     values = {
         name: value for quantity in intervals for name, value in _with_ends(quantity, getattr(found, quantity)).items()
     }

@@ -118,6 +118,7 @@ class Agreement:
         reliability: of the mean of several people's scores; unknown where one person rated.
         n_items: that have a human score.
         gold: kind of label in the place of people's scores, see module `gold`.
+        expected: r of the mean expected score of an item, where `mean` is of written ones and both are known.
     """
 
     usual: Interval = UNKNOWN
@@ -128,6 +129,7 @@ class Agreement:
     reliability: Interval = UNKNOWN
     n_items: int = 0
     gold: str = HUMAN
+    expected: Interval = UNKNOWN
 
     @property
     def ceiling(self) -> float:
@@ -314,6 +316,8 @@ def _agreement(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -
     values: Row = {"mean": mean, "reliability": _one(rows, **of, quantity="human_reliability")}
     first = _rows(rows, **of)[0]
     values |= {"n_items": int(first["n_items"]), "gold": str(first.get("gold", HUMAN))}
+    if readout == Readout.HARD:
+        values["expected"] = _one(rows, readout=Readout.SOFT, criterion=EVERY, quantity="pearson")
     compared = parts.get("strategy_comparison", {}).get(key)
     for baseline in USUAL:
         order, averaging, of_usual = (

@@ -33,7 +33,7 @@ import numpy as np
 
 from rubric_order.base.intervals import Interval
 from rubric_order.base.readouts import Readout
-from rubric_order.cards import groups, spread
+from rubric_order.cards import doubt, groups, spread
 from rubric_order.cards.evidence import Evidence, ReadoutResults, Small
 from rubric_order.methods.position import order_tests, uniformity
 from rubric_order.methods.uncertainty import equivalence
@@ -89,8 +89,20 @@ def judge(evidence: Evidence) -> Verdict:
     """The verdict that the rules of this module give.
 
     Behind its first reason stands what happens to single items; where they are shown to move little, behind the last.
+    Before all stands that the scores are not shown to agree with people, if so: no order mends that.
     """
-    verdict = _judged(evidence)
+    verdict = _with_single(evidence, _judged(evidence))
+    doubtful = doubt.reason(evidence.agreement)
+    if not doubtful:
+        return verdict
+    if _few_groups(evidence):  # more groups come first
+        return verdict._replace(reasons=(*verdict.reasons, doubtful))
+    advice = f"{doubt.advice(evidence.agreement)} {verdict.advice}"
+    return verdict._replace(reasons=(doubtful, *verdict.reasons), advice=advice)
+
+
+def _with_single(evidence: Evidence, verdict: Verdict) -> Verdict:
+    """The verdict with what happens to single items among its reasons."""
     single = spread.said_first(evidence.spread) if evidence.crossed and not _few_groups(evidence) else ()
     if verdict.word == EQUIVALENT:
         single = (f"{sentence} Such changes are small, go up and down, and cancel in means." for sentence in single)
