@@ -309,6 +309,38 @@ def test_a_saturated_judge_whose_probabilities_move_is_not_called_unbiased():
     assert said({"saturated": True}, commonest_share=0.99, soft=soft, n_groups=19)[0] == "cannot tell"
 
 
+def test_a_judge_that_no_order_moves_is_not_said_to_give_one_score():
+    """20 items a score, each with the same score in all of ten orderings: scores tell the items apart."""
+    rows = [
+        {"item": f"i{item}", "ordering": ordering, "score": item % 5 + 1}
+        for item in range(100)
+        for ordering in cyclic(5)
+    ]
+    (made,) = ro.bias_card(pd.DataFrame(rows))
+    assert made.verdict.word == "cannot tell"
+    # Of 100 groups without a pair that differs: 1 - 0.05 ** (1 / 100) is 2.95%.
+    assert made.verdict.reasons[0] == (
+        "The order changed no score: in 1,000 reads every item has one score in all its orderings. With 95% confidence "
+        "it changes at most 3.0% of the pairs of reads of an item. Scores that never change cannot show a weak "
+        "preference."
+    )
+    assert "Check that the judge sees the rubric: some servers ignore system messages" in made.verdict.advice
+    assert "nearly one score" not in made.verdict.advice
+    # Where a few pairs differ, it is saturated, and the advice is about the same.
+    word, reasons = said({"saturated": True}, discordant_share=0.02)
+    assert (word, "only 2.0% of the pairs" in reasons, "changed no score" in reasons) == ("cannot tell", True, False)
+    assert "sees the rubric" in advice({"saturated": True}, discordant_share=0.02)
+    # A judge that gives one score to all items is another case.
+    assert "nearly one score" in advice({"saturated": True}, commonest_share=1.0, discordant_share=0.0)
+
+
+def cyclic(n):
+    """The orderings of strategy balanced, as words."""
+    up = list(range(1, n + 1))
+    turned = [levels[shift:] + levels[:shift] for levels in (up, up[::-1]) for shift in range(n)]
+    return [" ".join(map(str, levels)) for levels in turned]
+
+
 def test_a_card_as_json_has_none_for_what_is_not_known():
     hard = ReadoutResults("hard")
     found = card.Card(dataclasses.replace(PLAIN, hard=hard), verdict.judge(dataclasses.replace(PLAIN, hard=hard)))

@@ -62,6 +62,7 @@ SINGLE = (
     "many items hardly depend on it."
 )
 READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " by the option probabilities"}
+MISSED = 0.05  # probability that more than the bound of no change would have shown none
 WRITTEN_AS_0 = 0.005  # with two decimals
 ROUNDING = 1e-12  # what is less is none
 POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
@@ -126,7 +127,8 @@ def _judged(evidence: Evidence) -> Verdict:
     if silent:
         problems.insert(0, _silence(evidence))
     elif saturation:
-        problems.insert(0, f"The judge is saturated: {saturation}. So these scores cannot show what it prefers.")
+        cannot = "So these scores cannot show what it prefers."
+        problems.insert(0, _unmoved(evidence) or f"The judge is saturated: {saturation}. {cannot}")
     if problems:
         reasons = (*problems, *_seen_anyway(evidence, tests))
         planned = None if silent else groups.of_reads(evidence)
@@ -207,8 +209,30 @@ def _saturation(evidence: Evidence) -> str:
         often = "more than 99%" if NEARLY_ALL < share < 1 else f"{share:.0%}"
         return f"it gives score {evidence.commonest_score} in {often} of its reads"
     if evidence.hard and evidence.crossed and evidence.hard.saturated and not math.isnan(evidence.discordant_share):
-        return f"only {_percent(evidence.discordant_share)} of the pairs of reads of an item have different scores"
+        share = f"only {_percent(evidence.discordant_share)}" if evidence.discordant_share else "none"
+        return f"{share} of the pairs of reads of an item have different scores"
     return ""
+
+
+def _is_stable(evidence: Evidence) -> bool:
+    """True where scores differ between items, and next to never between the reads of one."""
+    return bool(_saturation(evidence)) and evidence.commonest_share < uniformity.COMMONEST
+
+
+def _unmoved(evidence: Evidence) -> str:
+    """Reason why no verdict rests on scores that no order changed; empty where one did, or where nearly all are one.
+
+    Pairs that differ are at most as many as groups that have such a pair: their number has the exact upper bound of
+    none in so many.
+    """
+    if not _is_stable(evidence) or evidence.discordant_share > 0:
+        return ""
+    most = 1 - MISSED ** (1 / evidence.independent_groups)
+    return (
+        f"The order changed no score: in {evidence.n_reads:,} reads every item has one score in all its orderings. With "
+        f"{1 - MISSED:.0%} confidence it changes at most {_percent(most)} of the pairs of reads of an item. Scores that "
+        "never change cannot show a weak preference."
+    )
 
 
 def _few_groups(evidence: Evidence) -> bool:
@@ -239,6 +263,12 @@ def _remedy(evidence: Evidence) -> str:
         )
     if evidence.n_orderings == 1 or not evidence.crossed or not main.v.known:
         return "Read each item in orderings in which every score stands in every position, as strategy balanced does."
+    if _is_stable(evidence):
+        return (
+            "Check that the judge sees the rubric: some servers ignore system messages, and then no order can change a "
+            "score. If it does, averaging over orderings changes next to nothing here. Option probabilities, or items "
+            "between two scores, could show a preference that is too weak to change these scores."
+        )
     if evidence.saturated:
         return (
             "Judge items that differ more, or look at the option probabilities where they are known. A judge that "
