@@ -81,16 +81,17 @@ def test_a_judge_is_equivalent_only_where_single_items_are_shown_not_to_move():
     moved = Spread("soft", Interval(0.15, 0.14, 0.16), 0.16, 0.1, "not shown", *changed)
     word, reasons = said(spread=moved)
     assert word == "cannot tell"
-    assert "Single items are moved, in directions that differ" in reasons
-    second = verdict.judge(dataclasses.replace(PLAIN, spread=moved)).reasons[1]
     assert (
-        "changes 20% [18%, 22%] of the scores, as its option probabilities have them, and the best candidate" in second
+        "An ordering moves single items, some up and some down: by 0.15 [0.14, 0.16] points (standard deviation "
+        "between items). The margin for that is 0.1 points." in reasons
     )
+    second = verdict.judge(dataclasses.replace(PLAIN, spread=moved)).reasons[1]
+    assert "changes 20% [18%, 22%] of the scores by the option probabilities and the best candidate" in second
     assert "6.0% [3.0%, 9.0%] of the groups" in second
     # A bias that hardly moves the mean moves single items all the same.
     biased = said({"p_selection": 1e-9}, spread=moved)
     assert biased[0] == "biased"
-    assert "Single items are moved" in biased[1]
+    assert "An ordering moves single items" in biased[1]
     assert "One ordering will not do" in advice(spread=moved)
     assert said(spread=Spread())[0] == "cannot tell"
     word, reasons = said(spread=Spread("hard", reach=0.7, margin=0.1, verdict="undecided"))
@@ -250,7 +251,7 @@ def test_a_wide_interval_and_few_groups_leave_a_bias_open():
     wide = Small("undecided", 0.1, Interval(0.05, -0.1, 0.2))
     word, reasons = said({"small_points": wide})
     assert word == "cannot tell"
-    assert "up to 0.20 points, and 0.1 would matter" in reasons
+    assert "up to 0.20 points, and the margin is 0.1." in reasons
     word, reasons = said({"small_interaction": Small("undecided", 0.2, Interval(0.1, -0.1, 0.3))})
     assert word == "cannot tell"
     assert "more to high scores than to low ones by up to 0.30 log-odds" in reasons
@@ -263,7 +264,11 @@ def test_a_wide_interval_and_few_groups_leave_a_bias_open():
 def test_a_preference_that_changes_with_the_score_is_a_bias():
     word, reasons = said({"p_interaction": 1e-9, "interaction": Interval(-0.3, -0.4, -0.2)})
     assert word == "biased"
-    assert "the highest score gains at the first position and the lowest at the last, +0.30" in reasons
+    assert (
+        "High and low scores are preferred at different positions (p < 0.001). The first position adds +0.30 [+0.20, "
+        "+0.40] log-odds more to the highest score than to scores on average. So does the last position to the lowest "
+        "score." in reasons
+    )
 
 
 def test_a_bias_that_is_small_is_called_a_bias_and_small():
@@ -297,7 +302,7 @@ def test_a_saturated_judge_whose_probabilities_move_is_not_called_unbiased():
     soft = dataclasses.replace(SOFT, p_preference=1e-9)
     word, reasons = said({"saturated": True}, commonest_share=0.99, soft=soft, top_probability=0.9)
     assert word == "biased by its option probabilities"
-    assert "The written scores hardly show it: it gives score 1 in 99% of its reads." in reasons
+    assert "The written scores hardly show a bias: it gives score 1 in 99% of its reads." in reasons
     assert "Some positions are preferred by the option probabilities" in reasons
     # Written scores that do not vary say nothing about the size: expected scores do.
     large = dataclasses.replace(soft, small_points=Small("not shown", 0.1))
@@ -434,6 +439,31 @@ def test_a_card_says_what_to_do():
     assert "strategy balanced" in advice(crossed=False)
 
 
+@pytest.mark.parametrize(
+    ("spread", "words"),
+    [
+        ({}, "That takes 6 calls a text."),
+        ({"needed": Interval(3, 2, 5)}, "3 [2, 5] randomly chosen orderings of the 6 come typically within 0.1 points"),
+        ({"needed": Interval(3, 2, 5)}, ": 3 calls a text in the place of 6."),
+        (
+            {"needed": Interval(1), "at_most": True},
+            "At most 1 randomly chosen ordering of the 6 comes typically within",
+        ),
+        ({"needed": Interval(1)}, ": 1 call a text in the place of 6."),
+        ({"needed": Interval(2), "readout": "soft"}, "points of the mean of all (expected scores): 2 calls a text"),
+        ({"needed": Interval(math.inf, 5, math.inf)}, "That takes 6 calls a text."),
+        ({"needed": Interval(6, 5, 6)}, "That takes 6 calls a text."),
+    ],
+)
+def test_advice_to_average_names_its_cost(spread, words):
+    of = dataclasses.replace(PLAIN.spread, orderings=6, **spread)
+    assert words in advice({"p_points": 0.0001}, spread=of)
+    assert words in advice({"small_points": WIDE}, spread=of)
+    assert "calls" not in advice(spread=of)  # nothing is to be averaged
+    own = advice({"p_points": 0.0001}, spread=dataclasses.replace(of, orderings=0, needed=Interval()), shared=False)
+    assert "That takes 4 calls a text." in own  # 400 reads of 100 items, in orderings of their own
+
+
 ERRORS = {"preference_errors": (0.1,) * 3, "interaction_error": 0.1, "shift_errors": (0.06,) * 6}
 WIDE = Small("undecided", 0.1, Interval(0.0, -0.2, 0.2))
 ONCE = Spread("hard", reach=0.7, margin=0.1, verdict="undecided", confidence=0.95, level=0.05)
@@ -492,23 +522,21 @@ def test_an_effect_of_probabilities_without_noise_is_written_with_its_digits_and
     _, reasons = said(
         {"interaction": TINY, "p_interaction": 1e-6, "small_points": Small("undecided", 0.1, Interval(0))}
     )
-    gains = (
-        "the lowest score gains at the first position and the highest at the last, +0.0012 [+0.0010, +0.0015] log-odds"
-    )
-    assert (
-        f"{gains} beside other scores; so little is found where reads have next to no noise, and 0.2 would" in reasons
-    )
+    gains = "The first position adds +0.0012 [+0.0010, +0.0015] log-odds more to the lowest score than to scores on"
+    little = "So little is found where reads have next to no noise; the margin is 0.2 log-odds."
+    assert f"{gains} average. So does the last position to the highest score. {little}" in reasons
     values = (TINY, Interval(0.0, -0.0001, 0.0001), -TINY)
     _, reasons = said({"preference": values, "p_preference": 1e-6})
-    assert "position 1 adds +0.0012 [+0.0010, +0.0015] to the log-odds of the score" in reasons
+    assert "(p < 0.001). Position 1 adds +0.0012 [+0.0010, +0.0015] to the log-odds of the score" in reasons
     assert "position 3 -0.0012 [-0.0015, -0.0010]" in reasons
     assert "0.00 [" not in reasons
-    assert "and 0.2 would matter (p < 0.001)." in reasons
+    assert little in reasons
 
 
 def test_an_effect_that_matters_and_one_that_is_none_have_two_decimals():
     _, reasons = said({"interaction": Interval(0.41, -0.001, 0.9), "p_interaction": 1e-6})
-    assert "+0.41 [+0.00, +0.90] log-odds beside other scores (p < 0.001)" in reasons
+    assert "(p < 0.001). The first position adds +0.41 [+0.00, +0.90] log-odds more to the lowest score" in reasons
+    assert "no noise" not in reasons
     assert verdict._interval(Interval(0.0, 0.0, 0.0), "+z.2f") == "+0.00 [+0.00, +0.00]"
 
 
@@ -522,10 +550,11 @@ def test_few_groups_and_not_the_shifts_leave_open_whether_a_bias_is_small():
 def test_a_shape_beyond_two_positions_is_named():
     ends = [Interval(0.4, 0.3, 0.5), Interval(-0.5, -0.6, -0.4), Interval(-0.3, -0.4, -0.2), Interval(0.4, 0.2, 0.6)]
     _, reasons = said({"preference": tuple(ends), "p_preference": 0.0001})
-    assert (
-        "by intervals that leave out 0, above that mean lie positions 1 and 4 and below it lie positions 2 and 3"
-        in reasons
-    )
+    assert "Positions 1 and 4 are clearly preferred. Positions 2 and 3 are clearly avoided." in reasons
+    ends[1] = ends[2] = Interval(-0.1, -0.3, 0.1)
+    _, reasons = said({"preference": (*ends, Interval(0.1, 0.05, 0.2)), "p_preference": 0.0001})
+    assert "Positions 1, 4 and 5 are clearly preferred. " in reasons
+    assert "avoided" not in reasons
 
 
 def agreement_row(quantity, estimate, **about):
