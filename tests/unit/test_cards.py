@@ -346,6 +346,55 @@ def cyclic(n):
     return [" ".join(map(str, levels)) for levels in turned]
 
 
+def test_rows_name_their_readout_where_there_are_two():
+    soft = dataclasses.replace(SOFT, v=Interval(0.098, 0.078, 0.116))
+    both = dict(card.facts(dataclasses.replace(PLAIN, soft=soft, top_probability=0.6)))
+    assert both["Cramér's V of the shares (0: equal) (written scores)"] == "0.010 [0.000, 0.030]"
+    assert both["Cramér's V of the shares (0: equal) (option probabilities)"] == "0.098 [0.078, 0.116]"
+    assert "Share of each position, first to last (written scores)" in both
+    assert "Share of each position, first to last (option probabilities)" in both
+    assert "Preference of each position, log-odds (option probabilities)" in both
+    one = dict(card.facts(PLAIN))
+    assert "Cramér's V of the shares (0: equal)" in one
+    assert not any("(written scores)" in name for name in one)
+
+
+def test_a_number_that_is_not_known_has_a_reason():
+    once = dataclasses.replace(PLAIN, spread=ONCE, n_items=50)
+    rows = dict(card.facts(once))
+    moved = "not known: needs each ordering read twice, or option probabilities"
+    assert rows["What an ordering does to single items, SD between items, points"] == moved
+    assert rows["Items whose score another ordering than the usual one changes, beyond chance"] == moved
+    best = "Groups whose best candidate it changes, beyond chance"
+    assert rows[best] == "not known: no group has several candidates"
+    assert dict(card.facts(dataclasses.replace(once, n_items=100)))[best] == moved
+    assert rows["Mean probability of the most probable score"] == "not known: the reads have no option probabilities"
+    hard = ReadoutResults("hard")
+    rows = dict(card.facts(dataclasses.replace(PLAIN, hard=hard, n_orderings=2, crossed=False, spread=Spread())))
+    uncrossed = "not known: not every score was shown in every position"
+    assert [
+        rows[f"{name}"] for name in ("Cramér's V of the shares (0: equal)", "Preference of each position, log-odds")
+    ] == [uncrossed] * 2
+    assert rows["Usual ordering less mean of all orderings, points"].startswith("not known: needs items that share")
+    saturated = dict(card.facts(dataclasses.replace(PLAIN, commonest_share=0.98)))
+    least = "Smallest V that a study of this size finds with 80% power"
+    assert saturated[least] == "not known: the scores are saturated"
+
+
+def test_reads_without_a_score_have_their_reasons():
+    failures = {"no_score": 12, "empty": 5, "truncated": 3, "echo": 1, "out_of_range": 1}
+    found = dataclasses.replace(PLAIN, n_reads=778, n_failed=22, failures=failures)
+    words = "778 with a score, 22 without (no_score 12, empty 5, truncated 3, 2 more reasons)"
+    assert dict(card.facts(found))["Reads"] == words
+    assert card.Card(found, verdict.judge(found)).to_dict()["failures"] == failures
+    assert dict(card.facts(PLAIN))["Reads"] == "400 with a score, 0 without"
+    reads = simulated_reads(groups=30, strategies=("balanced",))
+    failed = reads.index < 7
+    gone = {name: reads[name].mask(failed) for name in ("score", "position")}
+    (made,) = card.cards(estimates.of_card(reads.assign(**gone, failure=np.where(failed, "truncated", None))))
+    assert made.to_dict()["failures"] == {"truncated": 7}
+
+
 def test_a_card_as_json_has_none_for_what_is_not_known():
     hard = ReadoutResults("hard")
     found = card.Card(dataclasses.replace(PLAIN, hard=hard), verdict.judge(dataclasses.replace(PLAIN, hard=hard)))

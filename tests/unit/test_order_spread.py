@@ -298,7 +298,7 @@ def test_the_card_of_the_demo_has_the_number_that_the_docs_name():
         (Interval(np.inf, 9, np.inf), False, "more than the 10 that were read [9, more]"),
         (Interval(np.inf, np.inf, np.inf), False, "more than the 10 that were read"),
         (Interval(np.inf), True, "perhaps more than the 10 that were read"),
-        (Interval(), False, "not known"),
+        (Interval(), False, "not known: needs items that share their orderings"),
     ],
 )
 def test_more_orderings_than_were_read_are_no_number(needed, at_most, words):

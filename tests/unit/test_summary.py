@@ -10,9 +10,11 @@ import re
 import jsonschema
 import pandas as pd
 import pytest
-from factories import simulated_reads
+from factories import ROOT, simulated_reads
 
 import render_summary
+import rubric_order as ro
+from rubric_order.base.labels import Labels
 from rubric_order.cards import card, summary
 from rubric_order.library import estimates
 
@@ -86,6 +88,16 @@ def test_the_page_says_what_the_cards_say_and_asks_for_nothing_else(made):
     assert all(about.get("alt") for tag, about in page.tags if tag == "img")
     assert "cell" in text
     assert "own caption" not in text
+
+
+def test_shares_that_are_not_drawn_stand_among_the_numbers():
+    """The bars are of the option probabilities, and the written scores have a row."""
+    (one,) = ro.bias_card(ROOT / "docs/data/smollm2_demo.parquet")
+    content = summary.content([one], {"judges": {}})
+    text = summary.page([one], content, tables=[], figures=[], labels=Labels({}, {}), reads={})
+    assert "Share of each position, first to last (written scores)" in text
+    assert "Share of each position, first to last (option probabilities)" not in text
+    assert "Share of each position among the option probabilities" in text
 
 
 def test_several_cards_are_listed_first_each_with_its_verdict(made):

@@ -1,8 +1,9 @@
 """Evidence that statistics give on one group of reads, gathered from their tables."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -168,6 +169,7 @@ class Evidence:
         detectable_v: the smallest V that such a study finds with 80% power, by the main readout.
         agreement, rankings: by the main readout; None where there are no human scores, or no candidates that compete.
         spread: what orderings do to single items.
+        failures: number of reads without a score by reason, the commonest first.
     """
 
     keys: dict[str, Any]
@@ -198,6 +200,7 @@ class Evidence:
     spread: spreads.Spread = spreads.NOTHING
     n_copies: int = 0
     copies: str = ""
+    failures: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -290,6 +293,7 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             spread=spreads.gather(own.get(spreads.NAME)),
             n_copies=int(row.get("n_copies", 0)),
             copies=str(row.get("copies", "")),
+            failures=json.loads(row.get("failures") or "{}"),
         )
 
 

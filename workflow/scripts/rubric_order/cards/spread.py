@@ -163,16 +163,22 @@ def open_bound(of: Spread) -> Iterator[str]:
         yield f"The interval is not known: an ordering could move single items by {of.margin:g} points or more."
 
 
-def facts(of: Spread) -> list[tuple[str, str]]:
-    """Lines of a card's table."""
+def facts(of: Spread, *, competing: bool = True) -> list[tuple[str, str]]:
+    """Lines of a card's table.
+
+    Args:
+        competing: whether any group has several candidates.
+    """
+    unknown = f"not known: {_why_unknown(of)}"
+    best = unknown if competing else "not known: no group has several candidates"
     least = HARD_AT_LEAST if of.readout == Readout.HARD else ""
     by = ", by option probabilities" if of.readout == Readout.SOFT else ""
     near = "near" if math.isnan(of.margin) else f"within {of.margin:g} points of"
     scores = "Scores that" if of.readout == Readout.SOFT else "Items whose score"
     return [
-        (f"{scores} another ordering than the usual one changes, beyond chance{by}", _of(of.scores, least)),
-        (f"Groups whose best candidate it changes, beyond chance{by}", _of(of.best, "")),
-        (f"What an ordering does to single items, SD between items, points{by}", _points(of.sd)),
+        (f"{scores} another ordering than the usual one changes, beyond chance{by}", _of(of.scores, least) or unknown),
+        (f"Groups whose best candidate it changes, beyond chance{by}", _of(of.best, "") or best),
+        (f"What an ordering does to single items, SD between items, points{by}", _points(of.sd) or unknown),
         (f"Orderings, chosen at random, that are enough to come {near} the mean of all{by}", _needed(of)),
     ]
 
@@ -198,7 +204,13 @@ def _number(value: float) -> float | None:
 
 
 def _of(share: Interval, least: str) -> str:
-    return f"{least}{_share(share)}" if share.known else "not known"
+    return f"{least}{_share(share)}" if share.known else ""
+
+
+def _why_unknown(of: Spread) -> str:
+    if not of.readout:
+        return "needs several orderings that show every score in every position"
+    return "needs each ordering read twice, or option probabilities"
 
 
 def _share(share: Interval) -> str:
@@ -209,14 +221,14 @@ def _share(share: Interval) -> str:
 
 def _points(sd: Interval) -> str:
     if not sd.known:
-        return "not known"
+        return ""
     return f"{sd.estimate:.2f}" + (f" [{sd.low:.2f}, {sd.high:.2f}]" if sd.bounded else "")
 
 
 def _needed(of: Spread) -> str:
     """Number of orderings that suffice, of those that were read; more than these is no number."""
     if not of.needed.known:
-        return "not known"
+        return "not known: needs items that share their orderings"
     value, low, high = (f"{end:.0f}" if math.isfinite(end) else "more" for end in of.needed)
     interval = f" [{low}, {high}]" if of.needed.bounded and math.isfinite(of.needed.low) else ""
     if math.isinf(of.needed.estimate):

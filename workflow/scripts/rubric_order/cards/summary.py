@@ -19,7 +19,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.base.labels import Labels
 from rubric_order.cards import by_criterion, criteria, evidence, headline, row, terms
-from rubric_order.cards.card import Card, facts, written
+from rubric_order.cards.card import Card, facts, shares_name, written
 from rubric_order.cards.card import cards as cards_of
 from rubric_order.methods.position import order_tests
 from rubric_order.pages import page as pages
@@ -157,6 +157,7 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
         {"share": share.estimate, "low": share.low, "high": share.high, "place": place}
         for place, share in enumerate(drawn.shares, start=1)
     ]
+    in_bars = shares_name(card.evidence, drawn)
     return {
         "title": ", ".join(title_parts),
         "about": subtitle,
@@ -168,7 +169,9 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
         "bars": bars,
         "bars_of": f"Share of each position among the {'option probabilities' if by_probability else 'selections'}",
         "scale": max((bar["share"] for bar in bars), default=1.0),
-        "facts": [(name, value, terms.term(name)) for name, value in facts(card.evidence)[1:]],  # shares are the bars
+        "facts": [
+            (name, value, terms.term(name)) for name, value in facts(card.evidence) if not bars or name != in_bars
+        ],
     }
 
 
