@@ -72,6 +72,7 @@ def content(
     run: Mapping[str, Any],
     of_criteria: Iterable[criteria.CriterionCard] = (),
     of_single: Iterable[Card] = (),
+    notes: Iterable[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Content of `summary.json`, see ``summary.schema.json``.
 
@@ -79,12 +80,15 @@ def content(
         run: what was run: the parts of config that results depend on.
         of_criteria: cards of prompts that ask for several criteria.
         of_single: cards of single criteria of prompts that ask for one.
+        notes: on judges without a score, see `unread.note`.
     """
     made = [card.to_dict() for card in cards]
     single = [by_criterion.with_dataset(card).to_dict() | by_criterion.part_of(card)._asdict() for card in of_single]
     listed = [card.to_dict() for card in of_criteria]
     own: dict[str, Any] = {"criteria": listed} if listed else {}
     own |= {"cards_by_criterion": single} if single else {}
+    listed_notes = [dict(note) for note in notes]
+    own |= {"notes": listed_notes} if listed_notes else {}
     return {"format": FORMAT, "version": VERSION, "cards": made, **own, "versions": versions(), "run": dict(run)}
 
 
@@ -138,9 +142,14 @@ def page(
         tables=[(table, Markup(_table(table.path))) for table in tables],  # noqa: S704 - written and escaped by `tables`
         figures=[(figure, _embedded(figure.path)) for figure in figures],
         summary=summary,
+        notes=[note | {"name": _name_of(note, labels)} for note in summary.get("notes", ())],
         level=f"{order_tests.LEVEL:g}",
         rehearsal=summary["run"].get("rehearsal", ""),
     )
+
+
+def _name_of(note: Mapping[str, Any], labels: Labels) -> str:
+    return f"{labels.judge(note['judge'])}, {labels.dataset(note['dataset'])}, study {note['study']}"
 
 
 def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:

@@ -210,8 +210,8 @@ def _saturation(evidence: Evidence) -> str:
         often = "more than 99%" if NEARLY_ALL < share < 1 else f"{share:.0%}"
         return f"it gives score {evidence.commonest_score} in {often} of its reads"
     if evidence.hard and evidence.crossed and evidence.hard.saturated and not math.isnan(evidence.discordant_share):
-        share = f"only {_percent(evidence.discordant_share)}" if evidence.discordant_share else "none"
-        return f"{share} of the pairs of reads of an item have different scores"
+        few = f"only {_percent(evidence.discordant_share)}" if evidence.discordant_share else "none"
+        return f"{few} of the pairs of reads of an item have different scores"
     return ""
 
 
