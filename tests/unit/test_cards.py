@@ -302,7 +302,7 @@ def test_a_saturated_judge_whose_probabilities_move_is_not_called_unbiased():
     soft = dataclasses.replace(SOFT, p_preference=1e-9)
     word, reasons = said({"saturated": True}, commonest_share=0.99, soft=soft, top_probability=0.9)
     assert word == "biased by its option probabilities"
-    assert "The written scores hardly show a bias: it gives score 1 in 99% of its reads." in reasons
+    assert "The judge hardly shows a bias in its written scores: it gives score 1 in 99% of its reads." in reasons
     assert "Some positions are preferred by the option probabilities" in reasons
     # Written scores that do not vary say nothing about the size: expected scores do.
     large = dataclasses.replace(soft, small_points=Small("not shown", 0.1))

@@ -103,6 +103,15 @@ def test_shares_that_are_not_drawn_stand_among_the_numbers():
     assert "Share of each position among the option probabilities" in text
 
 
+def test_bars_stand_before_the_reasons_beside_the_line_of_equal_shares(made):
+    """On a narrow screen what is later is lower: seven reasons stood before the bars."""
+    for article in made[1].read_text().split("<article")[1:]:
+        assert article.index("What to do.") < article.index('class="bar"') < article.index('class="reasons"')
+        scale = 1 / 5 / max(float(share) for share in re.findall(r"> ?(\d+\.\d)%", article)) * 100
+        (line,) = set(re.findall(r'<b style="left: ([\d.]+)%"', article))
+        assert float(line) == pytest.approx(100 * scale, abs=0.5)
+
+
 def test_several_cards_are_listed_first_each_with_its_verdict(made):
     page = Page()
     page.feed(made[1].read_text())

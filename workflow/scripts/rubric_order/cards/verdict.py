@@ -47,10 +47,8 @@ AVERAGE = (
     "A score from one ordering carries the bias. Where the judge is used, average its scores over all these orderings, "
     "and compare only scores that were made in the same way."
 )
-AVERAGE_PROBABILITIES = (
-    "Where expected scores or probabilities are used, average them over all these orderings. The written scores of "
-    "these items hardly depend on the order. Those of items between two scores can."
-)
+AVERAGE_PROBABILITIES = "Where expected scores or probabilities are used, average them over all these orderings."
+HARDLY_WRITTEN = "The written scores of these items hardly depend on the order. Those of items between two scores can."
 ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
 UNKNOWN_POSITIONS = (
     "Which positions are preferred cannot be told: not every score was shown in every position. Strategy balanced has "
@@ -120,9 +118,11 @@ def _judged(evidence: Evidence) -> Verdict:
     if uncrossed and not (findings and not saturation):
         problems.insert(0, uncrossed)
     if saturation and of_probabilities and evidence.soft and not problems:
-        hidden = f"The written scores hardly show a bias: {saturation}."
+        hidden = f"The judge hardly shows a bias in its written scores: {saturation}."
         reasons = (hidden, *_of_bias(evidence, of_probabilities, evidence.soft))
-        return Verdict(BIASED_IN_PROBABILITIES, reasons, tests, _with_calls(AVERAGE_PROBABILITIES, evidence))
+        return Verdict(
+            BIASED_IN_PROBABILITIES, reasons, tests, f"{_with_calls(AVERAGE_PROBABILITIES, evidence)} {HARDLY_WRITTEN}"
+        )
     silent = evidence.says_nothing and (bool(problems) or not findings)
     if silent:
         problems.insert(0, _silence(evidence))
