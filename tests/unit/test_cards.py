@@ -10,10 +10,11 @@ from factories import ROOT, simulated_reads
 from scipy import stats
 
 import rubric_order as ro
+from rubric_order.base.gold import INTENDED
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
 from rubric_order.cards import card, limits, verdict
-from rubric_order.cards.evidence import Evidence, ReadoutResults, Small
+from rubric_order.cards.evidence import Agreement, Evidence, ReadoutResults, Small
 from rubric_order.cards.spread import Spread
 from rubric_order.library import estimates
 from rubric_order.simulation import studies
@@ -80,16 +81,17 @@ def test_a_judge_is_equivalent_only_where_single_items_are_shown_not_to_move():
     moved = Spread("soft", Interval(0.15, 0.14, 0.16), 0.16, 0.1, "not shown", *changed)
     word, reasons = said(spread=moved)
     assert word == "cannot tell"
-    assert "Single items are moved, in directions that differ" in reasons
-    second = verdict.judge(dataclasses.replace(PLAIN, spread=moved)).reasons[1]
     assert (
-        "changes 20% [18%, 22%] of the scores, as its option probabilities have them, and the best candidate" in second
+        "An ordering moves single items, some up and some down: by 0.15 [0.14, 0.16] points (standard deviation "
+        "between items). The margin for that is 0.1 points." in reasons
     )
+    second = verdict.judge(dataclasses.replace(PLAIN, spread=moved)).reasons[1]
+    assert "changes 20% [18%, 22%] of the scores by the option probabilities and the best candidate" in second
     assert "6.0% [3.0%, 9.0%] of the groups" in second
     # A bias that hardly moves the mean moves single items all the same.
     biased = said({"p_selection": 1e-9}, spread=moved)
     assert biased[0] == "biased"
-    assert "Single items are moved" in biased[1]
+    assert "An ordering moves single items" in biased[1]
     assert "One ordering will not do" in advice(spread=moved)
     assert said(spread=Spread())[0] == "cannot tell"
     word, reasons = said(spread=Spread("hard", reach=0.7, margin=0.1, verdict="undecided"))
@@ -249,7 +251,7 @@ def test_a_wide_interval_and_few_groups_leave_a_bias_open():
     wide = Small("undecided", 0.1, Interval(0.05, -0.1, 0.2))
     word, reasons = said({"small_points": wide})
     assert word == "cannot tell"
-    assert "up to 0.20 points, and 0.1 would matter" in reasons
+    assert "up to 0.20 points, and the margin is 0.1." in reasons
     word, reasons = said({"small_interaction": Small("undecided", 0.2, Interval(0.1, -0.1, 0.3))})
     assert word == "cannot tell"
     assert "more to high scores than to low ones by up to 0.30 log-odds" in reasons
@@ -262,7 +264,11 @@ def test_a_wide_interval_and_few_groups_leave_a_bias_open():
 def test_a_preference_that_changes_with_the_score_is_a_bias():
     word, reasons = said({"p_interaction": 1e-9, "interaction": Interval(-0.3, -0.4, -0.2)})
     assert word == "biased"
-    assert "the highest score gains at the first position and the lowest at the last, +0.30" in reasons
+    assert (
+        "High and low scores are preferred at different positions (p < 0.001). The first position adds +0.30 [+0.20, "
+        "+0.40] log-odds more to the highest score than to scores on average. So does the last position to the lowest "
+        "score." in reasons
+    )
 
 
 def test_a_bias_that_is_small_is_called_a_bias_and_small():
@@ -296,7 +302,7 @@ def test_a_saturated_judge_whose_probabilities_move_is_not_called_unbiased():
     soft = dataclasses.replace(SOFT, p_preference=1e-9)
     word, reasons = said({"saturated": True}, commonest_share=0.99, soft=soft, top_probability=0.9)
     assert word == "biased by its option probabilities"
-    assert "The written scores hardly show it: it gives score 1 in 99% of its reads." in reasons
+    assert "The judge hardly shows a bias in its written scores: it gives score 1 in 99% of its reads." in reasons
     assert "Some positions are preferred by the option probabilities" in reasons
     # Written scores that do not vary say nothing about the size: expected scores do.
     large = dataclasses.replace(soft, small_points=Small("not shown", 0.1))
@@ -306,6 +312,87 @@ def test_a_saturated_judge_whose_probabilities_move_is_not_called_unbiased():
     assert word == "cannot tell"
     assert "The option probabilities do not show it either." in reasons
     assert said({"saturated": True}, commonest_share=0.99, soft=soft, n_groups=19)[0] == "cannot tell"
+
+
+def test_a_judge_that_no_order_moves_is_not_said_to_give_one_score():
+    """20 items a score, each with the same score in all of ten orderings: scores tell the items apart."""
+    rows = [
+        {"item": f"i{item}", "ordering": ordering, "score": item % 5 + 1}
+        for item in range(100)
+        for ordering in cyclic(5)
+    ]
+    (made,) = ro.bias_card(pd.DataFrame(rows))
+    assert made.verdict.word == "cannot tell"
+    # Of 100 groups without a pair that differs: 1 - 0.05 ** (1 / 100) is 2.95%.
+    assert made.verdict.reasons[0] == (
+        "The order changed no score: in 1,000 reads every item has one score in all its orderings. With 95% confidence "
+        "it changes at most 3.0% of the pairs of reads of an item. Scores that never change cannot show a weak "
+        "preference."
+    )
+    assert "Check that the judge sees the rubric: some servers ignore system messages" in made.verdict.advice
+    assert "nearly one score" not in made.verdict.advice
+    # Where a few pairs differ, it is saturated, and the advice is about the same.
+    word, reasons = said({"saturated": True}, discordant_share=0.02)
+    assert (word, "only 2.0% of the pairs" in reasons, "changed no score" in reasons) == ("cannot tell", True, False)
+    assert "sees the rubric" in advice({"saturated": True}, discordant_share=0.02)
+    # A judge that gives one score to all items is another case.
+    assert "nearly one score" in advice({"saturated": True}, commonest_share=1.0, discordant_share=0.0)
+
+
+def cyclic(n):
+    """The orderings of strategy balanced, as words."""
+    up = list(range(1, n + 1))
+    turned = [levels[shift:] + levels[:shift] for levels in (up, up[::-1]) for shift in range(n)]
+    return [" ".join(map(str, levels)) for levels in turned]
+
+
+def test_rows_name_their_readout_where_there_are_two():
+    soft = dataclasses.replace(SOFT, v=Interval(0.098, 0.078, 0.116))
+    both = dict(card.facts(dataclasses.replace(PLAIN, soft=soft, top_probability=0.6)))
+    assert both["Cramér's V of the shares (0: equal) (written scores)"] == "0.010 [0.000, 0.030]"
+    assert both["Cramér's V of the shares (0: equal) (option probabilities)"] == "0.098 [0.078, 0.116]"
+    assert "Share of each position, first to last (written scores)" in both
+    assert "Share of each position, first to last (option probabilities)" in both
+    assert "Preference of each position, log-odds (option probabilities)" in both
+    one = dict(card.facts(PLAIN))
+    assert "Cramér's V of the shares (0: equal)" in one
+    assert not any("(written scores)" in name for name in one)
+
+
+def test_a_number_that_is_not_known_has_a_reason():
+    once = dataclasses.replace(PLAIN, spread=ONCE, n_items=50)
+    rows = dict(card.facts(once))
+    moved = "not known: needs each ordering read twice, or option probabilities"
+    assert rows["What an ordering does to single items, SD between items, points"] == moved
+    assert rows["Items whose score another ordering than the usual one changes, beyond chance"] == moved
+    best = "Groups whose best candidate it changes, beyond chance"
+    assert rows[best] == "not known: no group has several candidates"
+    assert dict(card.facts(dataclasses.replace(once, n_items=100)))[best] == moved
+    assert rows["Mean probability of the most probable score"] == "not known: the reads have no option probabilities"
+    hard = ReadoutResults("hard")
+    rows = dict(card.facts(dataclasses.replace(PLAIN, hard=hard, n_orderings=2, crossed=False, spread=Spread())))
+    uncrossed = "not known: not every score was shown in every position"
+    assert [
+        rows[f"{name}"] for name in ("Cramér's V of the shares (0: equal)", "Preference of each position, log-odds")
+    ] == [uncrossed] * 2
+    assert rows["Usual ordering less mean of all orderings, points"].startswith("not known: needs items that share")
+    saturated = dict(card.facts(dataclasses.replace(PLAIN, commonest_share=0.98)))
+    least = "Smallest V that a study of this size finds with 80% power"
+    assert saturated[least] == "not known: the scores are saturated"
+
+
+def test_reads_without_a_score_have_their_reasons():
+    failures = {"no_score": 12, "empty": 5, "truncated": 3, "echo": 1, "out_of_range": 1}
+    found = dataclasses.replace(PLAIN, n_reads=778, n_failed=22, failures=failures)
+    words = "778 with a score, 22 without (no_score 12, empty 5, truncated 3, 2 more reasons)"
+    assert dict(card.facts(found))["Reads"] == words
+    assert card.Card(found, verdict.judge(found)).to_dict()["failures"] == failures
+    assert dict(card.facts(PLAIN))["Reads"] == "400 with a score, 0 without"
+    reads = simulated_reads(groups=30, strategies=("balanced",))
+    failed = reads.index < 7
+    gone = {name: reads[name].mask(failed) for name in ("score", "position")}
+    (made,) = card.cards(estimates.of_card(reads.assign(**gone, failure=np.where(failed, "truncated", None))))
+    assert made.to_dict()["failures"] == {"truncated": 7}
 
 
 def test_a_card_as_json_has_none_for_what_is_not_known():
@@ -401,6 +488,31 @@ def test_a_card_says_what_to_do():
     assert "strategy balanced" in advice(crossed=False)
 
 
+@pytest.mark.parametrize(
+    ("spread", "words"),
+    [
+        ({}, "That takes 6 calls a text."),
+        ({"needed": Interval(3, 2, 5)}, "3 [2, 5] randomly chosen orderings of the 6 come typically within 0.1 points"),
+        ({"needed": Interval(3, 2, 5)}, ": 3 calls a text in the place of 6."),
+        (
+            {"needed": Interval(1), "at_most": True},
+            "At most 1 randomly chosen ordering of the 6 comes typically within",
+        ),
+        ({"needed": Interval(1)}, ": 1 call a text in the place of 6."),
+        ({"needed": Interval(2), "readout": "soft"}, "points of the mean of all (expected scores): 2 calls a text"),
+        ({"needed": Interval(math.inf, 5, math.inf)}, "That takes 6 calls a text."),
+        ({"needed": Interval(6, 5, 6)}, "That takes 6 calls a text."),
+    ],
+)
+def test_advice_to_average_names_its_cost(spread, words):
+    of = dataclasses.replace(PLAIN.spread, orderings=6, **spread)
+    assert words in advice({"p_points": 0.0001}, spread=of)
+    assert words in advice({"small_points": WIDE}, spread=of)
+    assert "calls" not in advice(spread=of)  # nothing is to be averaged
+    own = advice({"p_points": 0.0001}, spread=dataclasses.replace(of, orderings=0, needed=Interval()), shared=False)
+    assert "That takes 4 calls a text." in own  # 400 reads of 100 items, in orderings of their own
+
+
 ERRORS = {"preference_errors": (0.1,) * 3, "interaction_error": 0.1, "shift_errors": (0.06,) * 6}
 WIDE = Small("undecided", 0.1, Interval(0.0, -0.2, 0.2))
 ONCE = Spread("hard", reach=0.7, margin=0.1, verdict="undecided", confidence=0.95, level=0.05)
@@ -459,23 +571,21 @@ def test_an_effect_of_probabilities_without_noise_is_written_with_its_digits_and
     _, reasons = said(
         {"interaction": TINY, "p_interaction": 1e-6, "small_points": Small("undecided", 0.1, Interval(0))}
     )
-    gains = (
-        "the lowest score gains at the first position and the highest at the last, +0.0012 [+0.0010, +0.0015] log-odds"
-    )
-    assert (
-        f"{gains} beside other scores; so little is found where reads have next to no noise, and 0.2 would" in reasons
-    )
+    gains = "The first position adds +0.0012 [+0.0010, +0.0015] log-odds more to the lowest score than to scores on"
+    little = "So little is found where reads have next to no noise; the margin is 0.2 log-odds."
+    assert f"{gains} average. So does the last position to the highest score. {little}" in reasons
     values = (TINY, Interval(0.0, -0.0001, 0.0001), -TINY)
     _, reasons = said({"preference": values, "p_preference": 1e-6})
-    assert "position 1 adds +0.0012 [+0.0010, +0.0015] to the log-odds of the score" in reasons
+    assert "(p < 0.001). Position 1 adds +0.0012 [+0.0010, +0.0015] to the log-odds of the score" in reasons
     assert "position 3 -0.0012 [-0.0015, -0.0010]" in reasons
     assert "0.00 [" not in reasons
-    assert "and 0.2 would matter (p < 0.001)." in reasons
+    assert little in reasons
 
 
 def test_an_effect_that_matters_and_one_that_is_none_have_two_decimals():
     _, reasons = said({"interaction": Interval(0.41, -0.001, 0.9), "p_interaction": 1e-6})
-    assert "+0.41 [+0.00, +0.90] log-odds beside other scores (p < 0.001)" in reasons
+    assert "(p < 0.001). The first position adds +0.41 [+0.00, +0.90] log-odds more to the lowest score" in reasons
+    assert "no noise" not in reasons
     assert verdict._interval(Interval(0.0, 0.0, 0.0), "+z.2f") == "+0.00 [+0.00, +0.00]"
 
 
@@ -489,10 +599,11 @@ def test_few_groups_and_not_the_shifts_leave_open_whether_a_bias_is_small():
 def test_a_shape_beyond_two_positions_is_named():
     ends = [Interval(0.4, 0.3, 0.5), Interval(-0.5, -0.6, -0.4), Interval(-0.3, -0.4, -0.2), Interval(0.4, 0.2, 0.6)]
     _, reasons = said({"preference": tuple(ends), "p_preference": 0.0001})
-    assert (
-        "by intervals that leave out 0, above that mean lie positions 1 and 4 and below it lie positions 2 and 3"
-        in reasons
-    )
+    assert "Positions 1 and 4 are clearly preferred. Positions 2 and 3 are clearly avoided." in reasons
+    ends[1] = ends[2] = Interval(-0.1, -0.3, 0.1)
+    _, reasons = said({"preference": (*ends, Interval(0.1, 0.05, 0.2)), "p_preference": 0.0001})
+    assert "Positions 1, 4 and 5 are clearly preferred. " in reasons
+    assert "avoided" not in reasons
 
 
 def agreement_row(quantity, estimate, **about):
@@ -543,6 +654,51 @@ def test_rankings_that_change_are_found_in_either_order_of_the_strategies(turned
     assert found.evidence.agreement.usual == Interval()  # there are no parts of a difference
     words = dict(card.facts(found.evidence))
     assert words["Best candidate changes from the usual ordering (2 reads) to all"] == "25% [0%, 50%] of 30 prompts"
+
+
+UNRELATED = Agreement(mean=Interval(0.05, -0.22, 0.30), n_items=20, gold=INTENDED)
+
+
+def test_agreement_that_is_not_shown_comes_first_and_is_not_mended_by_averaging():
+    found = verdict.judge(dataclasses.replace(PLAIN, agreement=UNRELATED))
+    assert found.word == "equivalent"
+    assert found.reasons[0] == (
+        "Agreement with intended levels is not shown to be above 0: r = 0.05 [-0.22, 0.30] over 20 items, mean of all "
+        "reads."
+    )
+    assert found.advice.startswith(
+        "First test another judge or prompt against people: agreement with intended levels is not shown to be above 0, "
+        "and averaging over orderings does not mend that. "
+    )
+    assert found.advice.endswith(verdict.ONE_ORDER)
+    # Few groups say little of agreement too: more of them come first.
+    few = verdict.judge(dataclasses.replace(PLAIN, agreement=UNRELATED, n_groups=19))
+    assert few.reasons[-1] == found.reasons[0]
+    assert "another judge" not in few.advice
+
+
+@pytest.mark.parametrize(
+    ("r", "expected", "word"),
+    [
+        (Interval(0.5, 0.1, 0.8), Interval(), ""),
+        (Interval(0.15, 0.05, 0.25), Interval(), "with people is low: r = 0.15"),
+        (Interval(-0.4, -0.6, -0.1), Interval(), "with people is below 0: r = -0.40"),
+        (Interval(0.05, -0.2, 0.3), Interval(0.6, 0.4, 0.8), ""),  # its probabilities know what it does not write
+        (Interval(0.05, -0.2, 0.3), Interval(0.1, -0.1, 0.3), "[-0.20, 0.30] by its written scores and 0.10 [-0.10"),
+        (Interval(0.05), Interval(), ""),  # without an interval
+    ],
+)
+def test_agreement_is_in_doubt_by_the_interval_of_the_readout_that_agrees_best(r, expected, word):
+    found = verdict.judge(dataclasses.replace(PLAIN, agreement=Agreement(mean=r, expected=expected, n_items=90)))
+    assert (word in found.reasons[0]) if word else not any("Agreement" in text for text in found.reasons)
+    assert ("another judge" in found.advice) == bool(word)
+
+
+def test_the_demo_judge_is_not_shown_to_agree_with_anybody():
+    (one,) = ro.bias_card(ROOT / "docs/data/smollm2_demo.parquet")
+    both = "r = 0.05 [-0.22, 0.30] by its written scores and 0.12 [-0.28, 0.48] by its expected ones over 20 items"
+    assert f"is not shown to be above 0: {both}" in one.verdict.reasons[0]
+    assert one.to_dict()["agreement"]["expected"] == pytest.approx(0.1177, abs=1e-3)
 
 
 def test_reads_without_human_scores_have_cards_without_people():

@@ -1,5 +1,7 @@
 """Counts and decisiveness: by hand."""
 
+import json
+
 import numpy as np
 import pytest
 from factories import score_table
@@ -15,6 +17,7 @@ def test_counts_and_shares_are_those_of_a_small_table():
     (row,) = decisiveness.estimate(table).to_dict("records")
     assert (row["n_items"], row["n_groups"], row["n_reads"], row["n_failed"], row["n_orderings"]) == (2, 2, 5, 1, 3)
     assert row["crossed"]
+    assert row["failures"] == '{"no_score": 1}'
     assert (row["commonest_score"], row["commonest_share"]) == (2, pytest.approx(3 / 5))
     assert row["discordant_share"] == pytest.approx(2 / 4)  # three pairs of the first item, one of the second
     assert row["top_probability"] == pytest.approx((3 * 0.5 + 3 * 0.8) / 6)  # the failed read has probabilities too
@@ -25,5 +28,8 @@ def test_one_ordering_is_not_crossed_and_reads_without_a_score_have_no_commonest
     (row,) = decisiveness.estimate(table).to_dict("records")
     assert not row["crossed"]
     assert (row["n_reads"], row["n_failed"]) == (0, 2)
+    assert json.loads(row["failures"]) == {"no_score": 1, "empty": 1}
+    (row,) = decisiveness.estimate(table.drop(columns="failure")).to_dict("records")
+    assert row["failures"] == "{}"
     assert np.isnan(row["commonest_share"])
     assert np.isnan(row["top_probability"])

@@ -27,17 +27,17 @@ def line(word, *, usual=UNKNOWN, small=NOTHING, scores=UNKNOWN, best=UNKNOWN, re
     [
         (
             {"usual": Interval(-0.34), "scores": Interval(0.31), "best": Interval(0.16)},
-            "Biased: the usual order scores 0.34 points below the mean of all orders; 3 of 10 scores change with the "
-            "order; the best answer changes in 16% of prompts.",
+            "Biased: the usual order scores 0.34 points below the mean of all orders; 31% of scores change with the "
+            "order beyond chance; the best answer changes in 16% of prompts.",
         ),
         (
             {"usual": Interval(0.004), "scores": Interval(0.004), "best": Interval(-0.02)},
-            "Biased: the usual order scores as the mean of all orders; hardly a score changes with the order; the best "
-            "answer changes in hardly a prompt.",
+            "Biased: the usual order scores as the mean of all orders; hardly a score changes with the order beyond "
+            "chance; the best answer changes in hardly a prompt.",
         ),
         (
             {"scores": Interval(0.1), "readout": Readout.HARD},
-            "Biased: at least 1 of 10 scores changes with the order.",
+            "Biased: at least 10% of scores change with the order beyond chance.",
         ),
         ({}, "Biased."),
     ],
@@ -65,8 +65,8 @@ def test_a_bias_of_the_probabilities_has_its_size_in_expected_scores():
 def test_other_verdicts_say_what_is_left_open():
     shown, open_ = Small("shown", 0.1, Interval(0.0, -0.02, 0.03)), Small("undecided", 0.1, Interval(0.1, -0.1, 0.27))
     assert line("equivalent", small=shown, scores=Interval(0.02)) == (
-        "Equivalent to a judge without bias: no order moves the mean score by 0.1 points or more; 2 of 100 scores "
-        "change with the order."
+        "Equivalent to a judge without bias: no order moves the mean score by 0.1 points or more; 2.0% of scores "
+        "change with the order beyond chance."
     )
     assert line("cannot tell", small=open_, usual=Interval(0.2)) == (
         "Cannot tell: an order could move the mean score by up to 0.27 points."
@@ -78,7 +78,8 @@ def test_of_a_judge_that_writes_one_score_the_line_says_that_its_probabilities_c
     spread = Spread(readout=Readout.SOFT, scores=Interval(0.2), best=Interval(0.37))
     one_score = dataclasses.replace(PLAIN, commonest_share=1.0, soft=None, spread=spread)
     assert headline.headline(one_score, Verdict("cannot tell", (), {})).size.endswith(
-        "by the option probabilities 2 of 10 scores change with the order; the best answer changes in 37% of prompts"
+        "by the option probabilities 20% of scores change with the order beyond chance; the best answer changes in 37% "
+        "of prompts"
     )
     of_best = dataclasses.replace(one_score, spread=Spread(readout=Readout.SOFT, best=Interval(0.37)))
     assert headline.headline(of_best, Verdict("cannot tell", (), {})).size.endswith(
@@ -86,6 +87,14 @@ def test_of_a_judge_that_writes_one_score_the_line_says_that_its_probabilities_c
     )
     written = dataclasses.replace(one_score, spread=dataclasses.replace(spread, readout=Readout.HARD))
     assert "probabilities" not in headline.headline(written, Verdict("cannot tell", (), {})).size
+
+
+def test_the_line_says_that_no_order_changed_a_score():
+    hard = dataclasses.replace(PLAIN.hard, saturated=True)
+    still = dataclasses.replace(PLAIN, hard=hard, discordant_share=0.0, spread=Spread())
+    assert "no order changed a score in 400 reads" in headline.headline(still, Verdict("cannot tell", (), {})).sentence
+    one_score = dataclasses.replace(still, commonest_share=1.0)
+    assert "no order changed" not in headline.headline(one_score, Verdict("cannot tell", (), {})).sentence
 
 
 def test_each_verdict_has_words():

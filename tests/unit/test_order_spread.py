@@ -259,8 +259,8 @@ def test_a_card_says_how_many_orderings_suffice():
     table = reads(weights, shown, group=np.arange(200) // 2)
     (made,) = card.cards(estimates.of_card(table))
     name = (
-        "Randomly chosen orderings whose mean is within 0.1 points of the mean over all (root mean square), "
-        "by option probabilities"
+        "Orderings, chosen at random, that are enough to come within 0.1 points of the mean of all, by option "
+        "probabilities"
     )
     one, needed = few_orderings(table, readout="soft")
     low, high = int(needed["ci_low"]), int(needed["ci_high"])
@@ -298,12 +298,12 @@ def test_the_card_of_the_demo_has_the_number_that_the_docs_name():
         (Interval(np.inf, 9, np.inf), False, "more than the 10 that were read [9, more]"),
         (Interval(np.inf, np.inf, np.inf), False, "more than the 10 that were read"),
         (Interval(np.inf), True, "perhaps more than the 10 that were read"),
-        (Interval(), False, "not known"),
+        (Interval(), False, "not known: needs items that share their orderings"),
     ],
 )
 def test_more_orderings_than_were_read_are_no_number(needed, at_most, words):
     of = of_card.Spread("hard", margin=0.25, needed=needed, orderings=10, at_most=at_most)
     name, value = of_card.facts(of)[-1]
-    assert name == "Randomly chosen orderings whose mean is within 0.25 points of the mean over all (root mean square)"
+    assert name == "Orderings, chosen at random, that are enough to come within 0.25 points of the mean of all"
     assert value == words
     json.dumps(of_card.content(of), allow_nan=False)

@@ -268,3 +268,27 @@ def test_the_figure_has_a_panel_a_judge_and_readout_and_a_line_a_dataset(found):
     assert text in empty.texts[0].get_text()
     empty = view.draw(figure, contrast.assign(estimate=np.nan), **options, **shape)
     assert empty.texts[0].get_text().startswith("Too few reads of an item differ in study s (strategy: balanced)")
+
+
+def test_a_separated_line_does_not_flatten_the_others(found):
+    """Readouts have axes of their own, and an interval that only a penalty keeps finite sets no axis of other lines."""
+    table_, _ = found
+    options = {"study": "s", "strategy": "balanced", "n": 5, "readouts": ["hard", "soft"], "columns": 2}
+    shape = {"width_in": 6.5, "panel_height_in": 2.6, "labels": Labels({"judge_a": "A", "judge_b": "B"}, {"d": "D"})}
+    before = [axis.get_ylim() for axis in view.draw(figure, table_, **options, **shape).axes]
+    separated = (table_["judge"] == "judge_b") & (table_["quantity"] == "preference") & (table_["n"] == 5)
+    wild = table_.assign(
+        flag=table_["flag"].mask(separated, "separated"),
+        ci_low=table_["ci_low"].mask(separated, -12.0),
+        ci_high=table_["ci_high"].mask(separated, 12.0),
+    )
+    drawn = view.draw(figure, wild, **options, **shape)
+    assert drawn.axes[0].get_ylim() == drawn.axes[2].get_ylim()  # one readout, two judges
+    assert all(axis.get_ylim()[1] < 5 for axis in drawn.axes if axis.get_visible())
+    assert drawn.axes[1].get_ylim() == before[1]
+    hollow = [line for line in drawn.axes[2].lines if line.get_markerfacecolor() == "white"]
+    assert len(hollow) == 3
+    assert not [line for line in drawn.axes[0].lines if line.get_markerfacecolor() == "white"]
+    assert "separated" in figure.CAPTION
+    alone = view.draw(figure, wild[wild["judge"] == "judge_b"], **options, **shape)
+    assert alone.axes[0].get_ylim()[1] > 12  # nothing else to show

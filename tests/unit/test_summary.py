@@ -9,14 +9,18 @@ import re
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pandas as pd
 import pytest
-from factories import simulated_reads
+from factories import ROOT, criteria_table, simulated_reads
 
 import render_summary
+import rubric_order as ro
 import show_cards
-from rubric_order.cards import card, limits, summary
+from rubric_order.base.labels import Labels
+from rubric_order.cards import card, limits, summary, unread
 from rubric_order.library import estimates
+from rubric_order.pages import page as pages
 from rubric_order.run import loading, rehearsal
 
 READS = {"s": "reads/s/index.html"}
@@ -91,6 +95,25 @@ def test_the_page_says_what_the_cards_say_and_asks_for_nothing_else(made):
     assert "own caption" not in text
 
 
+def test_shares_that_are_not_drawn_stand_among_the_numbers():
+    """The bars are of the option probabilities, and the written scores have a row."""
+    (one,) = ro.bias_card(ROOT / "docs/data/smollm2_demo.parquet")
+    content = summary.content([one], {"judges": {}})
+    text = summary.page([one], content, tables=[], figures=[], labels=Labels({}, {}), reads={})
+    assert "Share of each position, first to last (written scores)" in text
+    assert "Share of each position, first to last (option probabilities)" not in text
+    assert "Share of each position among the option probabilities" in text
+
+
+def test_bars_stand_before_the_reasons_beside_the_line_of_equal_shares(made):
+    """On a narrow screen what is later is lower: seven reasons stood before the bars."""
+    for article in made[1].read_text().split("<article")[1:]:
+        assert article.index("What to do.") < article.index('class="bar"') < article.index('class="reasons"')
+        scale = 1 / 5 / max(float(share) for share in re.findall(r"> ?(\d+\.\d)%", article)) * 100
+        (line,) = set(re.findall(r'<b style="left: ([\d.]+)%"', article))
+        assert float(line) == pytest.approx(100 * scale, abs=0.5)
+
+
 def test_several_cards_are_listed_first_each_with_its_verdict(made):
     page = Page()
     page.feed(made[1].read_text())
@@ -118,6 +141,70 @@ def test_a_run_without_orders_of_score_levels_has_no_card(tmp_path):
     render_summary.main({}, nothing, {"judges": {}, "datasets": {}}, {}, READS, data, page)
     assert json.loads(data.read_text())["cards"] == []
     assert "there is no card" in page.read_text()
+
+
+def of_failures(folder, failures, answers):
+    """Files of a study of criteria: its scores, and the reads that its page shows."""
+    scores, chosen = folder / "scores/s/d/b.parquet", folder / "reads/s/d/b.js"
+    table = criteria_table(np.full((4, 2, 2), np.nan), [[1, 2], [2, 1]])
+    table = table.assign(failure=np.resize(np.array(failures, dtype=object), len(table)), expected_score=np.nan)
+    scores.parent.mkdir(parents=True)
+    table.to_parquet(scores)
+    items = [{"reads": [{"failure": reason, "text": text} for reason, text in answers]}]
+    chosen.parent.mkdir(parents=True)
+    chosen.write_text(f"readsLoaded({pages.script({'items': items})});\n")
+    return scores, chosen
+
+
+def test_a_run_without_a_single_score_says_so_first_and_shows_an_answer(tmp_path, capsys):
+    data, page = tmp_path / "summary.json", tmp_path / "summary.html"
+    reasons = ["no_score", "no_score", "empty", "no_score"]
+    answers = [("empty", ""), ("no_score", f"I\x1b[31m will not\n{EVIL} {'x' * 300}")]
+    scores, chosen = of_failures(tmp_path, reasons, answers)
+    labels = {"judges": {"b": "Bee"}, "datasets": {"d": "Data"}}
+    nothing = {"tables": [], "figures": []}
+    render_summary.main({}, nothing, labels, {}, READS, data, page, scores=[scores], chosen=[chosen])
+    content = summary.read_whole(data)
+    (note,) = content["notes"]
+    assert content["cards"] == []
+    assert (note["study"], note["dataset"], note["judge"]) == ("s", "d", "b")
+    assert list(note["failures"]) == ["no_score", "empty"]
+    assert sum(note["failures"].values()) == note["n_scores"]
+    share = f"{note['failures']['no_score']} of {note['n_scores']}"
+    assert (
+        f"The commonest failure is no_score ({share}). One such answer: “I\\x1b[31m will not <script>"
+        in note["sentence"]
+    )
+    assert note["example"].endswith("x …")
+    shown = page.read_text()
+    assert "there is no card" not in shown
+    assert "<script>alert" not in shown
+    assert html.escape(note["sentence"], quote=False) in shown
+    assert shown.index("No read has a score") < shown.index("How to read a card")
+    show_cards.main(data, page)
+    name, finding, advice, *_ = capsys.readouterr().out.splitlines()
+    assert name == "b, d, s"
+    assert finding.strip() == note["sentence"]
+    assert "single reads" in advice
+
+
+def test_one_score_is_enough_for_no_note(tmp_path):
+    data, page = tmp_path / "summary.json", tmp_path / "summary.html"
+    scores, chosen = of_failures(tmp_path, ["no_score", None], [])
+    labels = {"judges": {"b": "Bee"}, "datasets": {"d": "Data"}}
+    nothing = {"tables": [], "figures": []}
+    render_summary.main({}, nothing, labels, {}, READS, data, page, scores=[scores], chosen=[chosen])
+    assert "notes" not in json.loads(data.read_text())
+    assert "there is no card" in page.read_text()
+    # Expected scores are scores, although nothing was written; and an answer that is not shown is not quoted.
+    failed = pd.DataFrame({"failure": ["no_score"] * 2, "expected_score": [np.nan, 2.5]})
+    about = {"study": "s", "dataset": "d", "judge": "b"}
+    assert unread.note(failed, about) is None
+    assert unread.note(failed.head(1), about)["example"] is None
+    empty = {"items": [{"reads": [{"failure": "no_score", "text": "  "}]}]}
+    assert unread.note(failed.head(1), about, empty)["sentence"].endswith("One such answer is empty.")
+    broken = {"items": [{"reads": [{"failure": "no_score", "text": None, "error": "HTTP 500"}]}]}
+    assert unread.note(failed.head(1), about, broken)["example"] == "HTTP 500"
 
 
 def test_strategies_that_show_a_score_in_one_position_have_no_card():

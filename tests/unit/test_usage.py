@@ -82,10 +82,11 @@ def written(tmp_path):
     scores = []
     for judge in ("paid", "free"):
         plan = reads(balanced=[("a", "x"), ("b", "y")])
+        scored = plan.assign(failure=pd.Series([None, None], dtype="string"), expected_score=1.0)
         path = tmp_path / f"scores/s/d/{judge}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         parts = usage.tokens(plan, responses(x=(1000, 10), y=(1000, 10)))
-        files.write_parquet(plan, path, tokens=parts)
+        files.write_parquet(scored, path, tokens=parts)
         scores.append(path)
     return statistics, scores
 

@@ -51,7 +51,8 @@ rule render_summary:
     input:
         statistics=pages.card_files,
         by_criterion=pages.criterion_card_files,
-        scores=pages.card_scores,
+        scores=pages.all_scores,
+        chosen=pages.all_reads,
         tables=collect("<results>/tables/{table}.html", table=run.config.tables),
         figures=collect("<results>/figures/{figure}.svg", figure=run.config.figures),
         reads=collect("<results>/reads/{study}/index.html", study=run.config.studies),
@@ -82,7 +83,7 @@ rule render_summary:
         prices=pages.prices,
     shell:
         "python {params.entry:q} --statistics {params.statistics:q} --by-criterion {params.by_criterion:q}"
-        " --margin {params.margin} --scores {input.scores:q} --prices {params.prices:q}"
+        " --margin {params.margin} --scores {input.scores:q} --chosen {input.chosen:q} --prices {params.prices:q}"
         " --shown {params.shown:q} --labels {params.labels:q} --run {params.run:q} --reads {params.reads:q}"
         " --data {output.data:q} --page {output.page:q} 2> >(tee {log:q} >&2)"
 

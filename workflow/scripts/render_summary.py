@@ -5,8 +5,10 @@ from pathlib import Path
 
 from rubric_order.base import command_line, files
 from rubric_order.base.labels import Labels, in_order
-from rubric_order.cards import criteria, summary
+from rubric_order.cards import criteria, summary, unread
 from rubric_order.contracts.estimates import ESTIMATES
+from rubric_order.contracts.scores import SCORES
+from rubric_order.pages.reads import ABOUT, shown_in
 from rubric_order.scoring import usage
 
 NONE: dict[str, Path] = {}
@@ -25,6 +27,7 @@ def main(
     margin: float = 0.1,
     by_criterion: dict[str, Path] = NONE,
     scores: list[Path] = NO_FILES,
+    chosen: list[Path] = NO_FILES,
     prices: dict = NO_PRICES,
 ) -> None:
     """Write `summary.json` and `summary.html`.
@@ -39,7 +42,8 @@ def main(
         data, page: the files to write.
         margin: of equivalence in points, for cards of criteria.
         by_criterion: the statistics of cards of single criteria, by name; none where config asks for no such cards.
-        scores: files whose metadata say how many tokens answers took.
+        scores: of all studies; their metadata say how many tokens answers took.
+        chosen: reads of the same studies that their pages show, of which one is an example where none has a score.
         prices: of those judges that have some.
     """
     known = Labels(**labels)
@@ -49,7 +53,7 @@ def main(
     of_criteria = criteria.cards(read[criteria.STATISTIC], margin) if criteria.STATISTIC in read else []
     single = {name: ESTIMATES.read(path) for name, path in by_criterion.items()}
     of_single = summary.made(single, note=run.get("rehearsal", "")) if single else []
-    content = summary.content(cards, run, of_criteria, of_single)
+    content = summary.content(cards, run, of_criteria, of_single, _notes(scores, chosen))
     results = {
         kind: [summary.Shown(each["title"], each["caption"], Path(each["path"])) for each in shown[kind]]
         for kind in ("tables", "figures")
@@ -58,6 +62,24 @@ def main(
     html = summary.page(cards, content, labels=known, reads=reads, **others, **results)
     files.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", data)
     files.write_text(html, page)
+
+
+def _notes(scores: list[Path], chosen: list[Path]) -> list[dict]:
+    """Notes on judges without a score, see `unread.note`."""
+    shown = {_about(path): path for path in chosen}
+    found = []
+    for path in scores:
+        table = SCORES.read(path, columns=[*unread.READ])
+        about = dict(zip(ABOUT, _about(path), strict=True))
+        if unread.note(table, about):
+            reads = shown_in(shown[_about(path)].read_text(encoding="utf-8")) if _about(path) in shown else None
+            found.append(unread.note(table, about, reads))
+    return found
+
+
+def _about(path: Path) -> tuple[str, str, str]:
+    """Study, dataset and judge of a file in folders of the first two."""
+    return path.parts[-3], path.parts[-2], path.stem
 
 
 if __name__ == "__main__":

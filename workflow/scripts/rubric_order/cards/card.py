@@ -19,6 +19,8 @@ from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Rankings, ReadoutResults
 from rubric_order.methods.position import order_tests
 
+MOST_NAMED = 3  # reasons of reads without a score that are named
+
 
 @dataclass(frozen=True, repr=False)
 class Card:
@@ -76,6 +78,7 @@ class Card:
             "effective_groups": number(evidence.effective_groups),
             "heaviest_group": number(evidence.heaviest_group),
             "design": {name: getattr(evidence, name) for name in ("fewest", "most", "shared", "balanced", "crossed")},
+            "failures": dict(evidence.failures),
             "n_copies": evidence.n_copies,
             "n_levels": evidence.n,
             "saturated": evidence.saturated,
@@ -147,34 +150,85 @@ def cards(statistics: Mapping[str, pd.DataFrame]) -> list[Card]:
 
 def facts(evidence: Evidence) -> list[tuple[str, str]]:
     """The numbers of a card as people read them: what it is, and its value."""
-    main, log_odds = evidence.main, evidence.log_odds
-    values = _estimates(log_odds)
-    preference = (
-        "not known" if values is None else ", ".join("not known" if v is None else f"{v:+z.2f}" for v in values)
-    )
+    log_odds = evidence.log_odds
     commonest = f"score {evidence.commonest_score} in {evidence.commonest_share:.0%} of the reads"
     return [
-        ("Share of each position, first to last", ", ".join(f"{share.estimate:.0%}" for share in main.shares) or "-"),
-        *spread.facts(evidence.spread),
-        ("Cramér's V of the shares (0: equal)", written(main.v, ".3f")),
-        (f"Preference of each position, log-odds{_of(log_odds, 'option probabilities')}", preference),
+        *_shares(evidence),
+        *spread.facts(evidence.spread, competing=evidence.n_items > evidence.n_groups),
+        *_v(evidence),
+        (f"Preference of each position, log-odds{_of(evidence, log_odds)}", _preference(evidence)),
         *_usual(evidence),
         (f"Smallest p, adjusted ({order_tests.LEVEL:g} or less is a finding)", _smallest(evidence.tests)),
         ("Commonest score", "no score" if evidence.commonest_score is None else commonest),
-        ("Pairs of reads of an item, in any orderings, whose scores differ", _share(evidence.discordant_share)),
+        (
+            "Pairs of reads of an item, in any orderings, whose scores differ",
+            _share(evidence.discordant_share, "no item has two scores"),
+        ),
         ("Mean probability of the most probable score", _most_probable(evidence)),
         *_of_people(evidence),
-        ("Smallest V that a study of this size finds with 80% power", _plain(evidence.detectable_v, ".3f")),
+        (
+            f"Smallest V that a study of this size finds with 80% power{_of(evidence, evidence.main)}",
+            _plain(evidence.detectable_v, ".3f", "the scores are saturated" if evidence.saturated else ""),
+        ),
         ("Items", f"{evidence.n_items:,} in {_count(evidence.n_groups, 'group')}"),
         ("Effective number of groups", _effective(evidence)),
         *_of_copies(evidence),
-        ("Reads", f"{evidence.n_reads:,} with a score, {evidence.n_failed:,} without"),
+        ("Reads", f"{evidence.n_reads:,} with a score, {evidence.n_failed:,} without{_failures(evidence.failures)}"),
         ("Orderings", _design(evidence)),
     ]
 
 
-def _of(readout: ReadoutResults, what: str) -> str:
-    return f" ({what})" if readout.name == Readout.SOFT else ""
+def shares_name(evidence: Evidence, readout: ReadoutResults) -> str:
+    """Name of the fact that has the shares of positions by a readout."""
+    return f"Share of each position, first to last{_of(evidence, readout)}"
+
+
+def _shares(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    for readout in evidence.readouts or (evidence.main,):
+        shares = ", ".join(f"{share.estimate:.0%}" for share in readout.shares)
+        yield shares_name(evidence, readout), shares or _unknown(_uncounted(evidence))
+
+
+def _v(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    for readout in evidence.readouts or (evidence.main,):
+        name = f"Cramér's V of the shares (0: equal){_of(evidence, readout)}"
+        yield name, written(readout.v, ".3f", _uncounted(evidence))
+
+
+def _preference(evidence: Evidence) -> str:
+    values = _estimates(evidence.log_odds)
+    if values is not None:
+        return ", ".join("not known" if value is None else f"{value:+z.2f}" for value in values)
+    if not evidence.crossed or not evidence.readouts:
+        return _unknown(_uncounted(evidence))
+    return _unknown("one score or one position is nearly always chosen, or no item has different scores")
+
+
+def _uncounted(evidence: Evidence) -> str:
+    """Reason why positions are not counted, where they are not."""
+    if not evidence.readouts:
+        return "no read has a score"
+    if not evidence.crossed:
+        return "not every score was shown in every position"
+    return "no item was read in several orderings"
+
+
+def _unknown(reason: str) -> str:
+    return f"not known: {reason}" if reason else "not known"
+
+
+def _failures(failures: Mapping[str, int]) -> str:
+    """Words for the commonest reasons of reads without a score; empty where none is known."""
+    named = [f"{reason} {count:,}" for reason, count in failures.items()]
+    more = [f"{len(named) - MOST_NAMED} more reasons"] if len(named) > MOST_NAMED else []
+    return f" ({', '.join(named[:MOST_NAMED] + more)})" if named else ""
+
+
+def _of(evidence: Evidence, readout: ReadoutResults) -> str:
+    """The name of a readout in brackets; empty where there is none but written scores."""
+    if evidence.soft is None:
+        return ""
+    return " (option probabilities)" if readout.name == Readout.SOFT else " (written scores)"
 
 
 def _usual(evidence: Evidence) -> Iterator[tuple[str, str]]:
@@ -182,7 +236,8 @@ def _usual(evidence: Evidence) -> Iterator[tuple[str, str]]:
     for readout in evidence.readouts or (evidence.points,):
         scores = "expected scores" if readout.name == Readout.SOFT else "written scores"
         name = "Usual ordering less mean of all orderings, points"
-        yield name + (f" ({scores})" if evidence.soft else ""), written(readout.usual, "+z.2f")
+        value = written(readout.usual, "+z.2f", "needs items that share their orderings, the usual one among them")
+        yield name + (f" ({scores})" if evidence.soft else ""), value
 
 
 def _smallest(tests: Mapping[order_tests.Test, float]) -> str:
@@ -238,7 +293,11 @@ def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
             )
             yield "The same of one read, mean over the orderings", f"{agreement.single:.2f}"
         of_mean = "" if agreement.gold == HUMAN else f"with {OTHERS[agreement.gold]} (r), "
-        yield f"Agreement {of_mean or 'of the '}mean of all reads", written(agreement.mean, ".2f")
+        which = f", {'written' if evidence.hard else 'expected'} scores" if agreement.expected.known else ""
+        yield f"Agreement {of_mean or 'of the '}mean of all reads{which}", written(agreement.mean, ".2f")
+        if agreement.expected.known:
+            expected = written(agreement.expected, ".2f")
+            yield f"Agreement {of_mean or 'of the '}mean of all reads, expected scores", expected
         if agreement.order.known:
             yield "Of the change, due to the order", written(agreement.order, "+z.2f")
             yield "Of the change, due to averaging", written(agreement.averaging, "+z.2f")
@@ -261,7 +320,7 @@ def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
 def _agreement(found: Agreement | None) -> dict[str, Any] | None:
     if found is None:
         return None
-    intervals = ("usual", "mean", "order", "averaging", "reliability")
+    intervals = ("usual", "mean", "expected", "order", "averaging", "reliability")
     values = {
         name: value for quantity in intervals for name, value in _with_ends(quantity, getattr(found, quantity)).items()
     }
@@ -276,18 +335,18 @@ def _rankings(found: Rankings | None) -> dict[str, Any] | None:
     return _with_ends("flip", found.flip) | _with_ends("excess", found.excess) | counts
 
 
-def _plain(value: float, form: str) -> str:
-    return "not known" if math.isnan(value) else f"{value:{form}}"
+def _plain(value: float, form: str, reason: str = "") -> str:
+    return _unknown(reason) if math.isnan(value) else f"{value:{form}}"
 
 
 def _count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def written(value: Interval, form: str) -> str:
-    """An estimate with its interval, as people read it."""
+def written(value: Interval, form: str, reason: str = "") -> str:
+    """An estimate with its interval, as people read it; of one that is not known the reason, where that is known."""
     if not value.known:
-        return "not known"
+        return _unknown(reason)
     ends = f"{value.low:{form}}, {value.high:{form}}" if value.bounded else "no interval"
     return f"{value.estimate:{form}} [{ends}]"
 
@@ -295,11 +354,11 @@ def written(value: Interval, form: str) -> str:
 def _most_probable(evidence: Evidence) -> str:
     """Mean probability of the most probable score, flagged where all scores are equally probable."""
     flag = f"; equal for all {evidence.n} scores: this judge says nothing" if evidence.says_nothing else ""
-    return f"{_share(evidence.top_probability)}{flag}"
+    return f"{_share(evidence.top_probability, 'the reads have no option probabilities')}{flag}"
 
 
-def _share(value: float) -> str:
-    return "not known" if math.isnan(value) else f"{value:.0%}"
+def _share(value: float, reason: str) -> str:
+    return _unknown(reason) if math.isnan(value) else f"{value:.0%}"
 
 
 def number(value: float) -> float | None:

@@ -1,8 +1,9 @@
 """Evidence that statistics give on one group of reads, gathered from their tables."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,7 @@ class Agreement:
         reliability: of the mean of several people's scores; unknown where one person rated.
         n_items: that have a human score.
         gold: kind of label in the place of people's scores, see module `gold`.
+        expected: r of the mean expected score of an item, where `mean` is of written ones and both are known.
     """
 
     usual: Interval = UNKNOWN
@@ -128,6 +130,7 @@ class Agreement:
     reliability: Interval = UNKNOWN
     n_items: int = 0
     gold: str = HUMAN
+    expected: Interval = UNKNOWN
 
     @property
     def ceiling(self) -> float:
@@ -166,6 +169,7 @@ class Evidence:
         detectable_v: the smallest V that such a study finds with 80% power, by the main readout.
         agreement, rankings: by the main readout; None where there are no human scores, or no candidates that compete.
         spread: what orderings do to single items.
+        failures: number of reads without a score by reason, the commonest first.
     """
 
     keys: dict[str, Any]
@@ -196,6 +200,7 @@ class Evidence:
     spread: spreads.Spread = spreads.NOTHING
     n_copies: int = 0
     copies: str = ""
+    failures: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -288,6 +293,7 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             spread=spreads.gather(own.get(spreads.NAME)),
             n_copies=int(row.get("n_copies", 0)),
             copies=str(row.get("copies", "")),
+            failures=json.loads(row.get("failures") or "{}"),
         )
 
 
@@ -314,6 +320,8 @@ def _agreement(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -
     values: Row = {"mean": mean, "reliability": _one(rows, **of, quantity="human_reliability")}
     first = _rows(rows, **of)[0]
     values |= {"n_items": int(first["n_items"]), "gold": str(first.get("gold", HUMAN))}
+    if readout == Readout.HARD:
+        values["expected"] = _one(rows, readout=Readout.SOFT, criterion=EVERY, quantity="pearson")
     compared = parts.get("strategy_comparison", {}).get(key)
     for baseline in USUAL:
         order, averaging, of_usual = (

@@ -21,13 +21,14 @@ class FirstLines(NamedTuple):
 
 
 def first_lines(path: str | Path) -> list[FirstLines]:
-    """First lines of each card of a `summary.json`, those of criteria last.
+    """First lines of each card of a `summary.json`, those of criteria last; notes on judges without a score are first.
 
     Raises:
         InputError: the file is no summary.
     """
     whole = summary.read_whole(path)
-    lines = [
+    lines = [FirstLines(limits.name(note), note["sentence"], note["advice"]) for note in whole.get("notes", [])]
+    lines += [
         FirstLines(
             limits.name(card), card.get("headline") or f"{card['verdict'].capitalize()}.", card.get("advice", "")
         )

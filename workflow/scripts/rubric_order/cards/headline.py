@@ -8,6 +8,7 @@ from rubric_order.base.intervals import Interval
 from rubric_order.base.readouts import Readout
 from rubric_order.cards import verdict as verdicts
 from rubric_order.cards.evidence import Evidence
+from rubric_order.cards.spread import SMALL_SHARE
 
 WORDS = {
     verdicts.BIASED: "Biased",
@@ -15,8 +16,7 @@ WORDS = {
     verdicts.EQUIVALENT: "Equivalent to a judge without bias",
     verdicts.CANNOT_TELL: "Cannot tell",
 }
-TENTHS = 0.095  # shares from here on are counted of 10, smaller ones of 100
-RARE = 0.005  # smaller shares are fewer than 1 of 100
+RARE = 0.005  # smaller shares are hardly any
 
 
 class Headline(NamedTuple):
@@ -83,26 +83,26 @@ def _decisions(evidence: Evidence) -> Iterator[str]:
     """
     spread = evidence.spread
     soft = "by the option probabilities " if evidence.saturated and spread.readout == Readout.SOFT else ""
+    if verdicts.is_stable(evidence) and not evidence.discordant_share:
+        yield f"no order changed a score in {evidence.n_reads:,} reads"
     if spread.scores.known:
         least = "at least " if spread.readout == Readout.HARD else ""
-        yield f"{soft}{least}{of_ten(spread.scores)} with the order"
+        yield f"{soft}{least}{that_change(spread.scores)} with the order beyond chance"
     if spread.best.known:
         yield f"{'' if spread.scores.known else soft}the best answer changes in {_prompts(spread.best.estimate)}"
 
 
-def of_ten(share: Interval) -> str:
-    """A share of scores that change, as a count of 10 or of 100.
+def that_change(share: Interval) -> str:
+    """Words for a share of scores that change, rounded as among the reasons of a card.
 
     Examples:
-        >>> of_ten(Interval(0.31)), of_ten(Interval(0.1)), of_ten(Interval(0.02)), of_ten(Interval(-0.01))
-        ('3 of 10 scores change', '1 of 10 scores changes', '2 of 100 scores change', 'hardly a score changes')
+        >>> that_change(Interval(0.31)), that_change(Interval(0.02)), that_change(Interval(-0.01))
+        ('31% of scores change', '2.0% of scores change', 'hardly a score changes')
     """
     value = max(share.estimate, 0.0)
     if value < RARE:
         return "hardly a score changes"
-    whole = 10 if value >= TENTHS else 100
-    count = round(value * whole)
-    return f"{count} of {whole} scores change{'s' if count == 1 else ''}"
+    return f"{value:{'.1%' if value < SMALL_SHARE else '.0%'}} of scores change"
 
 
 def _prompts(share: float) -> str:

@@ -93,11 +93,35 @@ def said_first(of: Spread) -> Iterator[str]:
     if of.scores.known and of.readout == Readout.HARD:
         parts.append(f"the score of {HARD_AT_LEAST}{_share(of.scores)} of the items")
     elif of.scores.known:
-        parts.append(f"{_share(of.scores)} of the scores, as its option probabilities have them,")
+        parts.append(f"{_share(of.scores)} of the scores by the option probabilities")
     if of.best.known:
         parts.append(f"the best candidate of {_share(of.best)} of the groups")
     if parts:
-        yield f"Beyond chance, another ordering than the usual one changes {' and '.join(parts).rstrip(',')}."
+        yield f"Beyond chance, another ordering than the usual one changes {' and '.join(parts)}."
+
+
+def calls(of: Spread, most: int) -> str:
+    """Sentence on what averaging over all orderings costs, and over how many orderings is enough where that is known.
+
+    Args:
+        most: calls a text that all orderings take.
+
+    Example:
+        >>> calls(Spread(Readout.HARD, margin=0.1, needed=Interval(5, 4, 6), orderings=10), 10).partition(": ")[0]
+        '5 [4, 6] randomly chosen orderings of the 10 come typically within 0.1 points of the mean of all'
+        >>> calls(NOTHING, 10)
+        'That takes 10 calls a text.'
+    """
+    if not of.needed.known or not of.needed.estimate < of.orderings:
+        return f"That takes {most:,} call{'' if most == 1 else 's'} a text."
+    few = int(of.needed.estimate)
+    value = _needed(of).removesuffix(f" of {of.orderings}")
+    words = "ordering of the {} comes" if few == 1 else "orderings of the {} come"
+    scores = " (expected scores)" if of.readout == Readout.SOFT else ""
+    return (
+        f"{value[0].upper()}{value[1:]} randomly chosen {words.format(of.orderings)} typically within {of.margin:g} "
+        f"points of the mean of all{scores}: {few} call{'' if few == 1 else 's'} a text in the place of {of.orderings}."
+    )
 
 
 def of_equivalence(of: Spread) -> Iterator[str]:
@@ -112,8 +136,8 @@ def of_bias(of: Spread) -> Iterator[str]:
     """The sentence of a card that is `biased`, where the mean score does not say what happens to single items."""
     if of.verdict == equivalence.NOT_SHOWN:
         yield (
-            f"Single items are moved, in directions that differ: what one ordering does to an item's score has a "
-            f"standard deviation of {_points(of.sd)} points between items, and {of.margin:g} would matter."
+            f"An ordering moves single items, some up and some down: by {_points(of.sd)} points (standard deviation "
+            f"between items). The margin for that is {of.margin:g} points."
         )
 
 
@@ -133,23 +157,29 @@ def open_bound(of: Spread) -> Iterator[str]:
     elif not math.isnan(of.reach):
         yield (
             f"The interval is wide: an ordering could move single items by up to {of.reach:.2f} points (standard "
-            f"deviation between items), and {of.margin:g} would matter."
+            f"deviation between items), and the margin is {of.margin:g}."
         )
     else:
         yield f"The interval is not known: an ordering could move single items by {of.margin:g} points or more."
 
 
-def facts(of: Spread) -> list[tuple[str, str]]:
-    """Lines of a card's table."""
+def facts(of: Spread, *, competing: bool = True) -> list[tuple[str, str]]:
+    """Lines of a card's table.
+
+    Args:
+        competing: whether any group has several candidates.
+    """
+    unknown = f"not known: {_why_unknown(of)}"
+    best = unknown if competing else "not known: no group has several candidates"
     least = HARD_AT_LEAST if of.readout == Readout.HARD else ""
     by = ", by option probabilities" if of.readout == Readout.SOFT else ""
     near = "near" if math.isnan(of.margin) else f"within {of.margin:g} points of"
     scores = "Scores that" if of.readout == Readout.SOFT else "Items whose score"
     return [
-        (f"{scores} another ordering than the usual one changes, beyond chance{by}", _of(of.scores, least)),
-        (f"Groups whose best candidate it changes, beyond chance{by}", _of(of.best, "")),
-        (f"What an ordering does to single items, SD between items, points{by}", _points(of.sd)),
-        (f"Randomly chosen orderings whose mean is {near} the mean over all (root mean square){by}", _needed(of)),
+        (f"{scores} another ordering than the usual one changes, beyond chance{by}", _of(of.scores, least) or unknown),
+        (f"Groups whose best candidate it changes, beyond chance{by}", _of(of.best, "") or best),
+        (f"What an ordering does to single items, SD between items, points{by}", _points(of.sd) or unknown),
+        (f"Orderings, chosen at random, that are enough to come {near} the mean of all{by}", _needed(of)),
     ]
 
 
@@ -174,7 +204,13 @@ def _number(value: float) -> float | None:
 
 
 def _of(share: Interval, least: str) -> str:
-    return f"{least}{_share(share)}" if share.known else "not known"
+    return f"{least}{_share(share)}" if share.known else ""
+
+
+def _why_unknown(of: Spread) -> str:
+    if not of.readout:
+        return "needs several orderings that show every score in every position"
+    return "needs each ordering read twice, or option probabilities"
 
 
 def _share(share: Interval) -> str:
@@ -185,14 +221,14 @@ def _share(share: Interval) -> str:
 
 def _points(sd: Interval) -> str:
     if not sd.known:
-        return "not known"
+        return ""
     return f"{sd.estimate:.2f}" + (f" [{sd.low:.2f}, {sd.high:.2f}]" if sd.bounded else "")
 
 
 def _needed(of: Spread) -> str:
     """Number of orderings that suffice, of those that were read; more than these is no number."""
     if not of.needed.known:
-        return "not known"
+        return "not known: needs items that share their orderings"
     value, low, high = (f"{end:.0f}" if math.isfinite(end) else "more" for end in of.needed)
     interval = f" [{low}, {high}]" if of.needed.bounded and math.isfinite(of.needed.low) else ""
     if math.isinf(of.needed.estimate):

@@ -20,7 +20,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.base.labels import Labels
 from rubric_order.cards import by_criterion, criteria, evidence, headline, row, terms
-from rubric_order.cards.card import Card, facts, written
+from rubric_order.cards.card import Card, facts, shares_name, written
 from rubric_order.cards.card import cards as cards_of
 from rubric_order.methods.position import order_tests
 from rubric_order.pages import page as pages
@@ -74,6 +74,7 @@ def content(
     run: Mapping[str, Any],
     of_criteria: Iterable[criteria.CriterionCard] = (),
     of_single: Iterable[Card] = (),
+    notes: Iterable[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Content of `summary.json`, see ``summary.schema.json``.
 
@@ -81,12 +82,15 @@ def content(
         run: what was run: the parts of config that results depend on.
         of_criteria: cards of prompts that ask for several criteria.
         of_single: cards of single criteria of prompts that ask for one.
+        notes: on judges without a score, see `unread.note`.
     """
     made = [card.to_dict() for card in cards]
     single = [by_criterion.with_dataset(card).to_dict() | by_criterion.part_of(card)._asdict() for card in of_single]
     listed = [card.to_dict() for card in of_criteria]
     own: dict[str, Any] = {"criteria": listed} if listed else {}
     own |= {"cards_by_criterion": single} if single else {}
+    listed_notes = [dict(note) for note in notes]
+    own |= {"notes": listed_notes} if listed_notes else {}
     return {"format": FORMAT, "version": VERSION, "cards": made, **own, "versions": versions(), "run": dict(run)}
 
 
@@ -140,9 +144,14 @@ def page(
         tables=[(table, Markup(_table(table.path))) for table in tables],  # noqa: S704 - written and escaped by `tables`
         figures=[(figure, _embedded(figure.path)) for figure in figures],
         summary=summary,
+        notes=[note | {"name": _name_of(note, labels)} for note in summary.get("notes", ())],
         level=f"{order_tests.LEVEL:g}",
         rehearsal=summary["run"].get("rehearsal", ""),
     )
+
+
+def _name_of(note: Mapping[str, Any], labels: Labels) -> str:
+    return f"{labels.judge(note['judge'])}, {labels.dataset(note['dataset'])}, study {note['study']}"
 
 
 def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
@@ -159,6 +168,7 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
         {"share": share.estimate, "low": share.low, "high": share.high, "place": place}
         for place, share in enumerate(drawn.shares, start=1)
     ]
+    in_bars = shares_name(card.evidence, drawn)
     return {
         "title": ", ".join(title_parts),
         "about": subtitle,
@@ -170,7 +180,9 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
         "bars": bars,
         "bars_of": f"Share of each position among the {'option probabilities' if by_probability else 'selections'}",
         "scale": max((bar["share"] for bar in bars), default=1.0),
-        "facts": [(name, value, terms.term(name)) for name, value in facts(card.evidence)[1:]],  # shares are the bars
+        "facts": [
+            (name, value, terms.term(name)) for name, value in facts(card.evidence) if not bars or name != in_bars
+        ],
     }
 
 

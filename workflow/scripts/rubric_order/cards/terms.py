@@ -21,9 +21,9 @@ TERMS = {
         "How far one order moves single items, some up and others down. A mean over items does not show it. A "
         "card compares it with a margin."
     ),
-    "Randomly chosen orderings": (
-        "How many orders to read, one time each, for scores that are on average no further than this from those "
-        "of all orders. Fewer miss it: by the order, and by chance."
+    "Orderings, chosen at random": (
+        "How many orders to read, one time each, for scores that are typically (root mean square) no further than this "
+        "from those of all orders. Fewer miss it: by the order, and by chance."
     ),
     "Cramér's V": (
         "Inequality of the shares: 0 where each position is chosen equally often, 1 where one is always "

@@ -33,7 +33,7 @@ import numpy as np
 
 from rubric_order.base.intervals import Interval
 from rubric_order.base.readouts import Readout
-from rubric_order.cards import groups, spread
+from rubric_order.cards import doubt, groups, spread
 from rubric_order.cards.evidence import Evidence, ReadoutResults, Small
 from rubric_order.methods.position import order_tests, uniformity
 from rubric_order.methods.uncertainty import equivalence
@@ -47,10 +47,8 @@ AVERAGE = (
     "A score from one ordering carries the bias. Where the judge is used, average its scores over all these orderings, "
     "and compare only scores that were made in the same way."
 )
-AVERAGE_PROBABILITIES = (
-    "Where expected scores or probabilities are used, average them over all these orderings. Written scores hardly "
-    "change with the order on these items; on items between two scores they can."
-)
+AVERAGE_PROBABILITIES = "Where expected scores or probabilities are used, average them over all these orderings."
+HARDLY_WRITTEN = "The written scores of these items hardly depend on the order. Those of items between two scores can."
 ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
 UNKNOWN_POSITIONS = (
     "Which positions are preferred cannot be told: not every score was shown in every position. Strategy balanced has "
@@ -62,6 +60,7 @@ SINGLE = (
     "many items hardly depend on it."
 )
 READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " by the option probabilities"}
+MISSED = 0.05  # probability that more than the bound of no change would have shown none
 WRITTEN_AS_0 = 0.005  # with two decimals
 ROUNDING = 1e-12  # what is less is none
 POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
@@ -89,8 +88,20 @@ def judge(evidence: Evidence) -> Verdict:
     """The verdict that the rules of this module give.
 
     Behind its first reason stands what happens to single items; where they are shown to move little, behind the last.
+    Before all stands that the scores are not shown to agree with people, if so: no order mends that.
     """
-    verdict = _judged(evidence)
+    verdict = _with_single(evidence, _judged(evidence))
+    doubtful = doubt.reason(evidence.agreement)
+    if not doubtful:
+        return verdict
+    if _few_groups(evidence):  # more groups come first
+        return verdict._replace(reasons=(*verdict.reasons, doubtful))
+    advice = f"{doubt.advice(evidence.agreement)} {verdict.advice}"
+    return verdict._replace(reasons=(doubtful, *verdict.reasons), advice=advice)
+
+
+def _with_single(evidence: Evidence, verdict: Verdict) -> Verdict:
+    """The verdict with what happens to single items among its reasons."""
     single = spread.said_first(evidence.spread) if evidence.crossed and not _few_groups(evidence) else ()
     if verdict.word == EQUIVALENT:
         single = (f"{sentence} Such changes are small, go up and down, and cancel in means." for sentence in single)
@@ -107,14 +118,17 @@ def _judged(evidence: Evidence) -> Verdict:
     if uncrossed and not (findings and not saturation):
         problems.insert(0, uncrossed)
     if saturation and of_probabilities and evidence.soft and not problems:
-        hidden = f"The written scores hardly show it: {saturation}."
+        hidden = f"The judge hardly shows a bias in its written scores: {saturation}."
         reasons = (hidden, *_of_bias(evidence, of_probabilities, evidence.soft))
-        return Verdict(BIASED_IN_PROBABILITIES, reasons, tests, AVERAGE_PROBABILITIES)
+        return Verdict(
+            BIASED_IN_PROBABILITIES, reasons, tests, f"{_with_calls(AVERAGE_PROBABILITIES, evidence)} {HARDLY_WRITTEN}"
+        )
     silent = evidence.says_nothing and (bool(problems) or not findings)
     if silent:
         problems.insert(0, _silence(evidence))
     elif saturation:
-        problems.insert(0, f"The judge is saturated: {saturation}. So these scores cannot show what it prefers.")
+        cannot = "So these scores cannot show what it prefers."
+        problems.insert(0, _unmoved(evidence) or f"The judge is saturated: {saturation}. {cannot}")
     if problems:
         reasons = (*problems, *_seen_anyway(evidence, tests))
         planned = None if silent else groups.of_reads(evidence)
@@ -122,7 +136,8 @@ def _judged(evidence: Evidence) -> Verdict:
         return Verdict(CANNOT_TELL, reasons, tests, advice, planned)
     if findings:
         unknown = (UNKNOWN_POSITIONS,) if uncrossed else ()
-        return Verdict(BIASED, (*_of_bias(evidence, findings, evidence.points), *unknown), tests, AVERAGE)
+        advice = _with_calls(AVERAGE, evidence)
+        return Verdict(BIASED, (*_of_bias(evidence, findings, evidence.points), *unknown), tests, advice)
     if evidence.spread.shown and all(small.shown for small in _criteria(evidence)):
         return Verdict(EQUIVALENT, tuple(_of_equivalence(evidence, tests)), tests, ONE_ORDER)
     planned = groups.of_reads(evidence)
@@ -195,8 +210,30 @@ def _saturation(evidence: Evidence) -> str:
         often = "more than 99%" if NEARLY_ALL < share < 1 else f"{share:.0%}"
         return f"it gives score {evidence.commonest_score} in {often} of its reads"
     if evidence.hard and evidence.crossed and evidence.hard.saturated and not math.isnan(evidence.discordant_share):
-        return f"only {_percent(evidence.discordant_share)} of the pairs of reads of an item have different scores"
+        few = f"only {_percent(evidence.discordant_share)}" if evidence.discordant_share else "none"
+        return f"{few} of the pairs of reads of an item have different scores"
     return ""
+
+
+def is_stable(evidence: Evidence) -> bool:
+    """True where scores differ between items, and next to never between the reads of one."""
+    return bool(_saturation(evidence)) and evidence.commonest_share < uniformity.COMMONEST
+
+
+def _unmoved(evidence: Evidence) -> str:
+    """Reason why no verdict rests on scores that no order changed; empty where one did, or where nearly all are one.
+
+    Pairs that differ are at most as many as groups that have such a pair: their number has the exact upper bound of
+    none in so many.
+    """
+    if not is_stable(evidence) or evidence.discordant_share > 0:
+        return ""
+    most = 1 - MISSED ** (1 / evidence.independent_groups)
+    return (
+        f"The order changed no score: in {evidence.n_reads:,} reads every item has one score in all its orderings. "
+        f"With {1 - MISSED:.0%} confidence it changes at most {_percent(most)} of the pairs of reads of an item. "
+        "Scores that never change cannot show a weak preference."
+    )
 
 
 def _few_groups(evidence: Evidence) -> bool:
@@ -227,6 +264,12 @@ def _remedy(evidence: Evidence) -> str:
         )
     if evidence.n_orderings == 1 or not evidence.crossed or not main.v.known:
         return "Read each item in orderings in which every score stands in every position, as strategy balanced does."
+    if is_stable(evidence):
+        return (
+            "Check that the judge sees the rubric: some servers ignore system messages, and then no order can change a "
+            "score. If it does, averaging over orderings changes next to nothing here. Option probabilities, or items "
+            "between two scores, could show a preference that is too weak to change these scores."
+        )
     if evidence.saturated:
         return (
             "Judge items that differ more, or look at the option probabilities where they are known. A judge that "
@@ -238,9 +281,18 @@ def _remedy(evidence: Evidence) -> str:
 def _until_more_is_known(evidence: Evidence, planned: groups.Groups | None) -> str:
     """Advice where the intervals are too wide, and how many groups would make them narrow enough."""
     if evidence.spread.verdict == equivalence.NOT_SHOWN:
-        return f"{SINGLE} {groups.sentence(planned)}" if planned else SINGLE
+        average = _with_calls(SINGLE, evidence)
+        return f"{average} {groups.sentence(planned)}" if planned else average
     more = groups.sentence(planned) if planned else "More groups of items would make the intervals narrower."
-    return f"Until more is known, average over all these orderings. {more}"
+    return f"{_with_calls('Until more is known, average over all these orderings.', evidence)} {more}"
+
+
+def _with_calls(average: str, evidence: Evidence) -> str:
+    """Advice to average, with what it costs."""
+    calls = (
+        evidence.n_orderings if evidence.shared else round((evidence.n_reads + evidence.n_failed) / evidence.n_items)
+    )
+    return f"{average} {spread.calls(evidence.spread, calls)}"
 
 
 def _seen_anyway(evidence: Evidence, tests: dict[order_tests.Test, float]) -> Iterator[str]:
@@ -275,10 +327,10 @@ def _of_bias(evidence: Evidence, found: dict[order_tests.Test, float], points: R
                 f"(V {_interval(readout.v, '.2f')}, {_p(own['selection'])})."
             )
         if "preference" in own:
-            yield f"Some positions are preferred{how}: {_preference(readout)} ({_p(own['preference'])})."
+            yield f"Some positions are preferred{how} ({_p(own['preference'])}). {_preference(readout)}"
         if "interaction" in own:
-            what = f"{_interaction(readout)} ({_p(own['interaction'])})."
-            yield f"High and low scores are preferred at different positions{how}: {what}"
+            p = _p(own["interaction"])
+            yield f"High and low scores are preferred at different positions{how} ({p}). {_interaction(readout)}"
         if "points" in own:
             usual = f"; of the usual ordering {_p(own['usual'])}" if "usual" in own else ""
             p = f"{_p(own['points'])}{usual}"
@@ -308,7 +360,7 @@ def _size(points: ReadoutResults) -> Iterator[str]:
     elif small.verdict and not math.isnan(_reach(small.worst)):
         yield (
             f"Whether it is small cannot be told: one ordering could move the mean score by up to "
-            f"{_reach(small.worst):.2f} points{how}, and {small.margin:g} would matter."
+            f"{_reach(small.worst):.2f} points{how}, and the margin is {small.margin:g}."
         )
 
 
@@ -355,7 +407,7 @@ def _open(what: str, worst: Interval, margin: float, unit: str) -> str:
         return f"The interval is not known: {what} {margin:g} {unit} or more."
     if _reach(worst) < margin:
         return f"With so few groups {what} {margin:g} {unit} or more."
-    return f"The interval is wide: {what} up to {_reach(worst):.2f} {unit}, and {margin:g} would matter."
+    return f"The interval is wide: {what} up to {_reach(worst):.2f} {unit}, and the margin is {margin:g}."
 
 
 def _reach(interval: Interval) -> float:
@@ -375,13 +427,12 @@ def _extremes(readout: ReadoutResults) -> str:
 def _preference(readout: ReadoutResults) -> str:
     values = [interval.estimate for interval in readout.preference]
     if not values or any(math.isnan(value) for value in values):
-        return "by how much cannot be told, since one position is always chosen or the orderings do not tell"
+        return "By how much cannot be told: one position is always chosen, or the orderings do not tell."
     most, least = int(np.argmax(values)), int(np.argmin(values))
     return (
-        f"against the mean of the positions, position {most + 1} adds {_interval(readout.preference[most], '+z.2f')} "
-        f"to the log-odds of the score that stands there, and position {least + 1} "
-        f"{_interval(readout.preference[least], '+z.2f')}{_others(readout)}"
-        f"{_tiny(_widest(readout.preference), readout.small_log_odds.margin)}"
+        f"Position {most + 1} adds {_interval(readout.preference[most], '+z.2f')} to the log-odds of the score that "
+        f"stands there, and position {least + 1} {_interval(readout.preference[least], '+z.2f')}, against the mean of "
+        f"all positions.{_others(readout)}{_tiny(_widest(readout.preference), readout.small_log_odds.margin)}"
     )
 
 
@@ -391,31 +442,28 @@ def _widest(values: Sequence[Interval]) -> Interval:
 
 
 def _others(readout: ReadoutResults) -> str:
-    """Words on the positions clearly above 0 and below 0, where these are more than the two extremes."""
+    """Sentences on the positions clearly above 0 and below 0, where these are more than the two extremes."""
     above = [place for place, interval in enumerate(readout.preference, start=1) if interval.low > 0]
     below = [place for place, interval in enumerate(readout.preference, start=1) if interval.high < 0]
     if len(above) + len(below) <= 2:
         return ""
-    said = [f"above that mean {_lie(at)}" if at is above else f"below it {_lie(at)}" for at in (above, below) if at]
-    return f"; by intervals that leave out 0, {' and '.join(said)}"
+    sides = (("preferred", above), ("avoided", below))
+    return "".join(f" {_listed(places)} clearly {how}." for how, places in sides if places)
 
 
-def _lie(places: list[int]) -> str:
-    return f"lie positions {_and(places)}" if len(places) > 1 else f"lies position {places[0]}"
-
-
-def _and(places: list[int]) -> str:
+def _listed(places: list[int]) -> str:
     *first, last = map(str, places)
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"Positions {', '.join(first)} and {last} are" if first else f"Position {last} is"
 
 
 def _interaction(readout: ReadoutResults) -> str:
     value = readout.interaction
-    ends = ("highest", "lowest") if value.estimate < 0 else ("lowest", "highest")
+    at_first, at_last = ("highest", "lowest") if value.estimate < 0 else ("lowest", "highest")
     size = -value if value.estimate < 0 else value
-    gains = f"the {ends[0]} score gains at the first position and the {ends[1]} at the last"
-    margin = readout.small_interaction.margin
-    return f"{gains}, {_interval(size, '+z.2f')} log-odds beside other scores{_tiny(size, margin)}"
+    return (
+        f"The first position adds {_interval(size, '+z.2f')} log-odds more to the {at_first} score than to scores on "
+        f"average. So does the last position to the {at_last} score.{_tiny(size, readout.small_interaction.margin)}"
+    )
 
 
 def _points(readout: ReadoutResults) -> str:
@@ -437,10 +485,10 @@ def _interval(value: Interval, form: str) -> str:
 
 
 def _tiny(value: Interval, margin: float) -> str:
-    """Words after an effect that is found and that nobody would notice; empty for a larger one."""
+    """Sentence after an effect that is found and that nobody would notice; empty for a larger one."""
     if not abs(value.estimate) < WRITTEN_AS_0 or not _reach(value) < margin:
         return ""
-    return f"; so little is found where reads have next to no noise, and {margin:g} would matter"
+    return f" So little is found where reads have next to no noise; the margin is {margin:g} log-odds."
 
 
 def _at_most(value: float) -> str:

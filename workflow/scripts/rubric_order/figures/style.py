@@ -85,7 +85,12 @@ def legend_above(figure: Figure, columns: int | None = None) -> None:
 
 
 def panels(
-    count: int, layout: Layout, *, height_in: float | None = None, legend: bool = False
+    count: int,
+    layout: Layout,
+    *,
+    height_in: float | None = None,
+    legend: bool = False,
+    one_height: bool = True,
 ) -> tuple[Figure, Any, list[Axes]]:
     """A figure of panels on common axes, row by row.
 
@@ -93,6 +98,7 @@ def panels(
         count: how many panels, at least one.
         height_in: height of a panel in inches; that of the layout by default.
         legend: leave room for a legend above the panels.
+        one_height: whether all panels have one vertical axis; else each has its own, with its labels.
 
     Returns:
         The figure; all its axes, rows by columns, of which those after the last panel are not shown; and the panels, of
@@ -105,7 +111,7 @@ def panels(
         columns,
         figsize=(layout.width_in, (height_in or layout.height_in) * rows),
         sharex=True,
-        sharey=True,
+        sharey=one_height,
         squeeze=False,
         layout="constrained",
     )

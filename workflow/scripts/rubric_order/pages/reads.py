@@ -3,6 +3,7 @@
 What is shown is a choice, since a study can have a million reads; the page says how it was made and what it leaves out.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -197,6 +198,19 @@ def content(
     kind = "candidates" if "candidates" in reads else "criteria" if "criterion_position" in reads else "levels"
     made = {"kind": kind, "blocks": blocks, "items": items, "frames": texts.frames, "caps": caps._asdict(), "why": WHY}
     return dict(about) | made
+
+
+def shown_in(text: str) -> dict[str, Any]:
+    r"""Content of a script that hands reads to the page, see `content`.
+
+    Args:
+        text: a call of a function with what `page.script` wrote.
+
+    Example:
+        >>> shown_in("readsLoaded({});\n".format(page.script({"judge": "<j>"})))
+        {'judge': '<j>'}
+    """
+    return json.loads(text[text.index("(") + 1 : text.rindex(")")])
 
 
 def page_of(study: str, *, permutes: str, sets: Sequence[Mapping[str, str]], rehearsal: str = "") -> str:

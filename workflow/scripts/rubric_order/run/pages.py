@@ -94,12 +94,17 @@ class Pages(Stage):
         needed = [name for made in by_cards if self._any_study(registry.probes(made)) for name in made]
         return [f"{self.run.results}/statistics/{name}.parquet" for name in needed]
 
-    def card_scores(self, wildcards: Wildcards) -> list[str]:
-        """The scores behind bias cards, whose metadata say how many tokens answers took."""
-        of_cards = registry.probes(CARDS)
-        return self.run.score_files(
-            [name for name, study in self.config.studies.items() if catalogue.fits(study.probe, of_cards)]
-        )
+    def all_scores(self, wildcards: Wildcards) -> list[str]:
+        """The scores of all studies: their metadata say how many tokens answers took, and some can have no score."""
+        return self.run.score_files([*self.config.studies])
+
+    def all_reads(self, wildcards: Wildcards) -> list[str]:
+        """The reads that the pages of all studies show."""
+        return [
+            f"{self.run.results}/reads/{study}/{dataset}/{judge}.js"
+            for study in self.config.studies
+            for dataset, judge in self.run.judged(study)
+        ]
 
     def prices(self, wildcards: Wildcards) -> str:
         """Prices of the judges that have some."""

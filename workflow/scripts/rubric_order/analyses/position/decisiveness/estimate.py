@@ -1,5 +1,6 @@
 """Decisiveness of a judge, and its reads: how many, in how many orders, and how much its scores vary."""
 
+import json
 from collections.abc import Iterable
 
 import numpy as np
@@ -13,7 +14,8 @@ from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, copies, sampling, selections
 from rubric_order.methods.uncertainty import resampling
 
-COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", *selections.READOUTS.values()]}
+READ = ["item_id", "group_id", "read_index", "ordering", "score", "failure"]
+COLUMNS = {"scores": [*KEYS, *READ, *selections.READOUTS.values()]}
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -35,7 +37,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         `known_share` how many reads of all these are. They describe these reads and have no interval. `exponent`, with
         `exponent_low` and `exponent_high` over groups, is the power of the probabilities from which answers look drawn,
         see `sampling.exponent`. `n_copies` items have the very reads of an item of another group, see `copies`;
-        `copies` names some.
+        `copies` names some. `failures` has the number of reads without a score by reason, the commonest first, as JSON.
     """
     rows = [_of_block(block) for block in blocks.blocks(scores)]
     columns = [
@@ -51,7 +53,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     ]
     columns += ["commonest_score", "commonest_share", "discordant_share", "top_probability"]
     columns += ["shared", "balanced", "fewest", "most", "known_share", "exponent", "exponent_low", "exponent_high"]
-    table = tidy.from_rows(rows, [*columns, "n_copies", "copies"], words=["copies"])
+    table = tidy.from_rows(rows, [*columns, "n_copies", "copies", "failures"], words=["copies", "failures"])
     flags = dict.fromkeys(("crossed", "shared", "balanced"), bool) | dict.fromkeys(("fewest", "most"), int)
     return table.astype({"commonest_score": "Int8"} | flags)
 
@@ -73,7 +75,7 @@ def _of_block(block: blocks.Block) -> Row:
         **{name: getattr(block.design, name) for name in ("shared", "balanced", "fewest", "most")},
     }
     alike = copies.copies(block)
-    row |= {"n_copies": alike.count, "copies": "; ".join(alike.names)}
+    row |= {"n_copies": alike.count, "copies": "; ".join(alike.names), "failures": _failures(block, ~scored)}
     if len(scores):
         times = np.bincount(scores, minlength=block.n + 1)
         row |= {"commonest_score": int(times.argmax()) + block.lowest - 1, "commonest_share": times.max() / len(scores)}
@@ -85,6 +87,14 @@ def _of_block(block: blocks.Block) -> Row:
         both = scored.to_numpy() & block.table[column].notna().to_numpy()
         row |= dict(zip(("exponent", "exponent_low", "exponent_high"), _drawn(block, both), strict=True))
     return block.keys | row
+
+
+def _failures(block: blocks.Block, failed: pd.Series) -> str:
+    """Number of reads by the reason why they have no score; reads of others can have none."""
+    if "failure" not in block.table:
+        return "{}"
+    counts = block.table.loc[failed, "failure"].value_counts()
+    return json.dumps({str(reason): int(count) for reason, count in counts.items() if count})
 
 
 def _drawn(block: blocks.Block, both: np.ndarray) -> Interval:
