@@ -102,7 +102,7 @@ rule show_cards:
         **run.script("show_cards.py"),
         rehearsal=rehearsal.folder(run.config),
     shell:
-        "python {params.entry:q} --data {input.data:q} --page {input.page:q} --rehearsal {params.rehearsal:q}"
+        "python {params.entry:q} --data {input.data:q} --page {input.page:q} --rehearsal={params.rehearsal:q}"
         " 2> >(tee {log:q} >&2)"
 
 
