@@ -599,10 +599,10 @@ def test_few_groups_and_not_the_shifts_leave_open_whether_a_bias_is_small():
 def test_a_shape_beyond_two_positions_is_named():
     ends = [Interval(0.4, 0.3, 0.5), Interval(-0.5, -0.6, -0.4), Interval(-0.3, -0.4, -0.2), Interval(0.4, 0.2, 0.6)]
     _, reasons = said({"preference": tuple(ends), "p_preference": 0.0001})
-    assert "Positions 1 and 4 are clearly preferred. Positions 2 and 3 are clearly avoided." in reasons
+    assert "By their intervals positions 1 and 4 are preferred and positions 2 and 3 are avoided." in reasons
     ends[1] = ends[2] = Interval(-0.1, -0.3, 0.1)
     _, reasons = said({"preference": (*ends, Interval(0.1, 0.05, 0.2)), "p_preference": 0.0001})
-    assert "Positions 1, 4 and 5 are clearly preferred. " in reasons
+    assert "By their intervals positions 1, 4 and 5 are preferred." in reasons
     assert "avoided" not in reasons
 
 

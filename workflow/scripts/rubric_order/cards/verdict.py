@@ -448,12 +448,13 @@ def _others(readout: ReadoutResults) -> str:
     if len(above) + len(below) <= 2:
         return ""
     sides = (("preferred", above), ("avoided", below))
-    return "".join(f" {_listed(places)} clearly {how}." for how, places in sides if places)
+    said = " and ".join(f"{_listed(places)} {how}" for how, places in sides if places)
+    return f" By their intervals {said}."
 
 
 def _listed(places: list[int]) -> str:
     *first, last = map(str, places)
-    return f"Positions {', '.join(first)} and {last} are" if first else f"Position {last} is"
+    return f"positions {', '.join(first)} and {last} are" if first else f"position {last} is"
 
 
 def _interaction(readout: ReadoutResults) -> str:
