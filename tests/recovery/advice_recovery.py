@@ -58,14 +58,14 @@ class Setting:
 
     Attributes:
         judge: the simulated judge. sizes: items of groups, in turn. temperature: of its answers.
-        goals: goals and designs that are predicted. design: (strategy, budget) of the pilot.
+        goals: goals and designs that are predicted. groups: of a study.
     """
 
     name: str
     judge: Simulation = field(repr=False)
     sizes: tuple[int, ...] = (3,)
     goals: tuple[tuple[str, Readout, str], ...] = ()
-    pilot: tuple[str, int | None] = ("balanced", None)
+    groups: int = STUDY
 
 
 H, S = Readout.HARD, Readout.SOFT
@@ -96,9 +96,19 @@ SETTINGS = (
         Simulation(interaction=0.8, prompts=0.3, group_error=0.3),
         goals=ALL,
     ),
-    Setting("no bias, single items", Simulation(prompts=0.15), sizes=(1,), goals=CARDS),
-    Setting(
-        "no bias, groups of 1 to 8 items", Simulation(prompts=0.2, group_positions=0.05), sizes=UNEQUAL, goals=CARDS
+    *(
+        Setting(f"no bias, single items, {groups} groups", Simulation(prompts=0.15), (1,), CARDS, groups)
+        for groups in (130, 200)
+    ),
+    *(
+        Setting(
+            f"no bias, groups of 1 to 8 items, {groups} groups",
+            Simulation(prompts=0.2, group_positions=0.05),
+            UNEQUAL,
+            CARDS,
+            groups,
+        )
+        for groups in (200, 250)
     ),
 )
 
@@ -127,9 +137,9 @@ def asked(goal: str) -> Asked:
 
 
 def predict(setting: Setting, goal: str, readout: Readout, design: str, *, groups: int, seed: int) -> np.ndarray:
-    """Prediction of one pilot for `STUDY` groups, with its interval."""
+    """Prediction of one pilot for a study of the setting, with its interval."""
     (block,) = blocks.blocks(scores_of(setting, "balanced", groups, seed))
-    return predicted(block, goal, readout, design, Shape.of(np.resize(setting.sizes, STUDY)), STUDY)
+    return predicted(block, goal, readout, design, Shape.of(np.resize(setting.sizes, setting.groups)), setting.groups)
 
 
 def predicted(block: blocks.Block, goal: str, readout: Readout, design: str, shape: Shape, groups: int) -> np.ndarray:
@@ -187,14 +197,14 @@ def compare(
     made = np.array([predict(setting, goal, readout, design, groups=PILOT, seed=9000 + k) for k in range(pilots)])
     out = []
     for seed in range(count):
-        groups = PILOT // 2 if goal == goals.RANKED else STUDY
+        groups = PILOT // 2 if goal == goals.RANKED else setting.groups
         truth = truth_of(setting, groups, seed) if goal == goals.RANKED else None
         out.append(realised(scores_of(setting, design, groups, seed), goal, readout, truth))
     value, estimate = np.array(out).T
     mean = float(value.mean())
     scatter = np.nan
     if goal in (goals.MEAN, goals.PREFERENCE, goals.R):
-        scatter = float(distributions.t_quantile(0.975, STUDY - 1)) * estimate.std(ddof=1)
+        scatter = float(distributions.t_quantile(0.975, setting.groups - 1)) * estimate.std(ddof=1)
         if goal == goals.R:
             center = estimate.mean()
             scatter = float(np.tanh(center + scatter) - np.tanh(center - scatter)) / 2
