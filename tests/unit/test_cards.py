@@ -427,7 +427,7 @@ def without_people(scores):
 @pytest.mark.parametrize(
     ("judge", "groups", "expected", "why"),
     [
-        (Simulation(preference="first"), 60, "biased", "position 1 adds"),
+        (Simulation(preference="first"), 60, "biased", "Position 1 adds"),
         (Simulation(preference="u_shaped"), 60, "biased", "position 3"),
         (Simulation(interaction=1.0), 60, "biased", "The order moves the mean score"),
         (Simulation(leniency=6, tolerance=0.4), 60, "cannot tell", "saturated"),
@@ -782,6 +782,7 @@ def test_two_orderings_without_a_difference_cannot_tell_and_say_what_was_seen():
     assert "The test finds no effect of the order: p = " in made.verdict.reasons[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "group_shift", "least", "most"), [(0, 0, 0, 7), (0, 0.8, 0, 7), (0.5, 0.4, 85, 100)])
 def test_two_orderings_find_a_shift_and_seldom_one_that_is_none(shift, group_shift, least, most):
     """100 studies of 40 unequal groups; the level of a card is 3%."""

@@ -154,7 +154,7 @@ def test_position_selection_by_dataset_has_a_panel_a_dataset_and_a_line_a_judge(
 
 
 DRAW = {
-    "budget_curve": (of_curve, "No items of study none with human scores"),
+    "budget_curve": (of_curve, "No two items of study none have human scores"),
     "score_position": (of_heat_map, "No reads of study none in which every score meets every position"),
 }
 

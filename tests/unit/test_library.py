@@ -244,7 +244,7 @@ def test_the_program_prints_a_card_or_one_line_about_a_mistake(plain, tmp_path):
     plain[plain["judge"] == "first"].to_csv(path, index=False)
     done = run("audit", path)
     assert "first: biased" in done.stdout
-    assert "position 1 adds" in " ".join(done.stdout.split())
+    assert "Position 1 adds" in " ".join(done.stdout.split())
     (tmp_path / "bad.csv").write_text("item,ordering,score\na,1 2 2,1\n")
     program = [sys.executable, "-m", "rubric_order.commands.app", "audit", tmp_path / "bad.csv"]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
