@@ -5,15 +5,13 @@ from pathlib import Path
 
 from rubric_order.base import command_line, files
 from rubric_order.base.labels import Labels, in_order
-from rubric_order.cards import criteria, summary, unread
+from rubric_order.cards import criteria, summary
 from rubric_order.contracts.estimates import ESTIMATES
-from rubric_order.contracts.scores import SCORES
-from rubric_order.pages.reads import ABOUT, shown_in
+from rubric_order.pages import unread
 from rubric_order.scoring import usage
 
 NONE: dict[str, Path] = {}
 NO_FILES: list[Path] = []
-NO_PRICES: dict = {}
 
 
 def main(
@@ -28,7 +26,7 @@ def main(
     by_criterion: dict[str, Path] = NONE,
     scores: list[Path] = NO_FILES,
     chosen: list[Path] = NO_FILES,
-    prices: dict = NO_PRICES,
+    prices: dict = NONE,
 ) -> None:
     """Write `summary.json` and `summary.html`.
 
@@ -53,33 +51,12 @@ def main(
     of_criteria = criteria.cards(read[criteria.STATISTIC], margin) if criteria.STATISTIC in read else []
     single = {name: ESTIMATES.read(path) for name, path in by_criterion.items()}
     of_single = summary.made(single, note=run.get("rehearsal", "")) if single else []
-    content = summary.content(cards, run, of_criteria, of_single, _notes(scores, chosen))
-    results = {
-        kind: [summary.Shown(each["title"], each["caption"], Path(each["path"])) for each in shown[kind]]
-        for kind in ("tables", "figures")
-    }
+    content = summary.content(cards, run, of_criteria, of_single, unread.notes(scores, chosen))
+    results = {kind: summary.shown_of(shown[kind]) for kind in ("tables", "figures")}
     others = {"of_criteria": of_criteria, "of_single": of_single, "table_folder": str(page.parent / "tables")}
     html = summary.page(cards, content, labels=known, reads=reads, **others, **results)
     files.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", data)
     files.write_text(html, page)
-
-
-def _notes(scores: list[Path], chosen: list[Path]) -> list[dict]:
-    """Notes on judges without a score, see `unread.note`."""
-    shown = {_about(path): path for path in chosen}
-    found = []
-    for path in scores:
-        table = SCORES.read(path, columns=[*unread.READ])
-        about = dict(zip(ABOUT, _about(path), strict=True))
-        if unread.note(table, about):
-            reads = shown_in(shown[_about(path)].read_text(encoding="utf-8")) if _about(path) in shown else None
-            found.append(unread.note(table, about, reads))
-    return found
-
-
-def _about(path: Path) -> tuple[str, str, str]:
-    """Study, dataset and judge of a file in folders of the first two."""
-    return path.parts[-3], path.parts[-2], path.stem
 
 
 if __name__ == "__main__":

@@ -46,6 +46,11 @@ class Shown(NamedTuple):
     path: Path
 
 
+def shown_of(parts: Iterable[Mapping[str, str]]) -> list[Shown]:
+    """Tables or figures of a run, from their titles, captions and paths by name."""
+    return [Shown(part["title"], part["caption"], Path(part["path"])) for part in parts]
+
+
 def made(
     statistics: Mapping[str, pd.DataFrame], *, note: str = "", costs: Mapping[tuple[Any, ...], Any] | None = None
 ) -> list[Card]:

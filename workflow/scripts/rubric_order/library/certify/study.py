@@ -368,27 +368,27 @@ class Certification:
         return summary.Shown(shown.title_of(name), shown.caption_of(name), path)
 
 
-def prepare(folder: Path, judge: Mapping[str, Any], inputs: Inputs, *, in_rounds: bool = False) -> Certification:
+def prepare(folder: Path, block: Mapping[str, Any], inputs: Inputs, *, in_rounds: bool = False) -> Certification:
     """Write a study into a folder: its config and its files. A study that is there already goes on.
 
     Args:
         folder: made where it is missing.
-        judge: the block of config of the judge, see `judges.block`.
+        block: of config, of the judge, see `judges.block`.
         inputs: the items.
         in_rounds: the study will not ask all of its reads, which its config then says.
 
     Raises:
         InputError: a setting cannot be used, or the folder has the study of another judge.
     """
-    name = judge_id(str(judge.get("label", "")))
-    written_alone = judge["engine"] != "decisions" and judge.get("answer_format", "feedback") == "feedback"
+    name = judge_id(str(block.get("label", "")))
+    written_alone = block["engine"] != "decisions" and block.get("answer_format", "feedback") == "feedback"
     readouts = [str(readout) for readout in ([Readout.HARD] if written_alone else READ)]
     scale = {"study": STUDY, "n": inputs.n}
     balanced = scale | {"strategy": STRATEGIES[0]}
     selection = balanced | {"readouts": readouts}
     written: dict[str, Any] = {
         "datasets": {inputs.dataset: inputs.block()},
-        "judges": {name: dict(judge)},
+        "judges": {name: dict(block)},
         "studies": {
             STUDY: {
                 "datasets": [inputs.dataset],
