@@ -5,9 +5,8 @@ from pathlib import Path
 
 from rubric_order.base import command_line, files
 from rubric_order.base.labels import Labels, in_order
-from rubric_order.cards import criteria, summary
+from rubric_order.cards import criteria, summary, unread
 from rubric_order.contracts.estimates import ESTIMATES
-from rubric_order.pages import unread
 from rubric_order.scoring import usage
 
 NONE: dict[str, Path] = {}

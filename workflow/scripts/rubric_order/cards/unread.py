@@ -1,11 +1,14 @@
 """Notes on judges none of whose answers gave a score: a run with such a judge has finished, and has found nothing."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from rubric_order.base.errors import printable
+from rubric_order.contracts.scores import SCORES
+from rubric_order.pages.reads import ABOUT, shown_in
 
 READ = ("failure", "expected_score")  # columns of scores
 LONGEST = 200  # characters of an answer
@@ -58,3 +61,26 @@ def _example(reason: str, items: Sequence[Mapping[str, Any]]) -> str | None:
     if answer is None:
         return None
     return printable(answer[:LONGEST]) + (" …" if len(answer) > LONGEST else "")
+
+
+def notes(scores: Sequence[Path], chosen: Sequence[Path]) -> list[dict[str, Any]]:
+    """Notes on the judges none of whose reads has a score, see `note`.
+
+    Args:
+        scores: files of scores, in folders of their study and dataset.
+        chosen: files of the reads that pages show, in such folders too; one answer of these is an example.
+    """
+    shown = {_about(path): path for path in chosen}
+    made = []
+    for path in scores:
+        table, key = SCORES.read(path, columns=[*READ]), _about(path)
+        about = dict(zip(ABOUT, key, strict=True))
+        if note(table, about):
+            reads = shown_in(shown[key].read_text(encoding="utf-8")) if key in shown else None
+            made.append(note(table, about, reads))
+    return [one for one in made if one]
+
+
+def _about(path: Path) -> tuple[str, str, str]:
+    """Study, dataset and judge of a file in folders of the first two."""
+    return path.parts[-3], path.parts[-2], path.stem
