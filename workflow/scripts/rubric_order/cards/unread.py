@@ -38,7 +38,7 @@ def note(
         >>> note(failed, {"study": "s", "dataset": "d", "judge": "j"})["sentence"]
         'No read has a score: none of 3 scores could be read. The commonest failure is no_score (2 of 3).'
     """
-    if scores.empty or scores["failure"].isna().any() or scores["expected_score"].notna().any():
+    if not _has_no_score(scores):
         return None
     failures = {str(reason): int(count) for reason, count in scores["failure"].value_counts().items() if count}
     commonest, count = next(iter(failures.items()))
@@ -50,6 +50,11 @@ def note(
     sentence += "" if example is None else f" One such answer: “{example}”" if example else " One such answer is empty."
     counts = {"n_scores": len(scores), "failures": failures, "example": example}
     return {**about, **counts, "sentence": sentence, "advice": ADVICE}
+
+
+def _has_no_score(scores: pd.DataFrame) -> bool:
+    """True where scores were asked for and none was read, neither written nor by option probabilities."""
+    return not (scores.empty or scores["failure"].isna().any() or scores["expected_score"].notna().any())
 
 
 def _example(reason: str, items: Sequence[Mapping[str, Any]]) -> str | None:
@@ -74,10 +79,10 @@ def notes(scores: Sequence[Path], chosen: Sequence[Path]) -> list[dict[str, Any]
     made = []
     for path in scores:
         table, key = SCORES.read(path, columns=[*READ]), _about(path)
-        about = dict(zip(ABOUT, key, strict=True))
-        if note(table, about):
-            reads = shown_in(shown[key].read_text(encoding="utf-8")) if key in shown else None
-            made.append(note(table, about, reads))
+        if not _has_no_score(table):
+            continue
+        reads = shown_in(shown[key].read_text(encoding="utf-8")) if key in shown else None
+        made.append(note(table, dict(zip(ABOUT, key, strict=True)), reads))
     return [one for one in made if one]
 
 

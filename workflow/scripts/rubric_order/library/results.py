@@ -384,13 +384,13 @@ def _nothing(reason: str) -> Figure:
 
 def _without_orders(scores: pd.DataFrame | blocks.Kept) -> str:
     """Reason that reads give no estimate of what the order does."""
-    found = [*blocks.blocks(scores)]
-    if all(block.table["score"].isna().all() for block in found):
+    parts = [*blocks.blocks(scores)]
+    if all(block.table["score"].isna().all() for block in parts):
         return "No read has a score."
-    most = max(len(block.orderings[0]) for block in found)
+    most = max(len(block.orderings[0]) for block in parts)
     if most == 1:
         return "All reads are in one ordering: position and score are one thing."
-    if not any(block.crossed for block in found):
+    if not any(block.crossed for block in parts):
         return (
             f"Some score stands seldom or never in some position ({most} orderings): a preference for a score looks"
             " like one for a position. Read items in more orderings, such as those of strategy balanced."
