@@ -9,6 +9,7 @@ from rubric_order.methods.agreement import corrected
 
 SETTINGS = [
     ("groups of 4", 20),
+    ("unequal groups, larger ones worse", 20),
     ("unequal groups, larger ones worse", 50),
     ("unequal groups and exposure", 30),
     ("judge by chance", 20),

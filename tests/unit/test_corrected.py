@@ -57,7 +57,7 @@ def test_an_item_of_which_the_judge_says_nothing_stays_with_the_mean_of_the_othe
     assert both[0].interval == pytest.approx(both[1].interval)
 
 
-def loop(human, judge, group, kind, contrast, left=None):
+def loop(human, judge, group, kind, contrast, left=None, weight=None):
     """Estimate by loops over groups; a labelled group that is left out is stood for by the other labelled ones."""
     labelled = sorted({g for g, y in zip(group, human, strict=True) if not np.isnan(y)})
     count, m = len(set(group)), len(labelled)
@@ -89,7 +89,8 @@ def loop(human, judge, group, kind, contrast, left=None):
 
     shared, of_all = 1 / m - 1 / count, (weights * everybody**2).sum() / (count - 1)
     variance = (of_all + 2 * cov(h, f - h)) * shared + cov(f - h, f - h) / m
-    weight = (cov(y, f) / m - cov(y, h) / count) / variance
+    if weight is None:
+        weight = (cov(y, f) / m - cov(y, h) / count) / variance
     return value - weight * correction, weight, everybody
 
 
@@ -108,10 +109,24 @@ def test_estimate_weight_and_error_are_those_of_loops(exposed, contrast):
     value, weight, everybody = loop(human, judge, group, kind, contrast)
     assert estimate.interval.estimate == pytest.approx(value)
     assert estimate.weight == pytest.approx(weight)
-    left = np.array([loop(human, judge, group, kind, contrast, left=g)[0] for g in range(8)])
+    left = np.array([loop(human, judge, group, kind, contrast, left=g, weight=weight)[0] for g in range(8)])
     others = weight * everybody[8:] / 23
-    expected = 7 / 8 * ((left - value) ** 2).sum() + 15 * others.var(ddof=1)
+    items = [int((group == g).sum()) for g in range(23)]
+    unequal = [sum(n**2 for n in own) / len(own) / (sum(own) / len(own)) ** 2 for own in (items, items[:8])]
+    more = max(unequal[0] / unequal[1], 1)
+    expected = more * 7 / 8 * ((left - value) ** 2).sum() + 15 * others.var(ddof=1)
     assert estimate.se**2 == pytest.approx(expected)
+
+
+def test_small_groups_alone_do_not_hide_that_there_are_large_ones():
+    """Groups of 1 item are labelled, others have 1 or 9."""
+    human, group = np.r_[1.0, 2, 3, 4, np.full(40, np.nan)], np.r_[0:4, 4:8, np.repeat(np.arange(8, 12), 9)]
+    alike, large = (
+        corrected.corrected(corrected.sums(human[:n], np.ones(n), group[:n]), 0.95, weight=0.0) for n in (8, 44)
+    )
+    sizes = [1.0] * 8 + [9.0] * 4
+    assert large.se**2 / alike.se**2 == pytest.approx(np.mean(np.square(sizes)) / np.mean(sizes) ** 2)
+    assert large.interval.estimate == alike.interval.estimate == 2.5
 
 
 def test_scales_and_units_do_not_matter():

@@ -2,8 +2,8 @@
 
 The interval of an item after t reads is its mean, less what the orderings that were read add in other groups, plus and
 minus a factor times a standard error. The factor is not taken from a table. It is the smallest with which, had the
-other groups been read adaptively, few enough claims would have been wrong: conformal risk control, with groups as the
-sample.
+other groups been read adaptively, few enough claims would have been wrong: conformal risk control to the first order,
+with groups as the sample.
 """
 
 from typing import NamedTuple
@@ -236,11 +236,11 @@ def learn(
     """Learn a rule from groups that were read completely.
 
     Each item is read in `draws` random orders. What orderings add to a group, and its variance, come from the other
-    groups. A factor is good enough where the wrong claims of a group, at it and at all larger factors, are few: (sum
-    over groups of the largest share + 1) / (groups + 1) is at most alpha. Then a claim about a new item of a new group
-    is wrong with probability alpha at most, whatever the judge, if groups are exchangeable; but for that offsets and
-    variances of a new group come from one group more. So that the wrong ones are not hidden among items that are read
-    to their end, they must also be few beside the items that stop early: (wrong + 1) / (early + 1), in groups.
+    groups. A factor is good enough where few claims are wrong, at it and at all larger factors: (sum over groups of
+    their wrong shares + what one group more would add, see `_unseen`) / (groups + 1) is at most alpha. Then claims
+    about items of further groups are wrong with probability alpha, but for terms smaller than 1 / groups, if groups are
+    exchangeable. So that the wrong ones are not hidden among items that are read to their end, they must also be few
+    beside the items that stop early.
 
     Args:
         values: scores by ordering, shape (m, N), without gaps.
@@ -253,8 +253,9 @@ def learn(
     Returns:
         A boundary with an infinite factor where groups are too few: with an alpha of 0.05 less than 19.
 
-    Source: Angelopoulos et al. (2024), Conformal risk control, Theorem 1; groups as the sample, the one that is left
-    out and the share of early items are ours.
+    Source: Angelopoulos et al. (2024), Conformal risk control, Theorem 1. There one group more adds 1, the most that it
+    could: the probability is then at most alpha, and with few groups far less. Groups as the sample, what one more
+    adds, the one that is left out and the share of early items are ours.
     """
     count, size = int(group.max()) + 1, scale.size
     overall, without = offsets_of(values, group)
@@ -271,14 +272,36 @@ def learn(
     walk = paths(read, shift, Spread(*(np.asarray(part)[group[item]] for part in others)), scale)
     groups = stopping.grouped(cell[item] + (int(cell.max()) + 1) * drawn)
     truth, sizes = values.mean(axis=1)[item], np.bincount(group) * draws
-    worst, best = np.zeros(count), np.inf
+    most, best = 0.0, np.inf
     for factor in FACTORS:
         claimed = claims(walk, float(factor), goal, scale, groups)
         share = np.bincount(group[item], wrong(claimed, truth, groups)) / sizes
         early = np.bincount(group[item], claimed.stops.reads < size) / sizes
-        worst = np.maximum(worst, share)
-        if (worst.sum() + 1) / (count + 1) > goal.alpha:
+        expected = share.sum() + _unseen(share)
+        most = max(most, expected)
+        if most / (count + 1) > goal.alpha:
             break
-        if (share.sum() + 1) / (early.sum() + 1) <= goal.alpha:
+        if expected / (early.sum() + 1) <= goal.alpha:
             best = float(factor)
     return final._replace(factor=best)
+
+
+def _unseen(share: np.ndarray) -> float:
+    """Sum that one group more is expected to add to the wrong shares of groups, at a factor that was chosen without it.
+
+    A factor is chosen for the groups that are there, and suits them better than others. Without one of them a smaller
+    factor would have done, by an amount in proportion to its own share; so its share would have been larger. Where
+    shares fall with the factor at one rate, the sum of that over groups is the mean share, weighted by the shares
+    themselves. It is 1 where a group is right or wrong as a whole, as in conformal prediction.
+
+    Args:
+        share: wrong share of each group's claims, shape (groups,).
+
+    Returns:
+        From 0 to 1; 1 where no claim is wrong, since nothing says less.
+
+    >>> _unseen(np.array([1.0, 0, 0, 0])), _unseen(np.array([0.25, 0.25, 0.5, 0]))
+    (1.0, 0.375)
+    """
+    total = float(share.sum())
+    return float((share**2).sum()) / total if total > 0 else 1.0

@@ -19,7 +19,7 @@ import numpy as np
 from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import distributions, resampling
 
-FEWEST = 4  # labelled groups; with fewer nothing is corrected, since each group left out leaves two to tune by
+FEWEST = 4  # labelled groups; with fewer nothing is corrected, since a weight of two or three of them is chance
 NOTHING = 1e-12  # share of the variance of the judge's items; less is rounding
 MOST_GROUPS = 10_000_000  # that are planned
 _WEIGHT, _HUMAN, _JUDGED, _ITEMS, _JUDGE = range(5)  # what is summed over each group
@@ -98,11 +98,13 @@ def sums(
 
 
 class _Moments(NamedTuple):
-    """First and second moments over groups, as they are and without each labelled group; a row each.
+    """First and second moments over groups.
 
     Attributes:
-        labelled, everything: sums over the labelled groups and over all, shape (rows, 5, kinds).
-        squares, all_squares: sums of products of a group's numbers, shape (rows, 5 kinds, 5 kinds).
+        labelled, everything: sums over the labelled groups and over all, as they are and without each labelled group, a
+            row each; shape (rows, 5, kinds).
+        squares, all_squares: sums of products of a group's numbers, of labelled groups and of all, shape (5 kinds, 5
+            kinds).
         sizes: number of labelled groups and of all.
     """
 
@@ -119,13 +121,9 @@ def _moments(of: Sums) -> _Moments:
     width = of.values[0].size
     flat, rest = own.reshape(-1, width), others.reshape(-1, width)
     m = len(own)
-    products = flat[:, :, None] * flat[:, None, :]
-
-    def without(values: np.ndarray) -> np.ndarray:
-        total = values.sum(axis=0, keepdims=True)
-        return np.concatenate([total, (total - values) * (m / (m - 1) if m > 1 else np.nan)])
-
-    labelled, squares = without(own), without(products)
+    total = own.sum(axis=0, keepdims=True)
+    labelled = np.concatenate([total, (total - own) * (m / (m - 1) if m > 1 else np.nan)])
+    squares = flat.T @ flat
     return _Moments(labelled, labelled + others.sum(axis=0), squares, squares + rest.T @ rest, (m, len(of.values)))
 
 
@@ -167,8 +165,8 @@ def _residuals(of: _Moments, contrast: np.ndarray) -> _Residuals:
     )
 
 
-def _weights(of: _Moments, residuals: _Residuals, spread: float) -> np.ndarray:
-    """Weight of the judge with the least error, of each row.
+def _weight(of: _Moments, residuals: _Residuals, spread: float) -> float:
+    """Weight of the judge with the least error.
 
     With A people's mean over labelled items and D what the judge says of labelled items less of all, the error of
     A - weight * D is least where the weight is cov(A, D) / var(D). What is known of the variance of the judge's scores
@@ -176,18 +174,35 @@ def _weights(of: _Moments, residuals: _Residuals, spread: float) -> np.ndarray:
     """
     m, count = of.sizes
     shared = 1 / m - 1 / count
-    total = of.labelled.reshape(len(of.labelled), -1)
-    aside = residuals.judged - residuals.judge
+    total = of.labelled[0].reshape(-1)
+    human, judged, judge = residuals.human[0], residuals.judged[0], residuals.judge[0]
+    aside = judged - judge
 
-    def within(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        product = np.einsum("bi,bij,bj->b", left, of.squares, right)
-        return product / m - (left * total).sum(axis=1) * (right * total).sum(axis=1) / m**2
+    def within(left: np.ndarray, right: np.ndarray) -> float:
+        return float(left @ of.squares @ right / m - (left @ total) * (right @ total) / m**2)
 
-    of_all = np.einsum("bi,bij,bj->b", residuals.judge, of.all_squares, residuals.judge) / max(count - 1, 1)
-    common = within(residuals.human, residuals.judged) / m - within(residuals.human, residuals.judge) / count
-    variance = (of_all + 2 * within(residuals.judge, aside)) * shared + within(aside, aside) / m
-    usable = variance > NOTHING * spread / m
-    return np.where(usable, common / np.where(usable, variance, 1), 0)
+    of_all = float(judge @ of.all_squares @ judge) / max(count - 1, 1)
+    common = within(human, judged) / m - within(human, judge) / count
+    variance = (of_all + 2 * within(judge, aside)) * shared + within(aside, aside) / m
+    return common / variance if variance > NOTHING * spread / m else 0.0
+
+
+def _sizes_unseen(of: Sums) -> float:
+    """Variance of a mean by what the sizes of all groups say, in that which labelled groups show; from 1.
+
+    What a group adds to a mean is its size times how far its items are off on average. Its variance over groups is in
+    proportion to the mean square of sizes, in the unit of the mean size. Of few labelled groups by chance none may be
+    large; the sizes of all groups are known.
+
+    Source: ours. Estimates of variance that are set right by what is known of all sizes: Royall and Cumberland (1981),
+    An empirical study of the ratio estimator and estimators of its variance.
+    """
+
+    def unequal(sizes: np.ndarray) -> float:
+        return float((sizes**2).mean() / sizes.mean() ** 2)
+
+    sizes = of.values[:, _ITEMS].sum(axis=1)
+    return max(unequal(sizes[sizes > 0]) / unequal(sizes[of.labelled]), 1.0)
 
 
 def corrected(
@@ -211,9 +226,10 @@ def corrected(
 
     Returns:
         Estimate and interval NaN without labels of some kind; the interval NaN where it rests on one group alone. The
-        error is a jackknife over labelled groups, in which the weight is chosen anew each time, and the variance
-        between the others. Student's t has the degrees of freedom of groups as unequal as these, one less where the
-        weight is chosen. Labels that are all the same have the interval of `_unvaried`.
+        error is a jackknife over labelled groups, the weight being kept, and the variance between the others. Where
+        labelled groups happen to be more alike in size than all groups, it is enlarged, see `_sizes_unseen`. Student's
+        t has the degrees of freedom of groups as unequal as these, one less where the weight is chosen. Labels that are
+        all the same have the interval of `_unvaried`.
 
     Source: Angelopoulos, Duchi and Zrnic (2023), PPI++: Efficient Prediction-Powered Inference, arXiv:2311.01453,
     Section 6, here with groups as the sample and without bounds of the weight, since people and judge may use different
@@ -226,13 +242,12 @@ def corrected(
     moments = _moments(of)
     residuals = _residuals(moments, contrasts)
     tuned = weight is None and m >= FEWEST and count > 1
-    weights = _weights(moments, residuals, of.spread) if tuned else np.full(m + 1, weight or 0.0)
-    values = residuals.value - weights * residuals.correction
-    middle = contrasts.sum() * of.middles[0]
-    estimate, own = float(values[0] + middle), float(weights[0])
+    own = _weight(moments, residuals, of.spread) if tuned else weight or 0.0
+    values = residuals.value - own * residuals.correction
+    estimate = float(values[0] + contrasts.sum() * of.middles[0])
     if m < 2:
         return Corrected(Interval(estimate), np.nan, np.nan, own, m)
-    variance = (m - 1) / m * ((values[1:] - values[0]) ** 2).sum()
+    variance = (m - 1) / m * ((values[1:] - values[0]) ** 2).sum() * _sizes_unseen(of)
     others = own * of.values[~of.labelled].reshape(-1, of.values[0].size) @ residuals.judge[0] / count
     of_others = float(len(others) * others.var(ddof=1)) if len(others) > 1 else float((others**2).sum())
     worth = resampling.effective(of.values[of.labelled, _WEIGHT].sum(axis=1))
