@@ -5,13 +5,14 @@
 A study has groups that are read completely, from which a rule is learnt, and new groups that are read until they are
 stopped. The truth is the mean of all reads of an item, computed from the reads alone. Judges prefer the first place,
 the last, both ends, high scores first; groups and items differ in what positions are worth to them; some judges write
-the same score in nearly every read, or almost anything.
+the same score in nearly every read, or almost anything; some answer a few groups otherwise than all others.
 """
 
 import argparse
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,12 +38,47 @@ JUDGES: Mapping[str, Mapping[str, object]] = {
     "partly saturated": {"leniency": 1.5, "decisiveness": 3.0, "preference": "first", "preference_strength": 1.5},
     "indecisive": {"decisiveness": 0.1, "preference": "first"},
 }
+SATURATED, STRONG = JUDGES["saturated"], {"preference_strength": 2.0, "decisiveness": 2.0}
+MIXED: Mapping[str, tuple[Mapping[str, object], Mapping[str, object], float]] = {
+    "saturated, 3% of groups almost any score": (SATURATED, {"decisiveness": 0.1}, 0.03),
+    "saturated, 8% of groups almost any score": (SATURATED, {"decisiveness": 0.1}, 0.08),
+    "first, 10% of groups last": ({"preference": "first"} | STRONG, {"preference": "last"} | STRONG, 0.1),
+    "first, 50% of groups last": ({"preference": "first"} | STRONG, {"preference": "last"} | STRONG, 0.5),
+}
 SCALE = Scale(10, 1, 5)
 TARGET, LEVEL = 1.0, 0.95
 
 
-def reads(of: Simulation, *, groups: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+class Mixture(NamedTuple):
+    """Judge that answers some groups as another one would.
+
+    Attributes:
+        share: of the groups that have the other one.
+    """
+
+    judge: Simulation
+    other: Simulation
+    share: float
+
+
+def judges() -> Iterator[tuple[str, Simulation | Mixture]]:
+    """All judges with their names."""
+    for name, settings in JUDGES.items():
+        yield name, Simulation(**NOISE | settings)
+    for name, (settings, others, share) in MIXED.items():
+        yield name, Mixture(Simulation(**NOISE | settings), Simulation(**NOISE | others), share)
+
+
+def reads(of: Simulation | Mixture, *, groups: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Written scores by ordering, shape (m, 10), and groups; of unequal sizes, 1 to 4 items."""
+    if isinstance(of, Mixture):
+        (values, group), (others, other_group) = (
+            reads(judge, groups=groups, seed=own) for judge, own in ((of.judge, seed), (of.other, seed + 10**6))
+        )
+        odd = np.random.default_rng([seed, 7]).random(groups) < of.share
+        kept, added = ~odd[group], odd[other_group]
+        values = np.concatenate([values[kept], others[added]])
+        return values, np.unique(np.concatenate([group[kept], other_group[added]]), return_inverse=True)[1]
     made = studies.read_items(of, n=5, strategies=["balanced"], groups=groups, candidates=4, seed=seed)
     (block,) = blocks.blocks(studies.as_scores(made, candidates=4))
     group = block.units("group")
@@ -52,7 +88,9 @@ def reads(of: Simulation, *, groups: int, seed: int) -> tuple[np.ndarray, np.nda
     return block.matrix("score")[kept], np.unique(group[kept], return_inverse=True)[1]
 
 
-def study(of: Simulation, *, learning: int, groups: int, place: bool, seed: int, target: float = TARGET) -> pd.Series:
+def study(
+    of: Simulation | Mixture, *, learning: int, groups: int, place: bool, seed: int, target: float = TARGET
+) -> pd.Series:
     """One study: shares of what is right, by both rules; `learnt` beside `sequence`."""
     goal = Goal(target, place, 1 - LEVEL)
     old, old_group = reads(of, groups=learning, seed=2 * seed)
@@ -82,7 +120,7 @@ def study(of: Simulation, *, learning: int, groups: int, place: bool, seed: int,
     return pd.Series(row)
 
 
-def several(of: Simulation, count: int, **options: object) -> pd.DataFrame:
+def several(of: Simulation | Mixture, count: int, **options: object) -> pd.DataFrame:
     """Studies of one judge, a row each."""
     return pd.DataFrame([study(of, seed=1000 + number, **options) for number in range(count)])
 
@@ -105,15 +143,14 @@ def tables(count: int, learning: int, groups: int, target: float) -> Iterator[pd
     """For both goals a row a judge."""
     for place in (False, True):
         made = {}
-        for name, settings in JUDGES.items():
-            of = Simulation(**NOISE | settings)
+        for name, of in judges():
             made[name] = summary(several(of, count, learning=learning, groups=groups, place=place, target=target))
         yield pd.DataFrame(made).T
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--studies", type=int, default=2000, help="in all, over judges and both goals")
+    parser.add_argument("--studies", type=int, default=2000, help="over both goals and all judges but mixtures")
     parser.add_argument("--learning", type=int, default=60, help="groups that are read completely")
     parser.add_argument("--groups", type=int, default=40, help="new groups")
     parser.add_argument("--target", type=float, default=TARGET)

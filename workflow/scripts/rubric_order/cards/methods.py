@@ -73,7 +73,7 @@ STATISTICS = {
     "adaptive_budget": (
         "Complete reads of items were replayed in random order until the interval of an item's mean over its orderings "
         "was narrow enough, by confidence sequences for sampling without replacement and by conformal risk control "
-        "over groups.",
+        "over groups, with an estimate of what a further group adds.",
         ("waudbysmith2024", "angelopoulos2024"),
     ),
     "advice": (
