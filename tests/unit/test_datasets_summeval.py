@@ -92,6 +92,14 @@ def test_all_systems_are_twelve_and_a_list_gives_those_that_it_names(write):
     assert prepare(files, systems=["m22", "m9"], limit=1).items["candidate"].tolist() == ["m9"] * 4 + ["m22"] * 4
 
 
+def test_the_task_can_be_in_another_language(write):
+    item = prepare(write(), limit=1, task="Fasse die Meldung zusammen.\n\n{}").items["instruction"].iloc[0]
+    article = prepare(write(), limit=1).items["instruction"].iloc[0].split("\n\n", 1)[1]
+    assert item == f"Fasse die Meldung zusammen.\n\n{article}"
+    for task in ("no place", "{} and {}", 3):
+        assert "adapter 'summeval': option 'task': expected a text with one {}" in error(write(), task=task)
+
+
 def test_systems_that_hold_the_articles_in_another_order_give_the_same_items(write, lines):
     expected = prepare(write(), systems="all").items
     items = prepare(write(m13=lines["m13"][::-1]), systems="all").items

@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import rubric_order as ro
+from rubric_order import probes
 from rubric_order.commands.app import app
 from rubric_order.prompts import orderings
 from rubric_order.simulation import studies
@@ -87,6 +88,25 @@ def test_a_prompt_has_its_levels_in_order_and_its_texts_as_they_stand(tmp_path):
     for words in ({"ordering": [1, 1, 2]}, {"ordering": [1, 2, 3], "template": "none"}):
         with pytest.raises(ro.InputError):
             ro.render("x", levels=["a", "b", "c"], **words)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"note": 4}',
+        '{"begruendung": "gut", "fluency": 4}',
+        'Score: 3 {"fluency": 4}',
+        '{"fluency": 2, "style": 4}',
+        "4/5",
+        "none",
+    ],
+)
+def test_an_answer_is_parsed_as_a_study_parses_it(answer):
+    """The command said `no_score` of JSON whose fields a study reads."""
+    probe = probes.load("score_order")
+    read = pd.DataFrame({"n": [5], "condition": ["baseline"], "criterion": ["fluency"]})
+    (questions,) = probe.questions(read)
+    assert ro.parse(answer, criterion="fluency") == probe.parse(answer, questions, truncated=False)[0]
 
 
 def test_an_answer_is_parsed_or_fails_with_a_reason():

@@ -64,9 +64,10 @@ def parse(
     answer: Annotated[Path, typer.Argument(help="File with a judge's answer; - is standard input.", allow_dash=True)],
     n: options.NumberOfLevels = 5,
     lowest: Annotated[int, typer.Option(help="The lowest score, 0 or 1.")] = 1,
+    criterion: Annotated[str, typer.Option(help="Its id in the study, by which a field of JSON may be called.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the score, or the reason, as a JSON object.")] = False,
 ) -> None:
-    """Print the score that an answer gives. Status 1, and the reason, where it gives none; nothing is guessed.
+    """Print the score that a study reads in an answer. Status 1, and the reason, where there is none.
 
     Example: [green]echo "Feedback: fine. [RESULT] 4" | rubric-order parse -[/]
     """
@@ -79,7 +80,7 @@ def parse(
         text = sys.stdin.buffer.read().decode("utf-8") if str(answer) == "-" else files.read_text(answer)
     except UnicodeDecodeError as error:
         raise ro.InputError(f"standard input: expected UTF-8, found byte 0x{error.object[error.start]:02x}") from None
-    choice = ro.parse(text, n, lowest=lowest)
+    choice = ro.parse(text, n, lowest=lowest, criterion=criterion)
     if as_json:
         score = None if choice.label is None else int(choice.label)
         typer.echo(json.dumps({"score": score, "reason": choice.reason, "pattern": choice.pattern}))

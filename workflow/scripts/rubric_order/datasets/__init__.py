@@ -8,13 +8,14 @@ dataset.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import logging
 import re
 import sys
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,6 +104,23 @@ class Pair:
     preference: str | None = None
     criterion: str = "overall"
     category: str | None = None
+
+
+def instructions(task: object, adapter: str) -> Callable[[str], str]:
+    """Function that puts a text into the sentence about what its writer was asked to do.
+
+    Args:
+        task: the sentence, the adapter's option ``task``, with ``{}`` where the text goes.
+
+    Raises:
+        InputError: it is no text with one such place.
+
+    >>> instructions("Tell a story about {}.", "mine")("a fox")
+    'Tell a story about a fox.'
+    """
+    if not isinstance(task, str) or task.count("{}") != 1:
+        raise InputError(f"adapter {adapter!r}: option 'task': expected a text with one {{}}, found {task!r:.60}")
+    return functools.partial(task.replace, "{}")
 
 
 class Adapter(ABC):

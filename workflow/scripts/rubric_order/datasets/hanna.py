@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Adapter, Item
+from rubric_order.datasets import Adapter, Item, instructions
 from rubric_order.datasets.rubrics import read_rubrics
 
 N_STORIES = 96
@@ -31,7 +31,13 @@ TASK = "Write a short story for the following prompt.\n\n{}"
 class Hanna(Adapter):
     files = ("stories", "ratings", "rubrics")
 
-    def read(self, stories: Path, ratings: Path, rubrics: Path) -> Iterator[Item]:
+    def read(self, stories: Path, ratings: Path, rubrics: Path, task: str = TASK) -> Iterator[Item]:
+        """Items of all stories and criteria.
+
+        Args:
+            task: sentence about what the writer was asked to do, with ``{}`` where the prompt goes.
+        """
+        asked = instructions(task, "hanna")
         scale = read_rubrics(rubrics, "hanna")
         absent = [criterion for criterion in COLUMNS if criterion not in scale]
         if absent:
@@ -44,7 +50,7 @@ class Hanna(Adapter):
                     item_id=f"{number:03d}-{criterion}",
                     group_id=f"{number:03d}",
                     candidate="human",
-                    instruction=TASK.format(prompt),
+                    instruction=asked(prompt),
                     response=story,
                     rubric=scale[criterion],
                     human_scores=[scores[criterion, rater][number] for rater in RATERS],

@@ -21,7 +21,7 @@ from typing import Any
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Adapter, Item, Pair
+from rubric_order.datasets import Adapter, Item, Pair, instructions
 from rubric_order.datasets.rubrics import read_rubrics
 
 SYSTEMS = ("m8", "m9", "m10", "m11", "m12", "m13", "m14", "m15", "m17", "m20", "m22", "m23")
@@ -47,7 +47,12 @@ class SummEval(Adapter):
     files = ("rubrics", *SYSTEMS)
 
     def read(
-        self, rubrics: Path, systems: list[str] | str | None = None, pairs: bool = False, **annotations: Path
+        self,
+        rubrics: Path,
+        systems: list[str] | str | None = None,
+        pairs: bool = False,
+        task: str = TASK,
+        **annotations: Path,
     ) -> Iterator[Item | Pair]:
         """Summaries under each criterion, by article.
 
@@ -56,9 +61,10 @@ class SummEval(Adapter):
             systems: names of systems; ``all`` for all, by default ``DEFAULT_SYSTEMS``.
             pairs: whether to yield each two summaries of an article under each criterion as well; the one with the
                 higher mean expert score is preferred.
+            task: sentence about what the writer was asked to do, with ``{}`` where the article goes.
             annotations: the file of each of ``SYSTEMS``.
         """
-        chosen = check_systems(systems)
+        chosen, asked = check_systems(systems), instructions(task, "summeval")
         if not isinstance(pairs, bool):
             raise InputError(f"adapter 'summeval': option 'pairs': expected true or false, found {pairs!r:.60}")
         unknown = [name for name in annotations if name not in SYSTEMS]
@@ -80,7 +86,7 @@ class SummEval(Adapter):
                         item_id=f"{number:03d}-{system}-{criterion}",
                         group_id=article,
                         candidate=system,
-                        instruction=TASK.format(summary.article),
+                        instruction=asked(summary.article),
                         response=summary.text,
                         rubric=scale[criterion],
                         human_scores=list(summary.scores[criterion]),

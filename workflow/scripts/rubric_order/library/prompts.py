@@ -8,7 +8,7 @@ from jinja2 import Template
 
 from rubric_order.base.errors import InputError
 from rubric_order.datasets.rubrics import MAX_LEVELS
-from rubric_order.parsing import one_score
+from rubric_order.parsing import several_scores
 from rubric_order.parsing.choices import Choice, numbers
 from rubric_order.prompts import frames, messages
 from rubric_order.prompts import orderings as strategies
@@ -148,13 +148,14 @@ def load(template: str | Path | Messages) -> Template:
     return frames.compile_template(messages.source(path).removesuffix("\n"))
 
 
-def parse(text: str, n: int = 5, *, lowest: int = 1) -> Choice:
-    """The score that an answer gives on a scale of n levels, or the reason why it gives none; nothing is guessed.
+def parse(text: str, n: int = 5, *, lowest: int = 1, criterion: str = "") -> Choice:
+    """The score that a study reads in an answer, or the reason why there is none; nothing is guessed.
 
     Args:
         text: the answer.
         n: number of score levels, 2 to 11.
         lowest: the lowest score, 0 or 1.
+        criterion: its id in the study, by which a field of JSON may be called.
 
     Raises:
         InputError: the text is too long, or there is no such scale.
@@ -167,6 +168,8 @@ def parse(text: str, n: int = 5, *, lowest: int = 1) -> Choice:
         True
         >>> ro.parse('{"score": 10}', 11, lowest=0).label
         '10'
+        >>> ro.parse('{"reason": "A 3 for style.", "coherence": 5}', criterion="coherence").label
+        '5'
     """
     if not 2 <= n <= MAX_LEVELS:
         raise InputError(f"n: expected 2 to {MAX_LEVELS} score levels, found {n}")
@@ -174,4 +177,4 @@ def parse(text: str, n: int = 5, *, lowest: int = 1) -> Choice:
         raise InputError(f"lowest: expected 0 or 1, found {lowest!r:.60}")
     if len(text) > MOST_CHARACTERS:
         raise InputError(f"text: expected at most {MOST_CHARACTERS:,} characters, found {len(text):,}")
-    return one_score.parse_score(text, numbers(n, lowest), truncated=False)
+    return several_scores.parse_answer(text, numbers(n, lowest), criterion)

@@ -272,7 +272,7 @@ def bias_card(
 
     Examples:
         >>> card = ro.bias_card(reads)[0]
-        >>> card.verdict.word, card.to_dict()["usual_minus_balanced"]
+        >>> card.verdict.word, round(card.to_dict()["usual_minus_balanced"], 6)
         ('biased', -0.5)
     """
     scores = estimates.scores_of(reads, where=where, columns=columns, scale=scale)

@@ -93,6 +93,28 @@ def parse_scores(
     return [_agreed(by_criterion[key], missing) for key in keys]
 
 
+def parse_answer(text: str, labels: Sequence[str], name: str = "", *, truncated: bool = False) -> Choice:
+    """The score of an answer under one criterion: as it is written, or in JSON by the names of fields.
+
+    Args:
+        text: the raw answer.
+        labels: of the scores.
+        name: of the criterion, as its field in JSON is called; empty where it has none.
+        truncated: whether the engine says that the answer was cut at the token limit.
+
+    Example:
+        >>> parse_answer('{"reason": "A 3 for style.", "coherence": 7}', choices.numbers(10), "coherence").label
+        '7'
+    """
+    choice = one_score.parse_score(text, labels, truncated=truncated)
+    field = parse_field(text, name, labels)
+    # A score that is written beside the JSON, as a prompt without JSON asks for it, is the score.
+    beside = field and choice.label and one_score.parse_score(without_json(text), labels)
+    if field and not (beside and beside.label):
+        return field
+    return choice if choice.label else parse_object(text, labels) or choice
+
+
 def parse_field(text: str | None, name: str, labels: Sequence[str]) -> Choice | None:
     """The score that the JSON of an answer gives in the field of one criterion, such as ``{"coherence": 7}``.
 

@@ -1,7 +1,7 @@
 """Probes: what a study permutes or varies in a prompt. One class a probe, all of them subclasses of `Probe`.
 
 Plan, requests, engines, parser, scores and pages work from what a probe says of itself, of its units, of their
-questions and of the labels of these. Five places name probes: the catalogue says of which probes a statistic reads
+questions and of the labels of these. Few places name probes: the catalogue says of which probes a statistic reads
 scores; `recorded` says which probes recorded answers are of; module `conditions` of `prompts` has the conditions of
 `score_order`; `references` of `planning` has reference answers scored as `score_order` scores; and `studies` of
 `simulation` has studies of planted judges.

@@ -147,18 +147,10 @@ class ScoreOrder(Probe):
         return [_questions(*read) for read in zip(*columns, strict=True)]
 
     def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
-        from rubric_order.parsing import one_score, several_scores
+        from rubric_order.parsing import several_scores
 
         (question,) = questions
-        choice = one_score.parse_score(text, question.labels, truncated=truncated)
-        field = several_scores.parse_field(text, question.name, question.labels)
-        # A score that is written beside the JSON, as a prompt without JSON asks for it, is the score.
-        beside = field and choice.label and one_score.parse_score(several_scores.without_json(text), question.labels)
-        if field and not (beside and beside.label):
-            return (field,)
-        if choice.label is None:
-            choice = several_scores.parse_object(text, question.labels) or choice
-        return (choice,)
+        return (several_scores.parse_answer(text, question.labels, question.name, truncated=truncated),)
 
     def score(
         self, reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]

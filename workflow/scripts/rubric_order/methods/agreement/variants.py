@@ -21,6 +21,9 @@ COLUMNS = [*KEYS, "item_id", "group_id", "human_score", "read_index", "ordering"
 CONSTRAINED = "constrained"  # form of a score that was given only where nothing else was allowed
 NEUTRAL = "neutral"  # kind of variants whose edits mean nothing
 TOGETHER = "together"  # kind of variants that are asked for in one request
+IDS, REFERENCE = "ids", "reference"
+# Kind of a part of a condition, by how the part begins; any other part is a kind of its own.
+KINDS = {"letter": IDS, "roman": IDS, "arabic": IDS, "ids(": IDS, REFERENCE: REFERENCE, NEUTRAL: NEUTRAL}
 Name = tuple[str, str]  # condition and strategy
 
 
@@ -70,12 +73,12 @@ class Variants(NamedTuple):
 def kind(name: Name, base: Name) -> str:
     """Kind of change from the base.
 
-    One of `base`, `order`, `ids`, `reference`, `neutral`, `together`; or `crossed` for several.
+    One of `base`, `order`, `ids`, `reference`, `neutral`, a part of a condition by its name, such as `together`; or
+    `crossed` for several.
     """
     changed = set() if name[1] == base[1] else {"order"}
     for part in parts(name[0]) ^ parts(base[0]):
-        kinds = [prefix for prefix in ("reference", NEUTRAL, TOGETHER) if part.startswith(prefix)]
-        changed.add(kinds[0] if kinds else "ids")
+        changed.add(next((name for beginning, name in KINDS.items() if part.startswith(beginning)), part))
     return "base" if not changed else changed.pop() if len(changed) == 1 else "crossed"
 
 
