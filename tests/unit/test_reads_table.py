@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import rubric_order as ro
 from rubric_order.base.errors import InputError
 from rubric_order.library import reads
 from rubric_order.prompts import orderings
@@ -54,6 +55,36 @@ def test_all_formats_give_the_same_scores(tmp_path):
         pd.testing.assert_frame_equal(found[0], other)
     assert found[0]["human_score"].tolist() == [1.5, 1.5, 2, 2]
     assert found[0]["judge"].unique().tolist() == ["none"]
+
+
+def test_an_item_under_two_criteria_is_two_items_of_its_group():
+    """They were taken for one item that was read twice in each ordering."""
+    one, two = table(criterion="style", score=[1, 2, 3, 3]), table(criterion="plot", score=[3, 3, 1, 1])
+    scores = reads.as_scores(pd.concat([one, two]).assign(group="g"))
+    assert list(dict.fromkeys(scores["item_id"])) == ["a/style", "b/style", "a/plot", "b/plot"]
+    assert scores["read_index"].tolist() == [0, 1] * 4
+    assert scores["criterion"].tolist() == ["style"] * 4 + ["plot"] * 4
+    assert scores["group_id"].unique().tolist() == ["g"]
+    same = reads.as_scores(one)
+    assert same["item_id"].tolist() == ["a", "a", "b", "b"]
+    pd.testing.assert_frame_equal(same.drop(columns="criterion"), reads.as_scores(table()).drop(columns="criterion"))
+
+
+def test_criteria_do_not_compete_for_the_best_answer(tmp_path):
+    """One answer a prompt, judged under two criteria: there is no best answer that could change."""
+    shown = orderings.balanced(3)
+    rows = [
+        {"item": f"{group}-{criterion}", "group": group, "criterion": criterion, "ordering": " ".join(map(str, row))}
+        | {f"p_{score}": 0.6 if score == (row[0] if criterion == "style" else 2) else 0.2 for score in (1, 2, 3)}
+        for group in map(str, range(12))
+        for criterion in ("style", "plot")
+        for row in shown
+    ]
+    plain = pd.DataFrame(rows).assign(score=2)
+    (card,) = ro.bias_card(plain)
+    assert card.to_dict()["single_items"]["best_changed"] is None
+    (pooled,) = ro.bias_card(plain.drop(columns="criterion"))
+    assert pooled.to_dict()["single_items"]["best_changed"] is not None
 
 
 MISTAKES = {

@@ -24,7 +24,7 @@ from rubric_order.prompts import orderings
 from rubric_order.strategies import EVERY_POSITION
 
 REQUIRED = ("item", "ordering", "score")
-OPTIONAL = ("judge", "group", "human_score")
+OPTIONAL = ("judge", "group", "criterion", "human_score")
 MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # in place of a value; case does not count
 SUM_WITHIN = 0.02  # of 1: probabilities are often written with two decimals
 # In the workflow's files of scores.
@@ -79,7 +79,7 @@ def _of_workflow(table: pa.Table, where: Path) -> pa.Table:
     new_names = {"item_id": "item", "group_id": "group"}
     kept = [
         name
-        for name in ("item_id", "group_id", "judge", "ordering", "score", "human_score")
+        for name in ("item_id", "group_id", "judge", "criterion", "ordering", "score", "human_score")
         if name in table.column_names
     ]
     plain = table.select(kept).rename_columns([new_names.get(name, name) for name in kept])
@@ -111,8 +111,9 @@ def as_scores(
         reads: columns ``item``; ``ordering``, the score at each position, such as ``1 2 3 4 5``, as text or as a list,
             or a word such as ``descending``; ``score``, as a level or as an answer that gives one, and empty where
             there is none; and, where they are known, ``judge``, ``group`` (what items share that are not independent;
-            else each item is one), ``p_1`` to ``p_n`` (probability of each score) and ``human_score`` of the item.
-            Other columns are not read.
+            else each item is one), ``criterion``, ``p_1`` to ``p_n`` (probability of each score) and ``human_score`` of
+            the item. An item that is judged under several criteria is an item under each of them. Other columns are not
+            read.
         where: names the table in errors.
         columns: names that the table has for these.
         scale: the levels; by default those that the orderings of a judge list, see `scales.of_labels`.
@@ -132,7 +133,8 @@ def as_scores(
     if not len(reads):
         raise InputError(f"{where}: no rows")
     check_cells(reads, where)
-    item = names_of(reads, "item", where)
+    criterion = _criteria(reads, where)
+    item = _under(names_of(reads, "item", where), criterion)
     judge = names_of(reads, "judge", where, default="judge")
     groups = words_of(reads["group"]) if "group" in reads else None
     named = groups is not None and not groups.empty
@@ -147,7 +149,7 @@ def as_scores(
         {name: constant(value, len(reads)) for name, value in ABOUT.items()}
         | {"judge": judge.series(), "n": shown.n, "item_id": names, "group_id": group.series(), "unit_id": names}
         | {"human_score": human, "score": pd.array(level, dtype="Float64").astype("Int8"), "candidate": names}
-        | {"criterion": constant("", len(reads)), "question": constant("", len(reads)), "failure": reason}
+        | {"criterion": criterion.series(), "question": constant("", len(reads)), "failure": reason}
     )
     table["scale"] = pd.Categorical.from_codes(
         shown.scale_of_row, categories=[",".join(own.labels) for own in shown.scales]
@@ -355,6 +357,24 @@ def names_of(reads: pd.DataFrame, field: str, where: str | Path, default: str | 
     if field not in reads:
         return Words(np.zeros(len(reads), dtype=np.int64), np.array([default], dtype=object))
     return _named(words_of(reads[field]), field, where)
+
+
+def _criteria(reads: pd.DataFrame, where: str | Path) -> Words:
+    """The criterion of each row; an empty text for all where none is named."""
+    words = words_of(reads["criterion"]) if "criterion" in reads else None
+    if words is None or words.empty:
+        return Words(np.zeros(len(reads), dtype=np.int64), np.array([""], dtype=object))
+    return _named(words, "criterion", where)
+
+
+def _under(item: Words, criterion: Words) -> Words:
+    """Items under their criteria, named ``item/criterion`` where an item has several; as they are where none has."""
+    pairs, code = np.unique(item.codes * len(criterion.values) + criterion.codes, return_inverse=True)
+    items, criteria = np.divmod(pairs, len(criterion.values))
+    if len(np.unique(items)) == len(items):
+        return item
+    names = [f"{item.values[one]}/{criterion.values[other]}" for one, other in zip(items, criteria, strict=True)]
+    return Words(code, np.array(names, dtype=object))
 
 
 def _named(words: Words, field: str, where: str | Path) -> Words:
