@@ -95,9 +95,14 @@ class Project:
 
         Arguments that name a config are all that it gets. With `warm` its jobs are forked from one process, see
         `warm.py`: for long runs of code that the test does not edit.
+
+        Beside other tests a model gets one thread: threads of several models that wait for each other take many times
+        as long.
         """
         snakemake = [str(Path(__file__).with_name("warm.py"))] if warm else ["-m", "snakemake"]
-        command = [sys.executable, *snakemake, "--cores", str(cores), "--nocolor", *arguments]
+        beside_others = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) > 1
+        threads = ["--set-threads", "judge_shard=1"] if beside_others else []
+        command = [sys.executable, *snakemake, *threads, "--cores", str(cores), "--nocolor", *arguments]
         files = [] if alone else ["config/demo.yaml"]
         if config is not None:
             (self.folder / "extra.yaml").write_text(yaml.safe_dump(config))
