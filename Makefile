@@ -5,8 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 REQUIREMENTS := requirements/$(if $(shell command -v nvidia-smi),cuda,cpu).txt
 INSTALLED := $(VENV)/.installed
-# Processes of tests, each with whole files: what a file makes once is made once. Each computes on one core. Quick tests
-# wait for servers, so that two cores have work for four; among the slow ones are models, which compute.
+# Four processes of tests, each with whole files: what a file makes once is made once. Each computes on one core, models
+# too. Many tests wait for servers and jobs, so that two cores have work for four.
 TEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --dist loadfile --no-loadscope-reorder
 
 # Each job of a study starts Python: compiled modules are kept, also where the image of the machine says no.
@@ -55,10 +55,10 @@ test: env ## run the tests, without those that take long
 	$(TEST) -n 4 -m "not slow"
 
 test-slow: env ## run the tests that take long
-	$(TEST) -n 2 -m slow
+	$(TEST) -n 4 -m slow
 
 test-all: env ## run both in one go: all tests but those on a cluster
-	$(TEST) -n 2
+	$(TEST) -n 4
 
 test-cluster: env ## install SLURM, start it on this machine and run studies on it; needs root, takes minutes
 	$(BIN)/pytest tests/cluster

@@ -1,6 +1,7 @@
-"""Rehearsals of every config that comes with the project: they run to their end, and every read is shown.
+"""Rehearsals of configs that come with the project: they run to their end, and every read is shown.
 
 They need no data, no model and no network. Jobs are forked from one process (`warm.py`); all else is as for a user.
+The test files of this folder share the configs, so that processes can share the time.
 """
 
 import json
@@ -9,20 +10,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 import yaml
 
 from rubric_order import catalogue
 
-pytestmark = pytest.mark.slow
 HERE = Path(__file__).parents[1] / "workflow"
 ROOT = HERE.parents[1]
 GROUPS = 3  # fewer leave some numbers undefined
-CONFIGS = sorted(
-    str(path.relative_to(ROOT))
-    for folder in ("papers", "examples")
-    for path in (ROOT / "config" / folder).glob("*.yaml")
-)
 FAST = {
     "rehearse": GROUPS,
     "statistics": {"bootstrap": {"resamples": 100}},
@@ -40,24 +34,19 @@ def run(command: list[str], folder: Path, **environment: str) -> str:
     return ran.stdout
 
 
-@pytest.fixture(scope="module", params=CONFIGS)
-def rehearsed(request, tmp_path_factory):
-    """A config as its file has it, the folder in which it was rehearsed, and the words of the jobs."""
-    folder = tmp_path_factory.mktemp("rehearsed")
+def configs() -> list[str]:
+    """All configs of papers and examples, as paths in the project."""
+    folders = [ROOT / "config" / name for name in ("papers", "examples")]
+    return sorted(str(path.relative_to(ROOT)) for folder in folders for path in folder.glob("*.yaml"))
+
+
+def rehearse(config: str, folder: Path) -> None:
+    """Rehearse a config in a folder, where the words of all jobs are kept."""
     (folder / "fast.yaml").write_text(yaml.safe_dump(FAST))
-    config = ROOT / request.param
+    files = ["--configfile", str(ROOT / config), "fast.yaml", "--"]
     targets = ["all", "results/summary.html", "results/methods.md"]
-    command = [
-        sys.executable,
-        str(HERE / "warm.py"),
-        "--snakefile",
-        str(ROOT / "Snakefile"),
-        "--cores",
-        "2",
-        "--nocolor",
-    ]
-    run([*command, "--configfile", str(config), "fast.yaml", "--", *targets], folder, TEST_WORDS=str(folder / "words"))
-    return yaml.safe_load(config.read_text(encoding="utf-8")), folder
+    options = ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2", "--nocolor"]
+    run([sys.executable, str(HERE / "warm.py"), *options, *files, *targets], folder, TEST_WORDS=str(folder / "words"))
 
 
 def test_a_config_runs_to_its_end_and_says_on_every_page_that_it_was_rehearsed(rehearsed):
