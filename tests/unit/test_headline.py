@@ -11,7 +11,7 @@ from rubric_order.base.readouts import Readout
 from rubric_order.cards import card, headline, terms
 from rubric_order.cards.evidence import Agreement, Rankings, ReadoutResults, Small
 from rubric_order.cards.spread import Spread
-from rubric_order.cards.verdict import VERDICTS, Verdict
+from rubric_order.cards.verdict import VERDICTS, Verdict, judge
 
 NOTHING = Small()
 
@@ -110,3 +110,30 @@ def test_each_fact_of_a_card_has_a_term_and_each_term_a_fact():
     names = {name for evidence in cards for name, _ in card.facts(evidence)}
     assert [name for name in names if not terms.term(name)] == []
     assert {terms.term(name) for name in names} == set(terms.TERMS.values())
+
+
+@pytest.mark.parametrize(
+    ("failed", "sentence"),
+    [
+        (0.2, "Cannot tell: 31% of scores change with the order beyond chance."),
+        (0.4, "Cannot tell: 40% of the reads have no score; 31% of scores change with the order beyond chance."),
+        (0.98, "Cannot tell: 98% of the reads have no score."),
+    ],
+)
+def test_reads_without_a_score_come_first_and_most_of_them_leave_no_size(failed, sentence):
+    """800 reads of a model of which 13 had a score: the first line was about those 13."""
+    asked = 1000
+    counts = {"n_reads": round(asked * (1 - failed)), "n_failed": round(asked * failed)}
+    single = Spread(readout=Readout.SOFT, scores=Interval(0.31))
+    found = dataclasses.replace(PLAIN, hard=ReadoutResults(Readout.HARD), soft=None, spread=single, **counts)
+    assert headline.headline(found, Verdict("cannot tell", (), {})).sentence == sentence
+
+
+def test_agreement_of_the_few_reads_with_a_score_is_not_what_to_mend_first():
+    doubted = dataclasses.replace(
+        PLAIN, n_reads=16, n_failed=784, agreement=Agreement(mean=Interval(-0.2, -0.4, -0.03), n_items=4)
+    )
+    verdict = judge(doubted)
+    assert verdict.advice.startswith("Look at the single reads first")
+    assert "is below 0" in verdict.reasons[-1]
+    assert "is below 0" in judge(dataclasses.replace(doubted, n_reads=784, n_failed=16)).reasons[0]

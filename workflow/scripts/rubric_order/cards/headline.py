@@ -17,6 +17,7 @@ WORDS = {
     verdicts.CANNOT_TELL: "Cannot tell",
 }
 RARE = 0.005  # smaller shares are hardly any
+HALF = 0.5  # of the reads
 
 
 class Headline(NamedTuple):
@@ -44,6 +45,10 @@ def headline(evidence: Evidence, verdict: verdicts.Verdict) -> Headline:
         verdict: what they say.
     """
     parts = [*_points(evidence, verdict.word), *_decisions(evidence)]
+    if evidence.readouts and evidence.failed_share > verdicts.MOST_FAILED:
+        # What most reads do not say has no size.
+        failed = f"{evidence.failed_share:.0%} of the reads have no score"
+        parts = [failed] if evidence.failed_share > HALF else [failed, *parts]
     return Headline(WORDS[verdict.word], "; ".join(parts))
 
 

@@ -88,13 +88,14 @@ def judge(evidence: Evidence) -> Verdict:
     """The verdict that the rules of this module give.
 
     Behind its first reason stands what happens to single items; where they are shown to move little, behind the last.
-    Before all stands that the scores are not shown to agree with people, if so: no order mends that.
+    Before all stands that the scores are not shown to agree with people, if so: no order mends that. Where many reads
+    have no score it comes last, as where groups are few: more scores come first.
     """
     verdict = _with_single(evidence, _judged(evidence))
     doubtful = doubt.reason(evidence.agreement)
     if not doubtful:
         return verdict
-    if _few_groups(evidence):  # more groups come first
+    if _few_groups(evidence) or evidence.failed_share > MOST_FAILED:
         return verdict._replace(reasons=(*verdict.reasons, doubtful))
     advice = f"{doubt.advice(evidence.agreement)} {verdict.advice}"
     return verdict._replace(reasons=(doubtful, *verdict.reasons), advice=advice)

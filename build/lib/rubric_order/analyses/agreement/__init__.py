@@ -1,0 +1,1 @@
+"""Agreement with human scores, and what strategies and numbers of reads do to it."""

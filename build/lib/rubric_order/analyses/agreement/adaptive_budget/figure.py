@@ -1,0 +1,71 @@
+"""Error of scores against reads, where each item is read until it is known well enough and where all are read alike."""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
+from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
+
+CAPTION = (
+    "Error of an item's estimate, in points, against its mean over all of its orderings ({strategy}), by mean reads an "
+    "item; complete reads, replayed in random order. Lines: the same number of reads of every item, as they are, and "
+    "without what each ordering adds in other groups. Points: items that are stopped one by one when the interval "
+    "is as narrow as the target that stands beside; by a confidence sequence, or by what was learnt on other groups, "
+    "whose calls are not counted. A point below the line of its colour has less error at the same calls. Bars: "
+    "{bootstrap[confidence]:.0%} intervals over groups of both numbers."
+)
+LINES = {"all items alike": "fixed", "alike, orderings' effects removed": "fixed_learnt"}
+POINTS = {"stopped by a confidence sequence": "sequence", "stopped by what was learnt": "learnt"}
+
+
+def draw(adaptive_budget: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
+    """Error by reads: one panel a judge and dataset.
+
+    Args:
+        adaptive_budget: see `estimate` of this result.
+    """
+    chosen = view.rows(adaptive_budget, "study", "profile", "strategy", "n", "readout")
+    panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
+    if not panels:
+        reason = f"No items of which all are read in orderings that they share (strategy: {view.strategy})"
+        return style.nothing(reason, layout)
+    figure, axes, shown = style.panels(len(panels), layout, legend=True)
+    for axis, (dataset, judge) in zip(shown, panels, strict=True):
+        block = rows_with(chosen, dataset=dataset, judge=judge)
+        _draw_panel(axis, block)
+        axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({block['n_items'].max()} items)")
+    axes[0, 0].set_ylim(bottom=0)
+    axes[0, 0].set_xlim(0.5, chosen["n_orderings"].max() + 0.5)
+    axes[0, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
+    figure.supxlabel("Reads an item, mean")
+    figure.supylabel("Error in points (root mean square)")
+    style.legend_above(figure, 2)
+    return figure
+
+
+def _draw_panel(axis: Axes, block: pd.DataFrame) -> None:
+    for place, (name, rule) in enumerate(LINES.items()):
+        rows = rows_with(block, rule=rule, quantity="rmse").sort_values("k")
+        if len(rows):
+            look = style.look(place) | {"markersize": style.scaled(2), "linewidth": style.scaled(1.1)}
+            axis.errorbar(rows["k"], rows["estimate"], yerr=style.half_intervals(rows), label=name, **look)
+    for place, (name, rule) in enumerate(POINTS.items()):
+        stopped = rows_with(block, rule=rule, goal="width")
+        rows = {quantity: rows_with(stopped, quantity=quantity).sort_values("target") for quantity in ("reads", "rmse")}
+        if rows["reads"].empty:
+            continue
+        marks: dict[str, Any] = style.look(place) | {"linestyle": "none", "marker": "Ds"[place]}
+        marks |= {"markersize": style.scaled(4.5), "markeredgecolor": "black", "markeredgewidth": style.scaled(0.5)}
+        x, y = (rows[quantity]["estimate"].to_numpy() for quantity in ("reads", "rmse"))
+        across, along = (style.half_intervals(rows[quantity]) for quantity in ("reads", "rmse"))
+        axis.errorbar(x, y, xerr=across, yerr=along, label=name, **marks)
+        beside: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small", "ha": ("right", "left")[place]}
+        beside |= {"xytext": ((-4, -9), (4, 4))[place], "color": marks["color"]}
+        for target, reads, error in zip(rows["reads"]["target"], x, y, strict=True):
+            axis.annotate(f"{target:g}", (reads, error), **beside)

@@ -1,0 +1,172 @@
+"""Advice: how many groups, items, orderings and repeats a study needs for a goal, from the reads of one that exists."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import KEYS, VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.advice import goals, options
+from rubric_order.methods.advice.goals import Asked, Margins
+from rubric_order.methods.advice.options import Budget, Option
+from rubric_order.methods.advice.pilot import Pilot, Unknown
+from rubric_order.methods.position import blocks, selections
+
+COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
+OPTION, CURVE, REFUSED = "option", "curve", "refused"
+NEAR = 1.5  # curves end at so many times the calls of the largest option
+DEAREST = 8  # times the calls of the cheapest option, where curves end at the latest
+METHOD = "variances of what groups share and of what items add, by the method of moments; bootstrap over groups"
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    goal: str,
+    target: float | None,
+    budget: float | None,
+    call_prices: Mapping[str, float | None] | None = None,
+    sampling_temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
+    points: float,
+    log_odds: float,
+    margin: float,
+    confidence: float,
+    resamples: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Options of a further study, with the precision that the reads of this one predict for each.
+
+    Args:
+        scores: see `blocks.blocks`; a pilot is what one strategy has read, of items in the same orderings.
+        goal: one of `goals.GOALS`.
+        target: value that the goal is to reach; None: no target.
+        budget: of calls; of money for judges with a price. None: no budget.
+        call_prices: price of one call of each judge; what is not there is not known.
+        sampling_temperatures: see `position_preference.estimate`.
+        points, log_odds, margin: margins of `equivalent`, the last one of the spread between single items.
+        confidence, resamples, seed: see the package.
+
+    Returns:
+        Of each group of `KEYS` and `readout` (goals of cards: the readout that decides log-odds) rows of one `kind`:
+
+        - ``option``: a study that could be made, by `rank`: `design` and `reads_budget` as config names them,
+          `orderings`, `repeats`, `groups`, `items` a group (`like_pilot`: of the pilot's sizes), `calls` and `cost`.
+          `estimate` is the predicted value of the goal, from `ci_low` to `ci_high` by the uncertainty of the pilot;
+          `value` is r, or the mean score, by this design.
+          `meets` says whether it reaches the target, `affordable` whether the budget allows it (1, 0, or NaN without
+          one). `config` are the keys of a study. `flag` names parts of variances that came out below 0 and count as 0.
+        - ``curve``: the same of further numbers of groups, for a figure.
+        - ``refused``: no prediction; `flag` says why.
+
+    Source: ours; variances as in generalisability theory (Brennan, 2001).
+    """
+    rows: list[Row] = []
+    for block in blocks.blocks(scores):
+        of_profile = (sampling_temperatures or {}).get(block.keys["judge"], {})
+        asked = Asked(
+            goal,
+            confidence,
+            Margins(points, log_odds, margin),
+            of_profile.get(block.keys["profile"]),
+            resamples,
+            seed,
+        )
+        price = (call_prices or {}).get(block.keys["judge"])
+        limits = Budget(target, budget, math.nan if price is None else price)
+        for readout in _readouts(block, goal):
+            common = block.keys | {"readout": readout, "n_items": len(block.items)}
+            common["n_clusters"] = int(block.units("group").max()) + 1
+            try:
+                rows += [common | row for row in _rows(block, readout, asked, limits)]
+            except Unknown as error:
+                rows.append(common | {"kind": REFUSED, "flag": str(error)})
+    columns = [
+        *KEYS,
+        "readout",
+        "kind",
+        "rank",
+        "design",
+        "reads_budget",
+        "orderings",
+        "repeats",
+        "items",
+        "like_pilot",
+    ]
+    columns += [
+        "groups",
+        "calls",
+        "cost",
+        "estimate",
+        "ci_low",
+        "ci_high",
+        "value",
+        "meets",
+        "affordable",
+        "config",
+        "flag",
+    ]
+    words = ["readout", "kind", "design", "config", "flag"]
+    table = tidy.from_rows(rows, [*columns, "n_items", "n_clusters"], words)
+    given = {"target": target, "budget": budget}
+    table = table.assign(goal=goal, cluster="group", **{k: np.nan if v is None else v for k, v in given.items()})
+    return table.assign(method=METHOD, confidence=confidence, seed=seed)
+
+
+def _readouts(block: blocks.Block, goal: str) -> Iterator[Readout]:
+    """The readouts that a goal is predicted by; of goals of cards the one that decides what is in log-odds."""
+    readouts = [readout for readout, _ in block.readouts()]
+    if goal in goals.OF_CARDS:
+        readouts = readouts[-1:]
+    yield from readouts
+
+
+def _rows(block: blocks.Block, readout: Readout, asked: Asked, limits: Budget) -> Iterator[Row]:
+    pilot = Pilot.of(block, readout, VALUES[readout], seed=asked.seed)
+    chosen, _ = options.options(pilot, asked, limits)
+    if not chosen:
+        wanted = f"no design reaches {limits.target:g}" if limits.target is not None else "the budget pays for none"
+        raise Unknown(f"{wanted} with {goals.FEWEST_GROUPS} groups or more")
+    for rank, option in enumerate(chosen, start=1):
+        yield _row(option) | {"kind": OPTION, "rank": rank}
+    calls = sorted(option.calls for option in chosen)
+    for option in options.curves(pilot, asked, limits, min(NEAR * calls[-1], DEAREST * calls[0])):
+        yield _row(option) | {"kind": CURVE}
+
+
+def _row(option: Option) -> Row:
+    design = option.design
+    return {
+        "design": design.strategy,
+        "reads_budget": math.nan if design.budget is None else design.budget,
+        "orderings": design.orderings,
+        "repeats": design.repeats,
+        "items": option.shape.items,
+        "like_pilot": float(option.like_pilot),
+        "groups": option.groups,
+        "calls": option.calls,
+        "cost": option.cost,
+        **option.precision.columns(),
+        "value": option.value,
+        "meets": math.nan if option.meets is None else float(option.meets),
+        "affordable": math.nan if option.affordable is None else float(option.affordable),
+        "config": config(option),
+        "flag": "; ".join(f"below 0: {name}" for name in option.truncated),
+    }
+
+
+def config(option: Option) -> str:
+    """Keys of a study, in YAML on one line.
+
+    >>> from rubric_order.base.intervals import UNKNOWN
+    >>> from rubric_order.methods.advice.designs import Design
+    >>> from rubric_order.methods.advice.variances import Shape
+    >>> design = Design("repeated_rotations", 15, 5, 3, (0, 1, 2, 3, 4))
+    >>> config(Option(design, Shape(2.0), True, 80, UNKNOWN, 3.5, 2400, 2.4, None, None, ()))
+    '{strategies: [repeated_rotations], budget: 15, sample: 80}'
+    """
+    budget = "" if option.design.budget is None else f"budget: {option.design.budget}, "
+    return f"{{strategies: [{option.design.strategy}], {budget}sample: {option.groups}}}"

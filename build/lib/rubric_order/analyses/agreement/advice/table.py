@@ -1,0 +1,77 @@
+"""Options of a further study: groups, items, orderings and repeats, with what a pilot predicts of their precision."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from rubric_order.base.rows import rows_with
+from rubric_order.tables.columns import Estimated, Flags, Number, Text, cell, counts, known, texts
+from rubric_order.tables.spec import Rows, Table
+
+CAPTION = (
+    "Options of a further study, by the reads under {strategy}; goal: {advice[goal]}. Options that reach the target "
+    "come first, the cheapest first, each with the fewest groups that reach it; without a target the most precise "
+    "ones that the budget pays for. Predicted: the half-width of the interval that the study will report (r, mean, "
+    "preference), or the share of pairs of items that are in the order of the mean over all orderings (ranked), of "
+    "studies of a judge without bias whose card is equivalent, or the smallest bias that 80% of studies find; in "
+    "brackets the {bootstrap[confidence]:.0%} interval by the pilot's own uncertainty, from resampled groups. r or "
+    "mean: of the pilot by this design; fewer reads give a lower r. Config: keys of a study; sample counts groups. "
+    "Items: a group; groups of other sizes than the pilot's need another dataset. Predictions hold for items and a "
+    "judge like those of the pilot: a narrow interval is no sign of a right score. Where items share more within "
+    "groups than the few groups of a pilot show, intervals come out wider."
+)
+PRINTED = 10  # options of a judge and readout
+GOALS = {
+    "r": "half-width of r",
+    "mean": "half-width of the mean",
+    "preference": "half-width, log-odds",
+    "ranked": "pairs right",
+    "equivalent": "equivalent",
+    "bias": "smallest bias, log-odds",
+    "shift": "smallest shift, points",
+}
+
+
+def _rows(advice: pd.DataFrame) -> pd.DataFrame:
+    """The options, and what was refused."""
+    rows = rows_with(advice, kind=["option", "refused"])
+    keys = ["judge", "profile", "dataset", "readout", "rank"]
+    return rows.sort_values(keys, kind="stable").drop(columns=["seed", "cluster"])
+
+
+def _printed(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[~(rows["rank"] > PRINTED)]
+
+
+def _config(row: Mapping[str, Any]) -> str:
+    return row["config"] if row["kind"] == "option" else "none"
+
+
+def _target(row: Mapping[str, Any]) -> str:
+    missed = [name for name, column in (("target", "meets"), ("budget", "affordable")) if row[column] == 0]
+    return f"beyond {' and '.join(missed)}" if missed else ""
+
+
+def _predicted(rows: pd.DataFrame) -> list[Estimated]:
+    goals = rows["goal"].unique()
+    name = GOALS[goals[0]] if len(goals) == 1 else "predicted"
+    return [Estimated("estimate", ".3f", name=name, missing="", ends=("ci_low", "ci_high"))]
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "n", "strategy", "profile"),
+    columns=[
+        *texts("judge", "dataset", "readout"),
+        cell("config", _config),
+        Number("items", ".3g", missing=""),
+        *counts("calls"),
+        Number("cost", ",.2f", missing="", when=known("cost")),
+        _predicted,
+        Number("value", ".3f", name="r or mean", missing="", when=known("value")),
+        cell("limits", _target),
+        Text("flag", name="note", missing=""),
+        Flags(),
+    ],
+    printed=_printed,
+)

@@ -1,0 +1,129 @@
+"""Growth of agreement with human scores with the number of reads that are averaged."""
+
+import logging
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS, KEYS
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.agreement import subsets
+from rubric_order.methods.position import blocks
+from rubric_order.methods.uncertainty import resampling
+
+COLUMNS = {"scores": blocks.COLUMNS}
+RANGE = (0.025, 0.975)  # of the subsets of one size, as the paper draws it
+MOST_READS = 120  # an item: all orderings of five options; products of all pairs of more would take gigabytes
+
+log = logging.getLogger(__name__)
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    seed: int,
+    subsets_per_size: int = 252,
+) -> pd.DataFrame:
+    """Mean correlation with human scores when k of an item's K reads are averaged, over the subsets of k reads.
+
+    Only items with a human score and a score from every read are used, so that all subsets are about the same items.
+    Strategies with more than `MOST_READS` reads an item are left out, with a line in the log.
+
+    Args:
+        scores: see `blocks.blocks`. confidence: see the package. seed: of the subsets.
+        subsets_per_size: a size with more subsets is represented by so many, drawn at random; 252 = C(10, 5), so that
+            up to ten reads every subset is used.
+
+    Returns:
+        One row a group of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and number
+        of reads `k`. `quantity` is ``r``, the mean over subsets, with the middle 95% of the subsets from `range_low` to
+        `range_high`; ``gain``, what it has above one read; or ``gain_share``, the part of the gain of all reads that it
+        has, where the interval of that gain lies above 0. The interval from `ci_low` to `ci_high` is that of the
+        mean: a jackknife over clusters with Student's t, for correlations on the scale of Fisher's z. Clusters are left
+        out of Spearman's rho to the first order, since all ranks would change with every one. `n_items` of
+        `n_rated` items with a human score are complete. Of `n_subsets`, `n_undefined` have no correlation, since their
+        means do not vary: they are left out.
+
+    Source: Xu et al. (2026), Section 5.3, Figure 9; the intervals are ours.
+    """
+    of_block = partial(_of_block, subsets_per_size=subsets_per_size, confidence=confidence, seed=seed)
+    parts = [part for block in blocks.blocks(scores) for part in of_block(block)]
+    columns = [*KEYS, "readout", "cluster", "statistic", "quantity", "k", "estimate", "range_low", "range_high"]
+    columns += ["ci_low", "ci_high", "n_subsets", "n_undefined", "n_items", "n_rated", "n_clusters", "method"]
+    table = tidy.from_parts(parts, columns).sort_values([*KEYS, "readout"], kind="stable", ignore_index=True)
+    return table.assign(confidence=confidence, seed=seed)
+
+
+def _of_block(block: blocks.Block, subsets_per_size: int, *, confidence: float, seed: int) -> Iterator[tuple[Row, Row]]:
+    """The curves of one block, see `tidy.from_parts`."""
+    if (reads := int(block.column.max()) + 1) > MOST_READS:
+        name = " ".join(map(str, block.key))
+        log.warning("%s: %d reads an item; the curve is for at most %d", name, reads, MOST_READS)
+        return
+    rated = block.items["human_score"].notna().to_numpy()
+    for readout, values in block.readouts():
+        complete = rated & ~np.isnan(values).any(axis=1)
+        if values.shape[1] < 2 or complete.sum() < 2:
+            continue
+        values, human = values[complete], block.items["human_score"].to_numpy(dtype=float)[complete]
+        chosen = subsets.drawn(values.shape[1], subsets_per_size, seed)
+        moments = subsets.moments(values, human)
+        pearson = subsets.pearson_of_subsets(moments.sum(axis=0), chosen)
+        spearman = subsets.spearman_of_subsets(values, human, chosen)
+        for cluster in CLUSTERS:
+            unit = block.units(cluster, complete)
+            common = block.keys | {"readout": readout, "n_items": len(human), "n_rated": int(rated.sum())}
+            common |= {"cluster": cluster, "n_clusters": int(unit.max()) + 1}
+            method = f"jackknife over {cluster}s, Student's t"
+            curves = subsets.curve(resampling.left_out_sums(moments, unit), chosen)
+            ends = _ends(curves, resampling.part_sizes(unit), confidence)
+            yield from _rows(common | {"statistic": "pearson", "method": method}, pearson, chosen.sizes, ends)
+            ends = _ends(_left_out(spearman, unit, chosen.sizes), np.bincount(unit), confidence)
+            method += ", first order"
+            yield from _rows(common | {"statistic": "spearman", "method": method}, spearman.rho, chosen.sizes, ends)
+
+
+def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Intervals of the mean correlation of each budget, and of what it has above one read.
+
+    Args:
+        curves: mean correlations, of all items first, then without each part, shape (1 + n_parts, n_sizes).
+        sizes: of the parts.
+    """
+    r = resampling.jackknife_t(curves, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh)
+    gained = curves - curves[:, :1]
+    gain = resampling.jackknife_t(gained, confidence, sizes=sizes)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = resampling.jackknife_t(gained / gained[:, -1:], confidence, sizes=sizes)
+    return [(interval.low, interval.high) for interval in (r, gain, share)]
+
+
+def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Mean Spearman's rho of each budget, of all items and without each cluster, from what items add."""
+    influence = resampling.sum_units(curve.influence, unit) / len(unit)
+    mean = subsets.mean_over_subsets(curve.rho, sizes)
+    left_out = resampling.left_out_of_mean(mean, influence, np.bincount(unit))
+    return np.clip(left_out, -1 + 1e-9, 1 - 1e-9) if np.abs(mean).max(initial=0) < 1 else left_out
+
+
+def _rows(
+    about: Row, found: np.ndarray, sizes: np.ndarray, ends: list[tuple[np.ndarray, np.ndarray]]
+) -> Iterator[tuple[Row, Row]]:
+    """The mean of each budget, with the range of its subsets, and what it has above one read; see `tidy.from_parts`."""
+    budgets = np.arange(1, sizes[-1] + 1)
+    mean = subsets.mean_over_subsets(found, sizes)
+    defined = [of_size[~np.isnan(of_size)] for of_size in (found[sizes == k] for k in budgets)]
+    ranges = np.array([np.quantile(of_size, RANGE) if len(of_size) else (np.nan, np.nan) for of_size in defined])
+    n_subsets = np.bincount(sizes)[1:]
+    counts = {"k": budgets, "n_subsets": n_subsets, "n_undefined": n_subsets - list(map(len, defined))}
+    gain = mean - mean[0]
+    shown = [("r", mean, ends[0]), ("gain", gain, ends[1])]
+    if ends[1][0][-1] > 0:  # else nothing says that there is a gain to have a share of
+        shown.append(("gain_share", gain / gain[-1], ends[2]))
+    for quantity, estimate, (low, high) in shown:
+        drawn = {"range_low": ranges[:, 0], "range_high": ranges[:, 1]} if quantity == "r" else {}
+        yield about | {"quantity": quantity}, counts | {"estimate": estimate, "ci_low": low, "ci_high": high} | drawn

@@ -1,0 +1,133 @@
+"""Growth of agreement with human scores with the number of reads that are averaged."""
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
+from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
+
+CAPTION = (
+    "Correlation with human scores when k of an item's reads are averaged: mean over the subsets of k reads, over "
+    "items with a score from every read. Bands hold the middle 95% of the subsets. Bars at the right end of a curve "
+    "are {bootstrap[confidence]:.0%} intervals of its last point over {cluster}s; points that share items vary "
+    "together, so overlapping bars do not mean that two curves are equal. The vertical axis need not start at 0. After "
+    "Xu et al. (2026), Figure 9."
+)
+MEASURES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
+
+
+def draw(
+    budget_curve: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, strategies: list[str], measure: str
+) -> Figure:
+    """Mean correlation by number of reads: one panel a judge and dataset, one line a strategy.
+
+    Bands are the middle 95% of the subsets of reads; the bars at the end are intervals of the last means, set apart so
+    that they do not hide each other. Each dataset starts a row of panels.
+
+    Args:
+        budget_curve: see `budget_curve.estimate`.
+        strategies, measure: which curves to draw.
+
+    Source: after Xu et al. (2026), Figure 9.
+    """
+    curves = view.rows(budget_curve, "study", "profile", "n", "readout", "cluster", strategy=strategies)
+    chosen = rows_with(curves, statistic=measure, quantity="r")
+    if chosen.empty:
+        return style.nothing(_why_nothing(budget_curve, view, labels, strategies), layout)
+    columns = min(layout.columns, chosen["judge"].nunique())
+    cells = _cells(chosen, columns)
+    rows = 1 + max(row for row, _ in cells)
+    # One row needs room beside its panels for the name of the vertical axis.
+    size = (layout.width_in, max(layout.height_in * rows, style.scaled(2.4)))
+    figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, squeeze=False, layout="constrained")
+    for cell, axis in np.ndenumerate(axes):
+        axis.set_visible(cell in cells)
+    last = int(chosen["k"].max())
+    for cell, (judge, dataset) in cells.items():
+        block = rows_with(chosen, judge=judge, dataset=dataset)
+        _draw_panel(axes[cell], block, [name for name in strategies if name in set(block["strategy"])])
+        items = style.count_range(block["n_items"])
+        axes[cell].set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({items} items)")
+        axes[cell].set_xlim(0.5, last + 0.5 + 0.06 * last * len(strategies))
+        axes[cell].set_xticks(_ticks(last))
+        axes[cell].tick_params(labelbottom=(cell[0] + 1, cell[1]) not in cells)
+    _name_bars(axes[next(iter(cells))], view.cluster)
+    for dataset in chosen["dataset"].unique():
+        _on_one_scale([axes[cell] for cell, (_, other) in cells.items() if other == dataset])
+    figure.supylabel(f"{MEASURES[measure]} with {labels.gold_scores}")
+    figure.supxlabel("Number of reads averaged, k")
+    style.legend_above(figure)
+    return figure
+
+
+def _why_nothing(budget_curve: pd.DataFrame, view: View, labels: Labels, strategies: list[str]) -> str:
+    """Reason that there is no curve of these strategies."""
+    others = sorted(set(view.rows(budget_curve, "study", "profile", "n", "readout", "cluster")["strategy"]))
+    if others:
+        return (
+            f"Curves of study {view.study} are of strategy {', '.join(others)}; the figure shows"
+            f" {', '.join(strategies)} (its key strategies)"
+        )
+    return f"No two items of study {view.study} have {labels.gold_scores} and a score from each of several reads"
+
+
+def _cells(curves: pd.DataFrame, columns: int) -> dict[tuple[int, int], tuple[str, str]]:
+    """Judge and dataset at each row and column; each dataset starts a row."""
+    cells: dict[tuple[int, int], tuple[str, str]] = {}
+    rows = 0
+    for dataset in curves["dataset"].unique():
+        of_dataset = set(curves.loc[curves["dataset"] == dataset, "judge"])
+        has = [judge for judge in curves["judge"].unique() if judge in of_dataset]
+        cells |= {(rows + place // columns, place % columns): (judge, dataset) for place, judge in enumerate(has)}
+        rows += -(-len(has) // columns)
+    return cells
+
+
+def _ticks(last: int) -> list[int]:
+    """Numbers of reads that are written: 1, and every one, every second or every fourth."""
+    step = 1 if last < 8 else 2 if last <= 12 else 4
+    return [k for k in range(1, last + 1) if k == 1 or k % step == 0]
+
+
+def _on_one_scale(axes: list[Axes]) -> None:
+    """Give panels the same vertical axis, labelled in the first column."""
+    low, high = (end([axis.get_ylim()[side] for axis in axes]) for side, end in ((0, min), (1, max)))
+    for axis in axes:
+        axis.set_ylim(low, high)
+        place = axis.get_subplotspec()
+        axis.tick_params(labelleft=place is not None and place.is_first_col())
+
+
+def _name_bars(axis: Axes, cluster: str) -> None:
+    """Entries of the legend for the two kinds of ranges; nothing of them is drawn in the panel."""
+    grey, nowhere = "0.4", [np.nan]
+    axis.fill_between(nowhere, nowhere, nowhere, color=grey, alpha=0.3, linewidth=0, label="middle 95% of the subsets")
+    look: dict[str, Any] = {"color": grey, "marker": "o", "markersize": style.scaled(3), "elinewidth": style.scaled(1)}
+    name = f"interval of the last mean, over {cluster}s"
+    axis.errorbar(nowhere, nowhere, yerr=[nowhere, nowhere], linestyle="none", label=name, **look)
+
+
+def _draw_panel(axis: Axes, block: pd.DataFrame, strategies: list[str]) -> None:
+    last = block["k"].max()
+    for place, strategy in enumerate(strategies):
+        curve, look = block[block["strategy"] == strategy].sort_values("k"), style.STRATEGIES[strategy]
+        k = curve["k"].to_numpy()
+        axis.fill_between(k, curve["range_low"], curve["range_high"], color=look["color"], alpha=0.16, linewidth=0)
+        axis.plot(k, curve["estimate"], label=strategy, markersize=style.scaled(3), **look)
+        end = curve.iloc[-1]
+        spread = np.abs(end[["ci_low", "ci_high"]].to_numpy(dtype=float) - end["estimate"])
+        axis.errorbar(
+            *(last + 0.06 * last * (place + 1), end["estimate"]),
+            yerr=spread[:, None],
+            color=look["color"],
+            marker=look["marker"],
+            markersize=style.scaled(3),
+            elinewidth=style.scaled(1),
+        )

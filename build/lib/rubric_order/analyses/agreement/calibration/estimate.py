@@ -1,0 +1,254 @@
+"""Error of single reads that are corrected by what a balanced study knows, beside reads that are not."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import KEYS, VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.calibration import errors, learning
+from rubric_order.methods.calibration.evidence import Laid, lay_out
+from rubric_order.methods.calibration.model import Calibration
+from rubric_order.methods.position import blocks, selections
+from rubric_order.methods.uncertainty import resampling
+from rubric_order.strategies import EVERY_POSITION
+
+COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
+NONE, FOLDS, GROUPS, SCORES = "none", "folds", "groups", "scores"
+BUDGETS = (1, 2, 3, 4, 5, 10, 20, 40, 60)  # reads an item
+FEWEST_GROUPS = learning.FEWEST_GROUPS + 1  # one is corrected by the others
+DRAWN = ("random", "repeated_rotations")  # strategies whose items have orderings of their own, or one set of them
+
+log = logging.getLogger(__name__)
+
+
+class Corrected(NamedTuple):
+    """Scores by one kind of calibration.
+
+    Attributes:
+        name: one of `FOLDS`, `GROUPS`, `SCORES`.
+        versions: scores of each draw, shape (m, D), NaN for the items that the draw learnt on.
+        n_learning: groups that were learnt on. reads: reads of these groups.
+    """
+
+    name: str
+    versions: Sequence[np.ndarray]
+    n_learning: float
+    reads: float
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    seed: int,
+    folds: int = 5,
+    groups: Sequence[int] = (5, 10, 20, 50),
+    draws: int = 20,
+    interactions: bool = True,
+) -> pd.DataFrame:
+    """Error of few reads of an item against its mean over orderings that they have no part in.
+
+    Orderings are halved (see `halves.halves`). What a method says by reads of one half is compared with the mean of the
+    other half, so that no read is on both sides; what a half adds to the mean of all orderings in other groups is
+    subtracted (see `errors.levels`). A calibration is learnt on other groups than those that it is applied
+    to. Items without a score in some ordering are left out.
+
+    Args:
+        scores: see `blocks.blocks`.
+        confidence, seed: see the package; the seed is that of folds and draws.
+        folds: parts of the groups, each of which is corrected by what the others say.
+        groups: numbers of groups to learn from, beside; only up to half of those that there are.
+        draws: how often so many groups are drawn, and results averaged.
+        interactions: see `learning.learn`.
+
+    Returns:
+        One row a group of `KEYS` and `readout` (cluster ``group``), `design`, `reads`, `calibration` and `quantity`.
+
+        `design` says which reads an item has: ``usual``, one in the ordering 1 to n; ``random``, in so many different
+        orderings of a half; ``rotated``, one, the orderings in turn from item to item; ``opposite``, an ordering and
+        its reverse; ``balanced``, all of a half. Rows of ``random``, ``opposite`` and ``balanced`` are expectations
+        over the choice.
+
+        `calibration` is ``none``; ``folds``; ``groups``, with `n_learning` groups; or ``scores``, by folds and without
+        positions: the mean that items have by their written score alone, which tells what of a gain is none of the
+        order. `calls` are the reads an item, and those that were learnt on, shared among the items.
+
+        `quantity` is ``rmse``, the root mean square error in points; ``error``, the same without the error that the
+        other half's mean has; ``shift``, the mean error; ``pearson``, r with human scores; and of a calibration, beside
+        the same reads without it, ``rmse_ratio``, ``rmse_change`` and ``pearson_change``. Intervals are a jackknife
+        over groups with Student's t, paired where two are compared; calibrations are taken as they were learnt.
+
+    Source: ours; see `model.Calibration`.
+    """
+    parts: list[tuple[Row, Row]] = []
+    options: dict[str, Any] = {
+        "seed": seed,
+        "folds": folds,
+        "groups": groups,
+        "draws": draws,
+        "interactions": interactions,
+    }
+    for block in blocks.blocks(scores):
+        for readout in VALUES if block.keys["strategy"] in {*EVERY_POSITION, "recorded"} - {*DRAWN} else ():
+            laid = lay_out(block, readout)
+            if laid is None or laid.group.max() + 1 < FEWEST_GROUPS:
+                if readout == Readout.HARD:
+                    log.warning("%s: no calibration: too few items or orderings", " ".join(map(str, block.key)))
+                continue
+            human = block.items["human_score"].to_numpy(dtype=float)[laid.rows]
+            common = block.keys | {"readout": readout, "cluster": "group"}
+            common |= {"n_incomplete": int((~laid.rows).sum()), "method": "jackknife over groups, Student's t"}
+            rows = _rows(laid, corrected(laid, "/".join(map(str, block.key)), **options), human, confidence)
+            parts += [(common | shared, columns) for shared, columns in rows]
+    columns = [*KEYS, "readout", "cluster", "design", "reads", "calibration", "n_learning", "calls", "quantity"]
+    columns += ["estimate", "ci_low", "ci_high", "n_items", "n_rated", "n_incomplete", "n_clusters", "method"]
+    table = tidy.from_parts(parts, columns).sort_values([*KEYS, "readout"], kind="stable", ignore_index=True)
+    return table.assign(confidence=confidence, seed=seed)
+
+
+def corrected(
+    laid: Laid, name: str, *, seed: int, folds: int, groups: Sequence[int], draws: int, interactions: bool
+) -> Iterator[Corrected]:
+    """Scores of all items by calibrations that were learnt on other groups.
+
+    Args:
+        name: of the reads, for folds and draws.
+    """
+    evidence, count = laid.evidence(), int(laid.group.max()) + 1
+    few = count < 2 * learning.FEWEST_GROUPS  # in two folds, one would be too few to learn from
+    fold = learning.folds(count, count if few else folds, seed=seed, name=name)
+    learners = [np.flatnonzero(fold != one) for one in np.unique(fold)]
+    kinds = {FOLDS: True, SCORES: False} if laid.probabilities is None else {FOLDS: True}
+    for kind, positions in kinds.items():
+        values, reads = np.full(laid.values.shape, np.nan), 0.0
+        for one, chosen in zip(np.unique(fold), learners, strict=True):
+            model = learning.learn(evidence, chosen, positions=positions, interactions=interactions)
+            rows = fold[laid.group] == one
+            values[rows] = applied(model, laid, rows)
+            reads += model.reads / len(learners)
+        yield Corrected(kind, [values], float(np.mean([len(chosen) for chosen in learners])), reads)
+    for size in groups:
+        if not learning.FEWEST_GROUPS <= size <= count / 2:
+            continue
+        versions, reads = [], 0.0
+        for chosen in learning.draws(count, size, draws, seed=seed, name=name):
+            model = learning.learn(evidence, chosen, interactions=interactions)
+            values, rows = np.full(laid.values.shape, np.nan), ~np.isin(laid.group, chosen)
+            values[rows] = applied(model, laid, rows)
+            versions.append(values)
+            reads += model.reads / draws
+        yield Corrected(GROUPS, versions, float(size), reads)
+
+
+def applied(model: Calibration, laid: Laid, rows: np.ndarray) -> np.ndarray:
+    """Calibrated scores of some items, shape (rows, D)."""
+    if laid.probabilities is not None:
+        return model.of_probabilities(laid.probabilities[rows], laid.orderings)
+    values = laid.values[rows]
+    return model.of_scores(values, np.broadcast_to(laid.orderings, (*values.shape, model.n)))
+
+
+def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors.Expected]]:
+    """Each design with its number of reads, and what its scores are expected to be.
+
+    Args:
+        values: scores of the items by ordering, shape (m, D): as they are, or calibrated.
+    """
+    parts, levels = laid.halves, errors.levels(laid.halves.means(laid.values), laid.group)
+    targets = levels[:, np.where(parts.second, 0, 1)]
+    if parts.usual is not None:
+        yield "usual", 1, errors.single(values, targets, parts.usual)
+    yield "rotated", 1, errors.single(values, targets, np.arange(len(values)) % len(laid.orderings))
+    for reads in sorted({budget for budget in BUDGETS if budget < parts.size} | {parts.size}):
+        name = "balanced" if reads == parts.size else "random"
+        yield name, reads, errors.several(values, levels, parts, reads)
+    both = errors.opposite(values, laid.values, parts, laid.group)
+    if both is not None:
+        yield "opposite", 2, both
+
+
+def _rows(
+    laid: Laid, corrections: Iterable[Corrected], human: np.ndarray, confidence: float
+) -> Iterator[tuple[Row, Row]]:
+    """The rows of one block and readout, see `tidy.from_parts`."""
+    middle = (laid.orderings.shape[1] + 1) / 2
+    human = human - np.nanmean(human) if (~np.isnan(human)).any() else human
+    noise = errors.noise(errors.levels(laid.halves.means(laid.values), laid.group))
+    shifted = laid._replace(values=laid.values - middle)
+    raw = {(design, reads): expected.moments(human) for design, reads, expected in _expected(shifted, shifted.values)}
+    common = {"n_items": len(human), "n_rated": int((~np.isnan(human)).sum()), "n_clusters": int(laid.group.max()) + 1}
+    for (design, reads), moments in raw.items():
+        arm = common | {"design": design, "reads": reads, "calls": float(reads), "calibration": NONE}
+        yield from _estimates(arm, moments, None, noise, laid.group, confidence)
+    for correction in corrections:
+        used = sum(~np.isnan(version[:, 0]) for version in correction.versions)
+        weight = (used > 0).astype(float)
+        for (design, reads), moments in _calibrated(shifted, correction, middle, human).items():
+            arm = common | {"n_items": int(weight.sum()), "design": design, "reads": reads}
+            arm |= {"calibration": correction.name, "n_learning": correction.n_learning}
+            arm["calls"] = reads + correction.reads / len(human)
+            before = raw[design, reads] * weight[:, None]
+            yield from _estimates(arm, moments, before, noise * weight, laid.group, confidence)
+
+
+def _calibrated(
+    laid: Laid, correction: Corrected, middle: float, human: np.ndarray
+) -> dict[tuple[str, int], np.ndarray]:
+    """Moments of each design by calibrated scores, over the draws in which an item was not learnt on.
+
+    Args:
+        laid: with values less the middle of the scale.
+    """
+    totals: dict[tuple[str, int], np.ndarray] = {}
+    times = np.zeros(len(human))
+    for version in correction.versions:
+        used = ~np.isnan(version[:, 0])
+        times += used
+        values = np.where(used[:, None], version - middle, 0)
+        for design, reads, expected in _expected(laid, values):
+            if correction.name == FOLDS or reads == 1:
+                moments = expected.moments(human, used)
+                totals[design, reads] = totals.get((design, reads), 0) + moments
+    return {key: total / np.maximum(times, 1)[:, None] for key, total in totals.items()}
+
+
+def _estimates(
+    about: Mapping[str, object],
+    moments: np.ndarray,
+    before: np.ndarray | None,
+    noise: np.ndarray,
+    group: np.ndarray,
+    confidence: float,
+) -> Iterator[tuple[Row, Row]]:
+    """The quantities of one design, and what a calibration changes.
+
+    Args:
+        moments: of each item, see `errors.COLUMNS`. before: of the same reads without calibration, where there is one.
+        noise: square of the target's error, of each item that counts.
+    """
+    tables = [moments] if before is None else [moments, before]
+    sums = resampling.left_out_sums(np.column_stack([*tables, noise]), group)
+    width = len(errors.COLUMNS)
+    of_noise = sums[:, -1] / sums[:, 0]
+    summaries = [errors.summary(sums[:, k * width : (k + 1) * width], of_noise) for k in range(len(tables))]
+    now = summaries[0]
+    estimated = {"rmse": (now.rmse, np.log, np.exp), "error": (now.error, None, None), "shift": (now.shift, None, None)}
+    estimated["pearson"] = (now.pearson, np.arctanh, np.tanh)
+    if before is not None:
+        old = summaries[1]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            estimated["rmse_ratio"] = (now.rmse / old.rmse, np.log, np.exp)
+        estimated["rmse_change"] = (now.rmse - old.rmse, None, None)
+        estimated["pearson_change"] = (now.pearson - old.pearson, None, None)
+    sizes = resampling.part_sizes(group)
+    for quantity, (values, scale, back) in estimated.items():
+        if np.isnan(values[0]):
+            continue
+        interval = resampling.jackknife_t(values, confidence, sizes=sizes, scale=scale, back=back).interval
+        yield dict(about), {"quantity": quantity} | interval.columns()

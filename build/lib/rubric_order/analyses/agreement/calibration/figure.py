@@ -1,0 +1,74 @@
+"""Error of scores against the calls that they take, with and without calibration."""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
+from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
+
+CAPTION = (
+    "Error of an item's score, in points, against the item's mean over the half of its orderings that the score has "
+    "no part in ({strategy}), less what that half adds in other groups; by calls an item. Random orders: the mean "
+    "of 1, 2, ... reads in different orderings; the last point is a balanced half. Opposite orders: an ordering and "
+    "its reverse. Usual order: one read. Calibrated: one read, corrected by what the balanced reads of other groups "
+    "say of positions; from left to right of more groups, whose reads are shared among these items. Where more "
+    "items are scored with one calibration, its points move to the left, towards one call. Bars: "
+    "{bootstrap[confidence]:.0%} jackknife intervals over groups. No score can be nearer than the error of the half "
+    "that it is compared with (dotted)."
+)
+LINES: dict[str, tuple[dict[str, Any], Any]] = {
+    "random orders": ({"design": ["random", "balanced"], "calibration": "none"}, "-"),
+    "random order, calibrated": ({"design": "random", "calibration": ["groups", "folds"], "reads": 1}, "--"),
+    "usual order": ({"design": "usual", "calibration": "none"}, "none"),
+    "usual order, calibrated": ({"design": "usual", "calibration": ["groups", "folds"]}, "--"),
+    "opposite orders": ({"design": "opposite", "calibration": "none"}, "none"),
+}
+
+
+def draw(calibration: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
+    """Error by calls: one panel a judge and dataset, one line a method.
+
+    Args:
+        calibration: see `estimate` of this result.
+    """
+    rows = view.rows(calibration, "study", "profile", "strategy", "n", "readout")
+    chosen = rows_with(rows, quantity=["rmse", "error"])
+    panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
+    if not panels:
+        reason = f"No items of which all are read in orderings that can be halved (strategy: {view.strategy})"
+        return style.nothing(reason, layout)
+    figure, axes, shown = style.panels(len(panels), layout, legend=True)
+    for axis, (dataset, judge) in zip(shown, panels, strict=True):
+        block = rows_with(chosen, dataset=dataset, judge=judge)
+        _draw_panel(axis, block)
+        axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({block['n_items'].max()} items)")
+    first = axes[0, 0]
+    first.set_ylim(bottom=0)
+    first.set_xscale("log")
+    first.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    first.xaxis.set_major_formatter(FuncFormatter(lambda calls, _: f"{calls:g}"))
+    first.xaxis.set_minor_formatter(NullFormatter())
+    figure.supxlabel("Calls an item, those of the calibration included")
+    figure.supylabel("Error in points (root mean square)")
+    style.legend_above(figure, 3)
+    return figure
+
+
+def _draw_panel(axis: Axes, block: pd.DataFrame) -> None:
+    for place, (name, (where, line)) in enumerate(LINES.items()):
+        rows = rows_with(block, quantity="rmse", **where).sort_values("calls")
+        if rows.empty:
+            continue
+        look = style.look(place) | {"markersize": style.scaled(3), "linewidth": style.scaled(1.2), "linestyle": line}
+        x, y = (rows[column].to_numpy(dtype=float) for column in ("calls", "estimate"))
+        axis.errorbar(x, y, yerr=style.half_intervals(rows), label=name, **look)
+    last = rows_with(block, design="balanced", calibration="none")
+    errors = last.set_index("quantity")["estimate"]
+    target = max(errors["rmse"] ** 2 - errors["error"] ** 2, 0) ** 0.5
+    axis.axhline(target, color="0.45", linestyle=":", linewidth=style.scaled(0.9), label="error of the half")

@@ -1,0 +1,68 @@
+"""Error of single reads with and without calibration, beside several reads."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from rubric_order.tables.columns import Estimated, Flags, Number, Text, cell, known, texts
+from rubric_order.tables.spec import Rows, Table, estimate, same, wide
+
+CAPTION = (
+    "Error of few reads of an item, in points, against the item's mean over the half of its orderings that they "
+    "have no part in ({strategy}), less what that half adds in other groups; {bootstrap[confidence]:.0%} jackknife "
+    "intervals over groups. Usual: one read in the ordering 1 to n. Random: one read in any ordering. Rotated: one "
+    "read, the orderings in turn from item to item. Opposite: an ordering and its reverse. Balanced: all orderings "
+    "of a half. Calibrated: corrected by what the balanced reads of other groups say of positions, of so many "
+    "groups drawn at random or of all other folds. By score alone: by the mean that items of other groups have by "
+    "their written score, wherever it stood; what calibration by positions gains beyond it is due to the order, the "
+    "rest is regression to the mean. Calls: reads an item, and the reads that the calibration took, shared among "
+    "these items; fewer where more items are scored with one calibration. Own error: without the error of the mean "
+    "that scores are compared with. Times: error over that of the same reads without calibration. Shift: mean "
+    "error. A calibration corrects for positions alone: other reasons why judge and people disagree stay."
+)
+KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "design", "reads", "calibration", "n_learning"]
+QUANTITIES = ("rmse", "error", "shift", "pearson", "rmse_ratio", "rmse_change", "pearson_change")
+ORDER = {name: place for place, name in enumerate(("usual", "random", "rotated", "opposite", "balanced"))}
+KINDS = {name: place for place, name in enumerate(("none", "scores", "groups", "folds"))}
+
+
+def _rows(calibration: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, dataset, readout, design, number of reads and calibration."""
+    calibration = calibration.assign(n_learning=calibration["n_learning"].fillna(0))
+    values = [same("calls", "n_items", "n_incomplete", "n_clusters"), *map(estimate, QUANTITIES)]
+    rows = wide(calibration, KEYS, values)
+    places = pd.DataFrame({"design": rows["design"].map(ORDER), "kind": rows["calibration"].map(KINDS)})
+    order = pd.concat([rows[["judge", "profile", "dataset", "readout"]], places, rows[["reads", "n_learning"]]], axis=1)
+    return rows.loc[order.sort_values([*order], kind="stable").index]
+
+
+def _printed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Single reads; of more only those that are balanced by design and not calibrated."""
+    balanced = rows["design"].isin(["opposite", "balanced"]) & (rows["calibration"] == "none")
+    single = (rows["reads"] == 1) & ((rows["design"] == "usual") | (rows["calibration"] != "groups"))
+    return rows[balanced | single]
+
+
+def _calibrated(row: Mapping[str, Any]) -> str:
+    of_groups = f"{row['n_learning']:.0f} groups"
+    words = {"none": "", "folds": f"other folds ({of_groups})", "groups": of_groups}
+    return words.get(row["calibration"], f"by score alone ({of_groups})")
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "n", "strategy", "profile"),
+    columns=[
+        *texts("judge", "dataset", "readout"),
+        Text("design", name="orders"),
+        cell("calibrated", _calibrated),
+        Number("calls", ".3g"),
+        Estimated("rmse", ".3f", name="error"),
+        Number("error", ".3f", name="own error"),
+        Estimated("rmse_ratio", ".2f", name="times", missing=""),
+        Number("shift", "+z.3f"),
+        Number("pearson", ".3f", name="r with people", missing="", when=known("pearson")),
+        Flags(),
+    ],
+    printed=_printed,
+)

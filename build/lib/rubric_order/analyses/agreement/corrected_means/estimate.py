@@ -1,0 +1,263 @@
+"""Means, differences and pass rates of people's scores, from a judge's scores and labels of some groups."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import randomness
+from rubric_order.base.intervals import UNKNOWN, Interval
+from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.agreement import corrected, item_scores, pass_rates
+from rubric_order.methods.position import blocks
+
+COLUMNS = {"scores": [*item_scores.COLUMNS, "candidate"]}
+HUMAN_SCALE = (1, 5)  # where a dataset says nothing else
+LABELS, JUDGE, CORRECTED, BY_ERRORS, HIDDEN = "labels", "judge", "corrected", "rogan_gladen", "all_labels"
+MEAN, DIFFERENCE, PASS_RATE = "mean", "difference", "pass_rate"
+MARGINS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
+FEW_LABELS = f"fewer than {corrected.FEWEST} labelled groups: not corrected"
+ALL_LABELLED = "all labelled: nothing to correct"
+METHODS = {
+    LABELS: "labelled items; jackknife over groups, Student's t",
+    JUDGE: "the judge's scores; jackknife over groups, Student's t",
+    CORRECTED: "PPI++ with groups as the sample; jackknife over labelled groups, Student's t",
+    BY_ERRORS: "Rogan and Gladen; Fieller's interval over groups",
+    HIDDEN: "labels that were hidden included; jackknife over groups, Student's t",
+}
+WORDS = ["criterion", "readout", "cluster", "target", "candidate", "other", "estimator", "quantity", "flag", "method"]
+
+
+class Options(NamedTuple):
+    """Options of `of_items`.
+
+    Attributes:
+        confidence: nominal coverage.
+        scale: least and greatest score that people can give.
+        passes: least score of people, and of the judge on people's scale, that passes; None for no pass rates.
+        reference: candidate that the others are compared with; by default the first by name.
+        margins: margins of error to say numbers of groups for.
+    """
+
+    confidence: float
+    scale: Sequence[float] = HUMAN_SCALE
+    passes: tuple[float, float] | None = None
+    reference: str | None = None
+    margins: Sequence[float] = MARGINS
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    seed: int,
+    human_scales: Mapping[str, Sequence[float]] | None = None,
+    human_pass: float | None = None,
+    judge_pass: float | None = None,
+    reference: str | None = None,
+    margins: Sequence[float] = MARGINS,
+    groups: int | None = None,
+) -> pd.DataFrame:
+    """People's means over all items, by labels alone, by the judge alone, and by labels and judge.
+
+    Args:
+        scores: see `blocks.blocks`. An item with a human score is labelled. The judge's score is its mean over reads;
+            an item of which no read has a score stays, see `corrected.sums`.
+        confidence, seed: see the package; the seed is that of the draw of groups.
+        human_scales: least and greatest human score of each dataset, by default `HUMAN_SCALE`. The judge's levels are
+            mapped to it linearly.
+        human_pass: least human score that passes; without one there are no pass rates.
+        judge_pass: least score of the judge that passes, on its own levels; by default where `human_pass` is.
+        reference: see `Options`.
+        margins: see `Options`.
+        groups: so many labelled groups are drawn at random and used, and labels of the others are hidden; by default
+            all are used.
+
+    Returns:
+        One row a group of `KEYS`, criterion (``all``: pooled), `readout`, `target`, `candidate`, `other`, `estimator`,
+        `quantity` and `margin`; cluster ``group``.
+
+        `target` is ``mean``; ``difference``, of `candidate` less `other` (each candidate with labels in at least
+        `corrected.FEWEST` groups less the reference); or ``pass_rate``. Quantity ``value`` is the target by an
+        `estimator`: ``labels``; ``judge``; ``corrected``, see `corrected.corrected`, with the `weight` of the judge;
+        ``rogan_gladen``, of pass rates, see `pass_rates.rogan_gladen`, with ``sensitivity`` and ``specificity``; and
+        ``all_labels`` where labels were hidden. ``correlation``, ``label_share`` and ``label_share_at_best``: see
+        `corrected.Worth`. ``groups_needed``: labelled groups for a margin of error, by ``labels`` alone and
+        ``corrected``, see `corrected.groups_needed`.
+
+        `n_items` are all items, `n_labels` those with a label, `n_clusters` and `n_labelled` their groups, `n_unscored`
+        the items without a score of the judge. `flag` says why there is no number, or what it is not.
+
+    Source: see `corrected.corrected` and `pass_rates.rogan_gladen`.
+    """
+    rows: list[Row] = []
+    for block in blocks.blocks(scores):
+        dataset = block.keys["dataset"]
+        scale = (human_scales or {}).get(dataset, HUMAN_SCALE)
+        passes = None if human_pass is None else (human_pass, _on_scale(judge_pass, block.n, scale, human_pass))
+        options = Options(confidence, scale, passes, reference, margins)
+        people = block.items.rename(columns={"human_score": "human"})
+        if people["human"].isna().all():
+            continue
+        hidden = people.assign(human=people["human"].where(_drawn(people, groups, seed, dataset)))
+        for readout, values in block.readouts():
+            given = (~np.isnan(values)).sum(axis=1)
+            means = np.where(given > 0, np.nansum(values, axis=1) / np.maximum(given, 1), np.nan)
+            judge = scale[0] + (means - 1) * (scale[1] - scale[0]) / (block.n - 1)
+            items = hidden.assign(judge=judge, everybody=people["human"])
+            for criterion, own in item_scores.by_criterion(items):
+                common = block.keys | {"criterion": criterion, "readout": readout, "cluster": "group"}
+                rows += [common | row for row in of_items(own, options)]
+    return as_table(rows).assign(confidence=confidence, seed=seed)
+
+
+def as_table(rows: list[Row]) -> pd.DataFrame:
+    """Rows of `of_items`, with keys where there are any, as a table."""
+    columns = [*KEYS, *WORDS[:-2], "margin", "estimate", "ci_low", "ci_high", "se", "df", "weight"]
+    columns += ["n_items", "n_labels", "n_clusters", "n_labelled", "n_unscored", "flag", "method"]
+    words = dict.fromkeys(WORDS, "")
+    return tidy.from_rows([words | row for row in rows], columns, WORDS)
+
+
+def _on_scale(score: float | None, n: int, scale: Sequence[float], otherwise: float) -> float:
+    """A score on the judge's levels, on people's scale."""
+    return otherwise if score is None else scale[0] + (score - 1) * (scale[1] - scale[0]) / (n - 1)
+
+
+def _drawn(items: pd.DataFrame, groups: int | None, seed: int, dataset: str) -> np.ndarray:
+    """Mask of the items whose labels are used: of so many labelled groups, drawn at random, or of all."""
+    labelled = np.sort(items.loc[items["human"].notna(), "group_id"].unique())
+    if groups is None or groups >= len(labelled):
+        return np.full(len(items), True)
+    rng = randomness.generator(seed, "corrected means", dataset)
+    return items["group_id"].isin(rng.choice(labelled, size=groups, replace=False)).to_numpy()
+
+
+def of_items(items: pd.DataFrame, options: Options) -> Iterator[Row]:
+    """Rows of items that are pooled: all of them, each candidate, and differences from the reference.
+
+    Args:
+        items: one row an item: `group_id`, `candidate`, `human` (NaN without a label), `judge` (NaN without a score) on
+            people's scale, and, where labels were hidden, `everybody`.
+    """
+    targets = [MEAN] if options.passes is None else [MEAN, PASS_RATE]
+    candidates = _candidates(items)
+    for candidate in [EVERY, *candidates] if len(candidates) > 1 else [EVERY]:
+        own = items if candidate == EVERY else items[items["candidate"] == candidate]
+        for target in targets:
+            yield from _of_target(own, options, {"target": target, "candidate": candidate})
+    if len(candidates) > 1:
+        reference = options.reference if options.reference in candidates else candidates[0]
+        for candidate in candidates:
+            if candidate != reference:
+                own = items[items["candidate"].isin([candidate, reference])]
+                compared = {"target": DIFFERENCE, "candidate": candidate, "other": reference}
+                yield from _of_target(own, options, compared)
+
+
+def _candidates(items: pd.DataFrame) -> list[str]:
+    """Candidates with labels in several groups, by name."""
+    labelled = items[items["human"].notna()].groupby("candidate")["group_id"].nunique()
+    return sorted(labelled.index[labelled >= corrected.FEWEST])
+
+
+def _of_target(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Row]:
+    """The rows of a mean, a difference or a pass rate of some items."""
+    human, judge = (items[column].to_numpy(dtype=float) for column in ("human", "judge"))
+    everybody = items["everybody"].to_numpy(dtype=float) if "everybody" in items else human
+    group = pd.factorize(items["group_id"], sort=True)[0]
+    given = ~np.isnan(human)
+    counts = {
+        "n_items": len(items),
+        "n_labels": int(given.sum()),
+        "n_clusters": int(group.max()) + 1,
+        "n_labelled": len(np.unique(group[given])),
+        "n_unscored": int(np.isnan(judge).sum()),
+    }
+    least, most = options.scale
+    arguments: dict[str, Any] = {"bounds": (float(least), float(most))}
+    kind, kinds = None, 1
+    if names["target"] == DIFFERENCE:
+        kind, kinds = (items["candidate"] == names["other"]).to_numpy().astype(int), 2
+        arguments = {"bounds": (float(least - most), float(most - least)), "contrast": (1.0, -1.0)}
+    elif names["target"] == PASS_RATE and options.passes is not None:
+        human, everybody = _passed(human, options.passes[0]), _passed(everybody, options.passes[0])
+        judge = _passed(judge, options.passes[1])
+        arguments = {"bounds": (0.0, 1.0), "share": True}
+    sums = corrected.sums(human, judge, group, kind, kinds)
+    common = names | counts
+    for estimator, value, flag in _values(sums, options.confidence, arguments, bool(given.all())):
+        yield common | _row(estimator, value, flag)
+    if (~np.isnan(everybody)).sum() > given.sum():
+        of_all = corrected.sums(everybody, judge, group, kind, kinds)
+        value = corrected.corrected(of_all, options.confidence, weight=0.0, **arguments)
+        shown = {"n_labels": int((~np.isnan(everybody)).sum()), "n_labelled": value.n_labelled}
+        yield common | shown | _row(HIDDEN, value, "")
+    if names["target"] == PASS_RATE:
+        yield from (common | row for row in _by_errors(human, judge, group, options.confidence))
+    yield from (common | row for row in _labels_needed(sums, options, arguments))
+
+
+def _passed(scores: np.ndarray, least: float) -> np.ndarray:
+    """Passes of scores: 1, or 0 where one fails, NaN without a score; rounding of means does not fail an item."""
+    return np.where(np.isnan(scores), np.nan, scores >= least - 1e-9)
+
+
+def _values(
+    sums: corrected.Sums, confidence: float, arguments: Mapping[str, Any], complete: bool
+) -> Iterator[tuple[str, corrected.Corrected, str]]:
+    labels = corrected.corrected(sums, confidence, weight=0.0, **arguments)
+    yield LABELS, labels, ""
+    yield JUDGE, corrected.judge_alone(sums, confidence, **arguments), ""
+    few = FEW_LABELS if labels.n_labelled < corrected.FEWEST else ""
+    yield CORRECTED, corrected.corrected(sums, confidence, **arguments), ALL_LABELLED if complete else few
+
+
+def _row(estimator: str, value: corrected.Corrected, flag: str) -> Row:
+    weight = {"weight": value.weight} if estimator == CORRECTED else {}
+    row = {"estimator": estimator, "quantity": "value", "method": METHODS[estimator], "flag": flag}
+    return row | value.interval.columns() | {"se": value.se, "df": value.df} | weight
+
+
+def _by_errors(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confidence: float) -> Iterator[Row]:
+    """Rows of a pass rate by the judge's sensitivity and specificity."""
+    by_errors = pass_rates.rogan_gladen(human, judge, group, confidence)
+    common = {"estimator": BY_ERRORS, "method": METHODS[BY_ERRORS]}
+    yield common | {"quantity": "value", "flag": by_errors.problem} | by_errors.rate.columns()
+    for name, rate, labels in (
+        ("sensitivity", by_errors.sensitivity, by_errors.n_passed),
+        ("specificity", by_errors.specificity, by_errors.n_failed),
+    ):
+        flag = pass_rates.NO_LABELS if not rate.known else ""
+        yield common | {"quantity": name, "n_labels": labels, "flag": flag} | rate.columns()
+
+
+def _labels_needed(sums: corrected.Sums, options: Options, arguments: Mapping[str, Any]) -> Iterator[Row]:
+    """Rows of what a judge is worth in labels, and of labelled groups for margins of error."""
+    contrast = arguments.get("contrast", (1.0,))
+    worth = corrected.worth(sums, options.confidence, contrast=contrast)
+    common = {"estimator": CORRECTED, "method": METHODS[CORRECTED]}
+    quantities: dict[str, Interval] = {
+        "correlation": worth.correlation,
+        "label_share": worth.share,
+        "label_share_at_best": worth.at_best,
+    }
+    for quantity, interval in quantities.items():
+        yield common | {"quantity": quantity, "flag": "" if interval.known else FEW_LABELS} | interval.columns()
+    labels = corrected.corrected(sums, options.confidence, weight=0.0, **arguments)
+    m = labels.n_labelled
+    is_known = worth.share.known and labels.se > 0
+    square = corrected.unbiased(worth.correlation.estimate**2, m) if worth.correlation.known else 0.0
+    planned: dict[str, Any] = {"groups": len(sums.values), "alike": corrected.alike(sums)}
+    for margin in options.margins:
+        for estimator, used in ((LABELS, None), (CORRECTED, square)):
+            number = (
+                corrected.groups_needed(margin, labels.se**2 * m, options.confidence, square=used, **planned)
+                if is_known
+                else np.nan
+            )
+            row = {"estimator": estimator, "quantity": "groups_needed", "margin": float(margin)}
+            yield row | {"method": METHODS[estimator]} | UNKNOWN._replace(estimate=number).columns()

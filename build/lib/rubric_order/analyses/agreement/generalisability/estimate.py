@@ -1,0 +1,252 @@
+"""Reliability of scores in telling items apart, and the orderings and repeats that it needs; without human scores.
+
+A read of item i under ordering o is taken as
+
+    score = mean + item_i + shift_o + interaction_io + repetition,
+
+all drawn independently, items and orderings from all that there could be.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS, KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.agreement import subsets
+from rubric_order.methods.position import blocks, repetition
+from rubric_order.methods.uncertainty import resampling
+
+COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
+SPLITS = 252  # pairs of disjoint sets of orderings of one size that stand for all of them
+_NO_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
+
+
+class Components(NamedTuple):
+    """Variances of the terms of the model; any shape. None is cut off at 0.
+
+    Attributes:
+        item, shift: see the module.
+        rest: interaction and one read's repetition together.
+        repetition: of one read; NaN where it is not known.
+    """
+
+    item: np.ndarray
+    shift: np.ndarray
+    rest: np.ndarray
+    repetition: np.ndarray
+
+    @property
+    def interaction(self) -> np.ndarray:
+        return self.rest - self.repetition
+
+
+def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Moments that the components depend on, unit by unit; sums of rows over units give the components.
+
+    Args:
+        values: mean score of each item under each ordering, shape (m, D), without gaps.
+        noise: variance of one read of the item by repetition alone, shape (m,).
+        unit: see `blocks.Block.units`, shape (m,).
+
+    Returns:
+        Shape (n_units, 9 + 2D): 1; the sums over items of 1, the item's mean, its square, the sum of squared departures
+        from it, and `noise`; the squared number of items, the squared sum of their means, and the product of both
+        (without squares); the summed departures under each ordering; their squares.
+    """
+    values = values - values.mean()
+    mean = values.mean(axis=1)
+    away = values - mean[:, None]
+    rows = np.column_stack([np.ones(len(mean)), mean, mean**2, (away**2).sum(axis=1), noise, away])
+    sums = resampling.sum_units(rows, unit)
+    count, total = sums[:, 0], sums[:, 1]
+    return np.column_stack(
+        [np.ones(len(sums)), sums[:, :5], count**2, total**2, count * total, sums[:, 5:], sums[:, 5:] ** 2]
+    )
+
+
+def components(sums: np.ndarray, repeats: int) -> Components:
+    """Components from sums of `unit_moments` over units, shape (..., 9 + 2D), by the method of moments.
+
+    Args:
+        repeats: reads behind each entry of `values`.
+
+    Source: the two-way analysis of variance of generalisability theory (Brennan, 2001, Generalizability Theory, Section
+    3.4). Ours are the variance of repetition from each ordering, and the variance of the overall mean and of the
+    orderings' means: that of means over units, so that the items of one unit may be alike and share effects of
+    orderings. A variance about the mean of the sample lacks that of this mean.
+    """
+    d = (sums.shape[-1] - 9) // 2
+    units, count, mean, square, within, noise, counts, means, products = (sums[..., place] for place in range(9))
+    shift, shift_squares = sums[..., 9 : 9 + d], sums[..., 9 + d :]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        overall = mean / count
+        of_overall = (means - 2 * overall * products + overall**2 * counts) * units / (units - 1) / count**2
+        of_means = square / count - overall**2 + of_overall
+        by_chance = (shift_squares - shift**2 / units[..., None]).sum(axis=-1) * units / (units - 1)
+        residual = (within + (by_chance - (shift**2).sum(axis=-1)) / count) / count / (d - 1)
+        between = ((shift**2).sum(axis=-1) - by_chance) / count**2 / (d - 1)
+        repetition = noise / count
+        rest = residual + repetition * (1 - 1 / repeats) if repeats > 1 else residual
+        return Components(of_means - residual / d, between, rest, repetition)
+
+
+def coefficients(of: Components, orderings: np.ndarray, repeats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Generalisability and dependability of the mean over some orderings, each read several times.
+
+    The first is the correlation of such a mean with that over other orderings: it matters where items are compared. The
+    second also counts as an error what an ordering adds to all items alike: it matters where a score is taken as it is.
+
+    Args:
+        of: components, each of shape (...).
+        orderings, repeats: numbers, shape (q,).
+
+    Returns:
+        Two of shape (..., q). NaN where repeats are more than one and repetition is not known, and where no variance is
+        left. Components below 0 count as 0.
+
+    Source: Cronbach, Gleser, Nanda and Rajaratnam (1972), The Dependability of Behavioral Measurements; Brennan (2001).
+    """
+    item, shift, rest = (np.maximum(part, 0)[..., None] for part in (of.item, of.shift, of.rest))
+    by_repetition = np.where(repeats > 1, of.repetition[..., None], 0)
+    error = (rest - np.minimum(by_repetition, rest) * (1 - 1 / repeats)) / orderings
+    with np.errstate(invalid="ignore", divide="ignore"):
+        relative = np.where(item + error > _NO_VARIANCE, item / (item + error), np.nan)
+        total = item + error + shift / orderings
+        return relative, np.where(total > _NO_VARIANCE, item / total, np.nan)
+
+
+def observed(values: np.ndarray, size: int, *, seed: int) -> float:
+    """Mean correlation over items of the means of two disjoint sets of orderings, of one size each.
+
+    It is what generalisability predicts for so many orderings, without its model.
+
+    Args:
+        values: see `unit_moments`; at least 2 `size` orderings.
+
+    Returns:
+        The mean over `SPLITS` draws of two sets; NaN where items do not differ.
+    """
+    covariance = np.cov(values, rowvar=False)
+    masks = subsets.disjoint(values.shape[1], size, SPLITS, seed)
+    first, second = masks[:, 0], masks[:, 1]
+    shared = np.einsum("si,ij,sj->s", first, covariance, second)
+    spreads = [np.einsum("si,ij,sj->s", mask, covariance, mask) for mask in (first, second)]
+    varies = (spreads[0] > _NO_VARIANCE) & (spreads[1] > _NO_VARIANCE)
+    return float((shared[varies] / np.sqrt(spreads[0] * spreads[1])[varies]).mean()) if varies.any() else np.nan
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    seed: int,
+    repeats: Sequence[int] = (1, 2, 5, 10),
+    temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
+) -> pd.DataFrame:
+    """Variance components of items, orderings and repetition, and the reliability of means that they predict.
+
+    Args:
+        scores: see `blocks.blocks`. Strategies are used in which all items are read in the same orderings, each equally
+            often; of items those with a score from every read.
+        confidence, seed: see the package.
+        repeats: numbers of reads under each ordering to predict.
+        temperatures: see `within_item_deviation.estimate`.
+
+    Returns:
+        One row a group of `KEYS`, `readout`, `cluster` and `quantity`. Variances, in points squared: ``item``,
+        ``shift``, and ``rest``; where repetition is known under each ordering (`repetition_from` says from what),
+        ``repetition`` of one read, and ``interaction``, which is the rest less that. One that is small can come out
+        negative. ``generalisability`` and ``dependability`` of a mean over `orderings` with so many `repeats`, see
+        `coefficients`; more than one repeat only where repetition is known. ``observed``: see there.
+
+        Intervals are jackknife intervals over clusters with Student's t, of coefficients on the scale of Fisher's z.
+        Orderings count as drawn from many alike. To take all D that there are, once each, leaves no sampling of
+        orderings: the coefficients of D then say how well other D orderings would give the same.
+    """
+    parts: list[tuple[Row, Row]] = []
+    for block in blocks.blocks(scores):
+        often = repetition.repeats_of(block) if block.crossed and len(block.orderings[0]) > 1 else None
+        if often is None:
+            continue
+        temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
+        for readout, values in block.readouts():
+            parts += _of_readout(block, readout, values, often, temperature, repeats, confidence, seed)
+    columns = [*KEYS, "readout", "cluster", "quantity", "orderings", "repeats", "estimate", "ci_low", "ci_high"]
+    table = tidy.from_parts(parts, [*columns, "repetition_from", "n_items", "n_clusters", "method"])
+    table = table.astype({"orderings": "Int64", "repeats": "Int64"})
+    table = table.sort_values([*KEYS, "readout", "cluster"], kind="stable", ignore_index=True)
+    return table.assign(confidence=confidence, seed=seed)
+
+
+def _of_readout(
+    block: blocks.Block,
+    readout: Readout,
+    values: np.ndarray,
+    often: int,
+    temperature: float | None,
+    repeats: Sequence[int],
+    confidence: float,
+    seed: int,
+) -> Iterator[tuple[Row, Row]]:
+    """All quantities of a block's scores (items by reads); see `tidy.from_parts`.
+
+    Args:
+        often: reads of an item under each ordering.
+    """
+    cells = block.by_ordering(values)
+    variances = repetition.variances(block, readout, values, temperature)
+    usable = ~np.isnan(cells).any(axis=1)
+    noise = np.full(len(cells), np.nan)
+    if variances is not None:
+        usable &= ~np.isnan(variances[0]).any(axis=1)
+        noise[usable] = variances[0][usable].mean(axis=1)
+    if usable.sum() < 2 or (often > 1 and variances is None):
+        return
+    cells, d = cells[usable], cells.shape[1]
+    grid = np.array([(k, r) for r in (repeats if variances else (1,)) for k in range(1, d + 1)])
+    common = block.keys | {
+        "readout": readout,
+        "n_items": len(cells),
+        "repetition_from": variances[1] if variances else "",
+    }
+    for cluster in CLUSTERS:
+        unit = block.units(cluster, usable)
+        moments = unit_moments(cells, noise[usable], unit)
+        total, sizes_of = moments.sum(axis=0), np.bincount(unit)
+        both = components(np.vstack([total, total - moments]), often)  # of all units, then without each
+        same = common | {"cluster": cluster, "n_clusters": len(moments)}
+        yield from _variances(same, both, confidence, sizes_of)
+        for name, estimates in zip(("generalisability", "dependability"), coefficients(both, *grid.T), strict=True):
+            rows = {"quantity": name, "orderings": grid[:, 0], "repeats": grid[:, 1]}
+            with np.errstate(divide="ignore", invalid="ignore"):
+                on_scale = np.arctanh(np.minimum(estimates, 1 - 1e-12))
+                ends = np.tanh(resampling.left_out_interval(on_scale, confidence, sizes=sizes_of))
+            yield same | {"method": _method(cluster) + ", Fisher's z"}, rows | _columns(estimates[0], ends)
+        sizes = np.arange(1, d // 2 + 1)
+        if often == 1 and len(sizes):
+            rows = {"quantity": "observed", "orderings": sizes, "repeats": 1}
+            rows["estimate"] = np.array([observed(cells, int(size), seed=seed) for size in sizes])
+            yield same | {"method": f"{SPLITS} pairs of disjoint sets of orderings"}, rows
+
+
+def _variances(about: Row, of: Components, confidence: float, sizes: np.ndarray) -> Iterator[tuple[Row, Row]]:
+    parts = {"item": of.item, "shift": of.shift, "rest": of.rest}
+    if about["repetition_from"]:
+        parts |= {"interaction": of.interaction, "repetition": of.repetition}
+    values = np.column_stack(list(parts.values()))
+    ends = resampling.left_out_interval(values, confidence, sizes=sizes)
+    rows = {"quantity": np.array(list(parts), dtype=object)} | _columns(values[0], ends)
+    yield about | {"method": _method(about["cluster"])}, rows
+
+
+def _method(cluster: str) -> str:
+    return f"method of moments; jackknife over {cluster}s, Student's t by sizes of {cluster}s"
+
+
+def _columns(values: np.ndarray, ends: np.ndarray) -> Row:
+    return {"estimate": values, "ci_low": ends[0], "ci_high": ends[1]}

@@ -1,0 +1,178 @@
+"""Agreement of a judge's scores with human scores."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.gold import HUMAN
+from rubric_order.base.keys import CLUSTERS, KEYS, values_in
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.agreement import attenuation, correlations, item_scores
+from rubric_order.methods.position import blocks
+from rubric_order.methods.uncertainty import bounds
+
+COLUMNS = {"scores": item_scores.COLUMNS, "items": ["dataset", "item_id", "criterion", "human_scores"]}
+RATERS_UNKNOWN = "raters not told apart"
+HUMAN_SCALE = (1, 5)  # where a dataset says nothing else
+STATISTICS: dict[str, correlations.Statistic] = {
+    "pearson": correlations.weighted_pearson,
+    "spearman": correlations.weighted_spearman,
+    "kendall": correlations.weighted_kendall,
+    "kappa": correlations.weighted_kappa,
+}
+
+
+def rounded(scores: np.ndarray) -> np.ndarray:
+    """Mean scores as whole numbers; halves are rounded up."""
+    return np.floor(scores + 0.5 + 1e-9)
+
+
+def human_levels(human: np.ndarray, n: int, scale: Sequence[float] = HUMAN_SCALE) -> np.ndarray:
+    """Human mean scores on the judge's scale of n levels, as whole numbers; NaN if one is not on its own scale.
+
+    Args:
+        scale: least and greatest human score that can be given.
+    """
+    least, greatest = scale
+    if human.min() < least or human.max() > greatest:
+        return np.full(len(human), np.nan)
+    return rounded(1 + (human - least) * (n - 1) / (greatest - least))
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    human_scales: Mapping[str, Sequence[float]] | None = None,
+    items: pd.DataFrame | None = None,
+    golds: Mapping[str, str] | None = None,
+    clusters: Sequence[str] = CLUSTERS,
+) -> pd.DataFrame:
+    """Agreement of each item's mean score with its human score.
+
+    Args:
+        scores: see `blocks.blocks`; items without a human score are left out.
+        confidence: see the package.
+        human_scales: least and greatest human score of each dataset, by default `HUMAN_SCALE`; for kappa.
+        items: the datasets' items with the scores of each rater (`human_scores`), where these are known.
+        golds: kind of label of each dataset whose labels are not people's, see module `gold`.
+        clusters: kinds of clusters, see `keys.CLUSTERS`.
+
+    Returns:
+        One row a group of `KEYS`, criterion (``all``: pooled), `readout`, `cluster` and `quantity`: ``pearson``,
+        ``spearman``, ``kendall`` (tau-b) or ``kappa`` (quadratic weights; mean scores are rounded, after human ones are
+        mapped linearly to the judge's number of levels). `ci_low` and `ci_high` come from a jackknife over clusters on
+        the scale of Fisher's z, with Student's t and degrees of freedom by the sizes of clusters. Where items have
+        several raters, of these items also ``human_reliability`` and ``pearson_corrected``, see
+        `attenuation.corrected`. Where all items of a criterion have as many scores, the first is taken for the first
+        rater's and so on, and what a rater gives throughout is no noise; `flag` is ``raters not told apart`` where
+        numbers differ between items, or columns do not: then severity, if there is any, counts as noise, and where the
+        same raters scored all items r comes out too high.
+
+        `n_items` items have a mean score, from `n_reads` reads; `n_failed` reads of items with a human score have none.
+        `bound_low` and `bound_high` are the least and greatest Pearson's r that their scores could make, see
+        `bounds.correlation_bounds`. `gold` is the kind of label, see module `gold`. What is not defined is NaN, such as
+        a correlation where judge or humans give one score only.
+
+    Source: Xu et al. (2026), Section 4.4, for the correlations.
+    """
+    rows: list[Row] = []
+    raters = _rater_noise(items)
+    for block in blocks.blocks(scores):
+        scale = (human_scales or {}).get(block.keys["dataset"], HUMAN_SCALE)
+        for readout in values_in(block.table.columns):
+            for criterion, items in item_scores.by_criterion(item_scores.totals(block, readout)):
+                name = block.keys | {"criterion": criterion, "readout": readout}
+                name["gold"] = (golds or {}).get(name["dataset"], HUMAN)
+                means = item_scores.means(items)
+                rows += _correlations(name, items, means, scale, confidence, clusters)
+                rows += _corrected(name, means, raters.get(name["dataset"]), confidence, clusters)
+    columns = [*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"]
+    columns += ["bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed"]
+    words = ["criterion", "readout", "cluster", "quantity", "flag", "method", "gold"]
+    return tidy.from_rows(rows, [*columns, "flag", "method", "gold"], words).assign(confidence=confidence)
+
+
+def _correlations(
+    name: Row,
+    items: pd.DataFrame,
+    means: pd.DataFrame,
+    scale: Sequence[float],
+    confidence: float,
+    kinds: Sequence[str],
+) -> Iterator[Row]:
+    """The rows of some items and of those with a mean score, a row a kind of cluster and correlation."""
+    failed = int((items["n_reads"] - items["n_scored"]).sum())
+    sizes = {"n_items": len(means), "n_reads": int(items["n_scored"].sum()), "n_failed": failed}
+    if means.empty:
+        return
+    extremes = _bounds(items, name["n"]) if failed else None
+    for cluster in kinds:
+        clusters = item_scores.clusters_of(means, cluster)
+        pairs = correlations.Pairs(means["judge"].to_numpy(), means["human"].to_numpy(), clusters)
+        common = name | sizes | {"cluster": cluster, "n_clusters": pairs.n_clusters, "flag": ""}
+        common["method"] = f"jackknife over {cluster}s, Fisher's z and Student's t"
+        for quantity in STATISTICS:
+            statistic = _statistic(quantity, name["n"], scale)
+            row = {"quantity": quantity} | pairs.interval(statistic, confidence).columns()
+            if quantity == "pearson":
+                row |= dict(zip(("bound_low", "bound_high"), extremes or [row["estimate"]] * 2, strict=True))
+            yield common | row
+
+
+def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
+    """Variance of each item's mean human score by how its raters differ, by dataset; items with several raters only.
+
+    Returns:
+        Tables by item with `noise`, and `told`: whether raters are told apart, see `attenuation.rater_noise`.
+    """
+    if items is None:
+        return {}
+    given = items[items["human_scores"].map(len) > 1]
+    parts: dict[str, list[pd.DataFrame]] = {}
+    for (dataset, _), own in given.groupby(["dataset", "criterion"]):
+        scores = own["human_scores"]
+        if scores.map(len).nunique() == 1:
+            noise, told = attenuation.rater_noise(np.array([list(row) for row in scores], dtype=float))
+        else:
+            noise, told = scores.map(lambda each: np.var(each, ddof=1) / len(each)).to_numpy(), False
+        parts.setdefault(dataset, []).append(pd.DataFrame({"noise": noise, "told": told}, index=own["item_id"]))
+    return {dataset: pd.concat(tables) for dataset, tables in parts.items()}
+
+
+def _corrected(
+    name: Row, means: pd.DataFrame, raters: pd.DataFrame | None, confidence: float, kinds: Sequence[str]
+) -> Iterator[Row]:
+    """The rows of the reliability of human scores, and of r without their noise."""
+    if raters is None:
+        return
+    rated = means[means.index.isin(raters.index)]
+    for cluster in kinds if len(rated) > 1 else ():
+        clusters = item_scores.clusters_of(rated, cluster)
+        scores = (rated["judge"].to_numpy(dtype=float), rated["human"].to_numpy(dtype=float))
+        own = raters.loc[rated.index]
+        estimates = attenuation.corrected(*scores, own["noise"].to_numpy(), clusters, confidence)
+        common = name | {"cluster": cluster, "n_items": len(rated), "n_clusters": int(clusters.max()) + 1}
+        common["n_reads"] = int(rated["n_scored"].sum())
+        common["n_failed"] = int(rated["n_reads"].sum()) - common["n_reads"]
+        common["flag"] = "" if own["told"].all() else RATERS_UNKNOWN
+        common["method"] = f"analysis of variance of raters; jackknife over {cluster}s, Student's t"
+        for quantity, interval in estimates.items():
+            yield common | {"quantity": quantity} | interval.columns()
+
+
+def _statistic(quantity: str, n: int, scale: Sequence[float]) -> correlations.Statistic:
+    """A statistic of mean scores on a scale of n levels, and human scores on another."""
+    if quantity != "kappa":
+        return STATISTICS[quantity]
+    kappa = STATISTICS[quantity]
+    return lambda judge, human, weights: kappa(rounded(judge), human_levels(human, n, scale), weights)
+
+
+def _bounds(items: pd.DataFrame, n: int) -> tuple[float, float]:
+    """The least and greatest r of mean scores, where reads without a score could have had any of 1 to n."""
+    missing = items["n_reads"] - items["n_scored"]
+    low, high = ((items["sum"] + missing * score) / items["n_reads"] for score in (1, n))
+    return bounds.correlation_bounds(low.to_numpy(), high.to_numpy(), items["human"].to_numpy())

@@ -1,0 +1,70 @@
+"""Error of scores against the number of orderings that are read."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
+from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
+
+CAPTION = (
+    "Error of the mean of one read in each of k orderings, in points (root mean square), against the mean that all "
+    "orderings of {strategy} would have if each were read without end. Random orderings: any k. Any pairs: orderings "
+    "with their reverses. Best orderings, best pairs: those with the least error in other groups than the ones that "
+    "the error is measured in. Usual order: 1 to n, and with its reverse. Balanced half: each score once in each "
+    "position. Bars: {bootstrap[confidence]:.0%} intervals over groups. Dashed: the target. Where chance is "
+    "not known (title), all that an item's reads differ by beside what its orderings do to all items counts as "
+    "chance, and the error is the most that it can be. Most of what more reads bring is averaging of chance, which "
+    "repeats of one ordering bring as well."
+)
+LINES = {
+    "random": ("random orderings", "-"),
+    "best": ("best orderings", "-"),
+    "pairs": ("any pairs", ":"),
+    "best_pairs": ("best pairs", ":"),
+    "usual": ("usual order", "none"),
+    "balanced": ("balanced half", "none"),
+}
+ASIDE = 0.07  # so that intervals do not hide each other
+
+
+def draw(ordering_subsets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
+    """Error by number of reads: one panel a judge and dataset, one line a way to choose orderings.
+
+    Args:
+        ordering_subsets: see `estimate` of this result.
+    """
+    rows = view.rows(ordering_subsets, "study", "profile", "strategy", "n", "readout")
+    chosen = rows_with(rows, quantity="rmse")
+    panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
+    if not panels:
+        reason = f"No items that are all read in the same balanced orderings (strategy: {view.strategy})"
+        return style.nothing(reason, layout)
+    figure, axes, shown = style.panels(len(panels), layout, legend=True)
+    for axis, (dataset, judge) in zip(shown, panels, strict=True):
+        block = rows_with(chosen, dataset=dataset, judge=judge)
+        _draw_panel(axis, block)
+        chance = "" if block["known_from"].iloc[0] else ", chance not known"
+        axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({block['n_items'].max()} items{chance})")
+    first = axes[0, 0]
+    first.set_ylim(bottom=0)
+    last = int(chosen["k"].max())
+    first.set_xticks(range(1, last + 1, 1 if last <= 10 else 2))
+    figure.supxlabel("Orderings read, k")
+    figure.supylabel("Error in points (root mean square)")
+    style.legend_above(figure, 3)
+    return figure
+
+
+def _draw_panel(axis: Axes, block: pd.DataFrame) -> None:
+    for place, (design, (name, line)) in enumerate(LINES.items()):
+        rows = rows_with(block, design=design).sort_values("k")
+        if rows.empty:
+            continue
+        look = style.look(place) | {"markersize": style.scaled(3), "linewidth": style.scaled(1.2), "linestyle": line}
+        x = rows["k"].to_numpy(dtype=float) + ASIDE * (place - (len(LINES) - 1) / 2)
+        axis.errorbar(x, rows["estimate"].to_numpy(dtype=float), yerr=style.half_intervals(rows), label=name, **look)
+    target = float(block["target"].iloc[0])
+    axis.axhline(target, label=f"target ({target:g} points)", zorder=1, **style.no_effect())

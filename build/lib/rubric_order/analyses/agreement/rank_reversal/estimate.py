@@ -1,0 +1,404 @@
+"""Rank reversal: whether another order of the options ranks competing candidates differently, see `rankings`."""
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import randomness
+from rubric_order.base.keys import KEYS
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.agreement.rankings import (
+    agreement_by_noise,
+    compare_rankings,
+    mean_scores,
+    prompts,
+    same_items,
+)
+from rubric_order.methods.position import blocks
+from rubric_order.methods.uncertainty import multiplicity, resampling, shares
+
+COLUMNS = {"scores": blocks.COLUMNS}
+QUANTITIES = ("kendall_tau_b", "top1_flip", "top1_tie", "reversed_pairs", "tied_pairs")
+PARTS = ("within_strategy", "within_other", "between_halves")  # what an excess is made from
+TAU, FLIP, _, REVERSED, TIED = range(len(QUANTITIES))
+_ONE_SIDED = np.array([name in ("kendall_tau_b", "top1_flip", "reversed_pairs") for name in QUANTITIES])
+_LEAST = {"kendall_tau_b": -1.0}  # of what can be; else 0
+
+
+def halves(
+    k: int,
+    size: int,
+    count: int,
+    *,
+    ordering: np.ndarray | None = None,
+    barred: np.ndarray | None = None,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Random pairs of disjoint subsets of k reads, each of `size` reads.
+
+    Args:
+        size: `largest_half` at most.
+        count: pairs.
+        ordering: which ordering each read has, shape (k,), where it is the same for all items. If there are several and
+            all are repeated (`repeated`), the reads of each are first dealt to the two sides in equal numbers, so that
+            the one subset says nothing of which orderings are in the other.
+        barred: reads that may not be in each subset, shape (2, count, k); no read is barred from both. They are
+            kept out where at most half of the reads, or of those of a repeated ordering, are barred from a side.
+
+    Returns:
+        Shape (2, count, k), 1 where a read is in the subset.
+    """
+    key = rng.random((count, k))
+    if barred is None and not repeated(ordering):
+        rank = key.argsort(axis=1).argsort(axis=1)
+        return np.stack([rank < size, (rank >= size) & (rank < 2 * size)]).astype(float)
+    if barred is not None:  # moves barred reads to the side that may have them
+        key = key + 2.0 * barred[0] - 2.0 * barred[1]
+    part = np.unique(ordering, return_inverse=True)[1] if repeated(ordering) else np.zeros(k, dtype=int)
+    reads = np.bincount(part)
+    place = (key + 10 * part).argsort(axis=1).argsort(axis=1) - (np.cumsum(reads) - reads)[part]
+    sides = np.stack([place < (reads // 2)[part], place >= (reads - reads // 2)[part]])
+    of_side = np.where(sides, rng.random((2, count, k)), np.inf).argsort(axis=2).argsort(axis=2)
+    return (of_side < size).astype(float)
+
+
+def halves_of_two(
+    dealt: list[np.ndarray | None], same: np.ndarray, size: int, count: int, *, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """Halves of two strategies. Their first halves share no answer, and neither do their second halves.
+
+    A prompt that two strategies share is asked once. Two halves with its answer in common would be more alike than two
+    halves of one strategy, which share no answer.
+
+    Args:
+        dealt: see `shared_ordering`, of both.
+        same: which reads of the two share an answer, shape (k, k_other), bool.
+        size, count: see `halves`.
+
+    Returns:
+        The `halves` of each.
+    """
+    # First the strategy that leaves less choice: one with repeated orderings, or else the one with fewer reads.
+    first, second = sorted((0, 1), key=lambda place: (not repeated(dealt[place]), same.shape[place]))
+    drawn = {first: halves(same.shape[first], size, count, ordering=dealt[first], rng=rng)}
+    barred = drawn[first] @ (same if first == 0 else same.T) > 0 if same.any() else None
+    drawn[second] = halves(same.shape[second], size, count, ordering=dealt[second], barred=barred, rng=rng)
+    return [drawn[0], drawn[1]]
+
+
+def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """True where reads of two strategies share an answer: those of the same ordering and with the same repeat index.
+
+    Args:
+        ordering, other: ordering of each read as a number, shapes (..., k) and (..., k_other).
+
+    Returns:
+        Shape (..., k, k_other), bool.
+    """
+    repeat, other_repeat = (
+        np.tril(numbers[..., :, None] == numbers[..., None, :], -1).sum(axis=-1) for numbers in (ordering, other)
+    )
+    return (ordering[..., :, None] == other[..., None, :]) & (repeat[..., :, None] == other_repeat[..., None, :])
+
+
+def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Move each read of a drawn ordering that shares an answer with another strategy to the column of the other read.
+
+    Args:
+        values, ordering: score and ordering of each read, items by reads, shape (m, k).
+        other: ordering of each read of the other strategy, shape (k_other,); of its reads after the k-th no answer is
+            looked for, so that halves can have one of them in common.
+
+    Returns:
+        Shape (m, k): the reads of each item in another order.
+    """
+    same = np.zeros((*ordering.shape, ordering.shape[1]), dtype=bool)
+    same[..., : len(other)] = same_answers(ordering, other[None, : ordering.shape[1]])
+    source, taken, matched = same.argmax(axis=1), same.any(axis=1), same.any(axis=2)
+    source[~taken] = np.broadcast_to(np.arange(ordering.shape[1]), matched.shape)[~matched]  # the others stay in order
+    return np.take_along_axis(values, source, axis=1)
+
+
+def largest_half(k: int, ordering: np.ndarray | None) -> int:
+    """Largest number of k reads that can be in each of two subsets, see `halves`."""
+    return int((np.unique(ordering, return_counts=True)[1] // 2).sum()) if repeated(ordering) else k // 2
+
+
+def repeated(ordering: np.ndarray | None) -> bool:
+    """Tell whether several orderings are there, each of them more than once; see `halves`."""
+    if ordering is None:
+        return False
+    counts = np.unique(ordering, return_counts=True)[1]
+    return bool(len(counts) > 1 and counts.min() > 1)
+
+
+def orderings_of(block: blocks.Block) -> np.ndarray:
+    """Ordering of each read as a number whose digits are the options, shape (m, K); -1 where there is no read."""
+    shown, number = block.orderings
+    codes = np.full((len(block.items), int(block.column.max()) + 1), -1)
+    codes[block.item, block.column] = (shown @ max(10, block.n) ** np.arange(block.n - 1, -1, -1))[number]
+    return codes
+
+
+def shared_ordering(orderings: np.ndarray) -> np.ndarray | None:
+    """Ordering of each read, shape (K,), where it is the same for all items that have the read; see `orderings_of`."""
+    of_read = orderings.max(axis=0)
+    return of_read if ((orderings == of_read) | (orderings < 0)).all() else None
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, seed: int, halvings: int = 50
+) -> pd.DataFrame:
+    """Change of the ranking of candidates from one strategy to another, beside its change within a strategy.
+
+    Two rankings from few reads differ also where the order of the options means nothing. So each strategy's reads are
+    halved at random and the halves compared, within a strategy and between two, always with the same number of reads.
+    What the halves of two strategies disagree more than the noise of both explains is due to the strategies.
+
+    Args:
+        scores: see `blocks.blocks`; the strategies of a setting lie in one table.
+        confidence: see the package. Groups are the sample: competing candidates cannot be told apart, and prompts of
+            one group (an article's criteria) depend on each other.
+        seed: of the halvings. halvings: random halvings that are averaged over.
+
+    Returns:
+        One row a judge, dataset, scale, readout, pair of strategies (`strategy`, `other`), `comparison` and `quantity`
+        of `rankings.Rankings` (``top1_random`` of comparison ``between`` alone), averaged over those of `n_prompts`
+        prompts with at least two candidates for which it is
+        defined (`n_defined`, in `n_groups` groups). `comparison` is ``between``, all reads of the two strategies (`k`,
+        `k_other`), as in the paper; ``between_halves``, ``within_strategy`` and ``within_other``, halves of `k` reads;
+        or ``excess``: the reversal between halves of the two strategies beyond what `agreement_by_noise` expects from
+        those within each, over prompts that have all three. Excess of ties is that over the mean of both strategies.
+
+        `p` is that of no excess, adjusted as `multiplicity` says; of tau, flips and reversed pairs against more
+        reversals, one-sided, since another order is expected to add them; of ties two-sided, as all intervals are. Tau
+        is also lower where one strategy ties what the other tells apart, so its p is not less than that of reversed
+        pairs. `p_noise` of an excess is that of both strategies being equally noisy, two-sided. Intervals and p are
+        those of a jackknife over groups.
+
+        The excess is 0 on average where the strategies' reads have the same distribution, and about 0 or less where
+        one strategy is only surer of the same ranking than the other. It includes all else that is not noise around
+        one ranking: candidates that another order brings nearer to each other, or moves apart, in some prompts only.
+        Where one strategy ties much more than the other, the excess of flips and of reversed pairs is below 0, and the
+        tests miss reversals.
+
+        `independent` says whether the halves of a strategy are: those of reads of one ordering or of drawn ones, and
+        those of orderings that are all repeated. Halves of `balanced` with one read an ordering are not: they have no
+        ordering in common, so that they differ more than two independent ones. The noise is then too large, and the
+        excess too small.
+
+        Two strategies share the answer to a prompt that both ask, such as one in the canonical ordering. Halves that
+        are compared have no such answer in common, which would make the excess too small as well, with two exceptions.
+        Repeats that are one answer by themselves, as at temperature 0, count as several. And of a strategy that draws
+        its orderings, only the other's first reads are looked for, as many as it has (`aligned`): three of ``random``
+        can share an answer with a later one of ``balanced`` or ``all``.
+
+    Source: Xu et al. (2026), Sections 4.4 and 5.6, Table 7; the halves, and all intervals, are ours.
+    """
+    parts = []
+    shared = [key for key in KEYS if key != "strategy"]
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        settings: dict[tuple[Any, ...], list[blocks.Block]] = {}
+        for block in blocks.blocks(table):
+            settings.setdefault(tuple(block.keys[key] for key in shared), []).append(block)
+        for setting, strategies in settings.items():
+            for one, two in itertools.combinations(strategies, 2):
+                base_columns = dict(zip(shared, setting, strict=True))
+                base_columns |= {"strategy": one.keys["strategy"], "other": two.keys["strategy"]}
+                comparisons = _compare_blocks(one, two, confidence=confidence, seed=seed, halvings=halvings)
+                parts += [(base_columns | extra, rows) for extra, rows in comparisons]
+    columns = [*shared[:-1], "strategy", "other", "n", "readout", "comparison", "quantity", "estimate", "ci_low"]
+    columns += ["ci_high", "p", "p_noise", "k", "k_other", "independent", "n_defined", "n_prompts", "n_groups"]
+    table = tidy.from_parts(parts, columns)
+    table = table.sort_values([*shared[:-1], "strategy", "other", "n", "readout"], kind="stable", ignore_index=True)
+    method = f"jackknife over groups, Student's t; {halvings} halvings; expected agreement by Greiner's relation; "
+    method += "p one-sided, of ties two-sided"
+    return multiplicity.adjust(table.assign(method=method, confidence=confidence, seed=seed))
+
+
+def _compare_blocks(
+    one: blocks.Block, two: blocks.Block, *, confidence: float, seed: int, halvings: int
+) -> Iterator[tuple[Row, Row]]:
+    """Every comparison of two strategies' reads, by each readout that both have; see `tidy.from_parts`."""
+    other_values = dict(two.readouts())
+    read_in = [orderings_of(block) for block in (one, two)]
+    dealt = [shared_ordering(orderings) for orderings in read_in]
+    # Reads of one ordering, of drawn ones, and repeats of each of several: their halves are independent.
+    independent = [ordering is None or not np.ptp(ordering) or repeated(ordering) for ordering in dealt]
+    for readout, values in one.readouts():
+        if readout not in other_values:
+            continue
+        items, left, right = same_items(one, two, values, other_values[readout])
+        _, *read_as = same_items(one, two, *read_in)
+        same = np.eye(left.shape[1], right.shape[1], dtype=bool)
+        if dealt[0] is not None and dealt[1] is not None:
+            same = same_answers(dealt[0], dealt[1])
+        elif dealt[1] is not None:
+            left = aligned(left, read_as[0], dealt[1])
+        elif dealt[0] is not None:
+            right = aligned(right, read_as[1], dealt[0])
+        groups, places = prompts(items)
+        if groups.empty:
+            continue
+        rng = randomness.generator(seed, "halvings", left.shape[1], right.shape[1])
+        compared, size = _compare(left, right, places, dealt, same, halvings, rng)
+        unit = pd.factorize(groups["group_id"], sort=True)[0]
+        common = {"readout": readout, "n_prompts": len(groups)}
+        competing = (places >= 0).sum(axis=1)
+        for comparison, rows in _rows(compared, competing, unit, confidence=confidence):
+            of_both = {"between": True, "between_halves": True, "excess": all(independent)}
+            of_one = {"within_strategy": independent[0], "within_other": independent[1]}
+            sizes = (left.shape[1], right.shape[1]) if comparison == "between" else (size, size)
+            named = {"comparison": comparison, "independent": (of_both | of_one)[comparison]}
+            yield common | named | dict(zip(("k", "k_other"), sizes, strict=True)), rows
+        named = {"comparison": "between", "independent": True, "k": left.shape[1], "k_other": right.shape[1]}
+        yield common | named, _ties_at_random(compared["between"], unit, confidence=confidence)
+
+
+def _rows(
+    compared: dict[str, np.ndarray], competing: np.ndarray, unit: np.ndarray, *, confidence: float
+) -> Iterator[tuple[str, Row]]:
+    """Means over prompts of each comparison, and their excess, with intervals over groups.
+
+    Args:
+        compared: see `_compare`.
+        competing: number of each prompt's candidates, shape (n_prompts,).
+        unit: number of each prompt's group, shape (n_prompts,).
+    """
+    least = np.array([_LEAST.get(name, 0.0) for name in QUANTITIES])
+    unknown = np.full(len(QUANTITIES), np.nan)
+    for comparison, table in compared.items():
+        left_out, n_groups = zip(*(_left_out(values[:, None], unit) for values in table.T), strict=True)
+        intervals = [resampling.jackknife_t(values[:, 0], confidence) for values in left_out]
+        _, low, high, *_ = np.array(intervals).T
+        rows = {"quantity": np.array(QUANTITIES, dtype=object), "n_groups": np.array(n_groups)}
+        rows |= {"estimate": np.array([values[0, 0] for values in left_out]), "n_defined": _defined(table)}
+        rows |= {"ci_low": np.maximum(low, least), "ci_high": np.minimum(high, 1.0), "p": unknown, "p_noise": unknown}
+        yield comparison, rows
+    if "between_halves" in compared:
+        yield "excess", _excess([compared[name] for name in PARTS], competing, unit, confidence=confidence)
+
+
+def _excess(parts: list[np.ndarray], competing: np.ndarray, unit: np.ndarray, *, confidence: float) -> Row:
+    """The columns of comparison ``excess``.
+
+    Args:
+        parts: each of `PARTS`, shape (n_prompts, quantities). competing, unit: see `_rows`.
+    """
+    estimates, ends, p, p_noise, n_groups = [], [], [], [], []
+    defined = np.isfinite(np.stack(parts)).all(axis=0)  # a prompt without one of the three has no excess
+    for place in range(len(QUANTITIES)):
+        columns = [part[:, [place, TIED]] if place == REVERSED else part[:, [place]] for part in parts]
+        table = np.column_stack([*columns, 1 / competing])
+        means, count = _left_out(np.where(defined[:, [place]], table, np.nan), unit)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            excess, noises = _beyond_noise(place, means)
+        interval = resampling.jackknife_t(excess, confidence)
+        upper = interval.p / 2 if excess[0] > 0 else 1 - interval.p / 2
+        estimates.append(excess[0])
+        ends.append((interval.low, interval.high))
+        p.append(upper if _ONE_SIDED[place] else interval.p)
+        p_noise.append(resampling.jackknife_t(noises, confidence).p)
+        n_groups.append(count)
+    p[TAU] = np.maximum(p[TAU], p[REVERSED])
+    low, high = np.array(ends).T
+    rows = {"quantity": np.array(QUANTITIES, dtype=object), "estimate": np.array(estimates)}
+    rows |= {"ci_low": low, "ci_high": high, "p": np.array(p), "p_noise": np.array(p_noise)}
+    return rows | {"n_defined": defined.sum(axis=0), "n_groups": np.array(n_groups)}
+
+
+def _beyond_noise(place: int, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The excess of one quantity over what the noises of two strategies explain; and the difference of the noises.
+
+    Args:
+        place: of the quantity in `QUANTITIES`.
+        means: over prompts, of each of `PARTS` and, last, of 1 over the number of candidates; of reversed pairs each
+            part has tied pairs after it. Shape (..., columns).
+    """
+    *parts, by_chance = np.moveaxis(means, -1, 0)
+    if place == TAU:
+        one, other, between = parts
+        return agreement_by_noise(one, other) - between, one - other
+    if place == FLIP:
+        one, other, between = (1 - part / (1 - by_chance) for part in parts)
+        return (1 - by_chance) * (agreement_by_noise(one, other) - between), one - other
+    if place == REVERSED:
+        untied = [1 - tied for tied in parts[1::2]]
+        one, other, between = (1 - 2 * part / told for part, told in zip(parts[::2], untied, strict=True))
+        return untied[-1] * (agreement_by_noise(one, other) - between) / 2, one - other
+    one, other, between = parts
+    return between - (one + other) / 2, one - other
+
+
+def _defined(table: np.ndarray) -> np.ndarray:
+    return (~np.isnan(table)).sum(axis=0)
+
+
+def _ties_at_random(between: np.ndarray, unit: np.ndarray, *, confidence: float) -> Row:
+    """The columns of quantity ``top1_random``: flips where ties are broken at random, see `rankings.Rankings`."""
+    flip = between[:, [QUANTITIES.index("top1_flip"), QUANTITIES.index("top1_tie")]].sum(axis=1)
+    ratio = shares.mean(flip, unit, confidence, bounds=(0.0, 1.0))
+    row = {"quantity": "top1_random", "n_defined": ratio.n, "n_groups": ratio.n_clusters} | ratio.interval.columns()
+    return {name: np.array([value]) for name, value in row.items()}
+
+
+def _left_out(values: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, int]:
+    """Means over the prompts that have values, as they are and without each part of their groups; and how many groups.
+
+    Args:
+        values: of each prompt, NaN without one, shape (n_prompts, q).
+        unit: number of each prompt's group, shape (n_prompts,).
+
+    Returns:
+        Means of shape (1 + n_parts, q).
+    """
+    has_value = ~np.isnan(values).any(axis=1)
+    if not has_value.any():
+        return np.full((1, values.shape[1]), np.nan), 0
+    group = np.unique(unit[has_value], return_inverse=True)[1]
+    sums = resampling.left_out_sums(np.column_stack([values[has_value], np.ones(len(group))]), group)
+    with np.errstate(invalid="ignore"):  # nothing is left without the only group
+        return sums[:, :-1] / sums[:, -1:], int(group.max()) + 1
+
+
+def _compare(
+    left: np.ndarray,
+    right: np.ndarray,
+    places: np.ndarray,
+    dealt: list[np.ndarray | None],
+    same: np.ndarray,
+    halvings: int,
+    rng: np.random.Generator,
+) -> tuple[dict[str, np.ndarray], int]:
+    """Each comparison of two strategies' rankings of each prompt, shape (n_prompts, quantities); reads of a half.
+
+    Args:
+        dealt, same: see `halves_of_two`.
+    """
+
+    def ranked(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        means = np.concatenate([mean_scores(values, chosen), np.full((len(chosen), 1), np.nan)], axis=1)
+        return means[:, places]  # -1, the padding, is the column of NaN
+
+    def compare(scores: np.ndarray, other: np.ndarray) -> np.ndarray:
+        table = np.stack(compare_rankings(scores, other), axis=-1)
+        defined = ~np.isnan(table)
+        with np.errstate(invalid="ignore"):
+            return np.where(defined, table, 0).sum(axis=0) / defined.sum(axis=0)  # over halvings
+
+    whole = [ranked(values, np.ones((1, values.shape[1]))) for values in (left, right)]
+    compared = {"between": compare(*whole)}
+    size = min(largest_half(values.shape[1], order) for values, order in zip((left, right), dealt, strict=True))
+    if size == 0:
+        return compared, 0
+    drawn = halves_of_two(dealt, same, size, halvings, rng=rng)
+    one, other_one = (ranked(left, chosen) for chosen in drawn[0])
+    two, other_two = (ranked(right, chosen) for chosen in drawn[1])
+    compared["between_halves"] = (compare(one, two) + compare(other_one, other_two)) / 2
+    compared["within_strategy"] = compare(one, other_one)
+    compared["within_other"] = compare(two, other_two)
+    return compared, size

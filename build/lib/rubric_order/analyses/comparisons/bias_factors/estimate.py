@@ -1,0 +1,131 @@
+"""Factors that consistency and fairness depend on: the stepwise regression of Shi et al."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.comparisons import comparison_reads, series
+from rubric_order.methods.uncertainty import stepwise
+
+COLUMNS = {
+    "scores": [
+        *KEYS,
+        *("unit_id", "group_id", "benchmark", "task", "candidate", "candidates", "lengths", "input_length"),
+        *("ordering", "repeat", "score", "position", "pattern"),
+    ]
+}
+OUTCOMES = ("position_consistency", "preference_fairness")
+GAPS = ("own", "others")
+CELL = ["judge", "dataset", "benchmark", "candidate", "task"]
+MEASURES = ["position_consistency", "preference_fairness", "win_rate"]
+LENGTHS = ["output_length", "input_length", "prompt_length"]
+SHARED = ["study", "profile", "condition", "strategy", "n"]
+
+
+def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """The last step of the search for what cells of judge, candidate and task differ by.
+
+    Args:
+        scores: of comparisons with a baseline, see `_comparisons`.
+        forms: see `position_consistency.estimate`.
+
+    Returns:
+        One row a study, profile, condition, strategy, dataset (``all``: all of them), `outcome`, `gap` and `removed`
+        term: what `stepwise.removals` says of the model that `stepwise.search` chose; ``none`` is that model as it is.
+        `judge` is ``all``; `offered` has the terms that the search began with, with blanks between them. Terms are the
+        judge, the candidate, the task, where they are known the mean lengths of the candidate's texts
+        (`output_length`), of the questions (`input_length`), and of question and both texts together (`prompt_length`;
+        what the template adds is the same for all), in thousands of characters, and the quality gap, in two kinds:
+        ``own`` is that of Shi et al., from the same judgments as the outcome; ``others`` is from the other judges'
+        judgments of the cell, which needs two judges. `n_cells` are the rows. A term without a row was not chosen, or
+        has one value.
+
+        An inconsistent pair adds half a win, so that a cell's own gap is at most half its consistency. A relation of
+        the two is there by arithmetic, whatever the judge; only that with the gap of others tells of quality.
+
+    Source: Shi et al., Judging the Judges, Appendix E. Rows are taken as independent, which cells of one question set
+    are not.
+    """
+    parts = [
+        _cells(dict(zip([*KEYS, "benchmark"], key, strict=True)), block, forms)
+        for table in ([scores] if isinstance(scores, pd.DataFrame) else scores)
+        for key, block in table.groupby([*KEYS, "benchmark"], sort=True)
+    ]
+    cells = pd.concat([part for part in parts if len(part)], ignore_index=True) if any(map(len, parts)) else None
+    rows: list[Row] = []
+    for key, block in cells.groupby(SHARED, sort=True) if cells is not None else ():
+        common = dict(zip(SHARED, key, strict=True)) | {"judge": EVERY}
+        datasets = sorted(block["dataset"].unique())
+        for dataset in [EVERY, *datasets] if len(datasets) > 1 else datasets:
+            chosen = _with_gaps(block if dataset == EVERY else block[block["dataset"] == dataset])
+            rows += (common | {"dataset": dataset} | row for row in _searched(chosen))
+    columns = [*KEYS, "outcome", "gap", "removed", "df", "sum_of_squares", "rss", "aic", "n_cells", "offered"]
+    return tidy.from_rows_with_gaps(rows, columns, ["outcome", "gap", "removed", "offered"])
+
+
+def _cells(about: Row, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """One row a cell of a judge with its measures; none where candidates are not compared with one baseline."""
+    block = block[block["candidate"].notna()]
+    if block.empty:
+        return block
+    run = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(about["benchmark"])))
+    size = run.groupby("unit_id")["order"].transform("size")
+    run = run[(size == size.max()) & (size > 1)]
+    if run.empty:
+        return run
+    winners, places = (run[name].to_numpy().reshape(-1, int(size.max())) for name in ("winner", "place"))
+    units = run.drop_duplicates("unit_id")
+    number = [
+        list(candidates).index(name) + 1
+        for candidates, name in zip(units["candidates"], units["candidate"], strict=True)
+    ]
+    lengths = [[np.nan, np.nan] if row is None else row for row in units["lengths"]]
+    asked = units["input_length"].to_numpy(dtype=float, na_value=np.nan) / 1000
+    values = units[CELL].assign(
+        position_consistency=series.consistent(winners),
+        preference_fairness=series.leaning(places, winners, p=about["n"]),
+        win_rate=series.overall_win_rate(winners, candidate=np.array(number), p=about["n"]),
+        output_length=[row[place - 1] / 1000 for row, place in zip(lengths, number, strict=True)],
+        input_length=asked,
+        prompt_length=asked + np.array([np.sum(row) for row in lengths]) / 1000,
+    )
+    means = values.groupby(CELL, sort=True, as_index=False).mean()
+    return means.dropna(subset=MEASURES).assign(**{key: about[key] for key in SHARED})
+
+
+def _with_gaps(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells with the quality gap by their own judge, and by the mean of the others."""
+    expected = 1 / cells["n"]
+    of_cell = cells.groupby([name for name in CELL if name != "judge"])["win_rate"]
+    others = of_cell.transform("size") - 1
+    mean = (of_cell.transform("sum") - cells["win_rate"]) / others.where(others > 0)
+    return cells.assign(own=(cells["win_rate"] - expected).abs(), others=(mean - expected).abs())
+
+
+def _searched(cells: pd.DataFrame) -> Iterator[Row]:
+    for gap in GAPS:
+        rows = cells.dropna(subset=gap)
+        factors = {"judge": rows["judge"], "candidate": rows["dataset"] + " " + rows["candidate"].astype(str)}
+        factors |= {"task": rows["dataset"] + " " + rows["task"].astype(str), "quality_gap": rows[gap]}
+        factors |= {name: rows[name] for name in LENGTHS if rows[name].notna().all()}
+        terms = {name: stepwise.columns(values) for name, values in factors.items() if values.nunique() > 1}
+        for outcome in OUTCOMES if len(rows) else ():
+            y = rows[outcome].to_numpy(dtype=float)
+            if sum(columns.shape[1] for columns in terms.values()) + 1 >= len(y) or y.std() == 0:
+                continue  # the model would fit everything, or there is nothing to explain
+            chosen = stepwise.search(y, terms)
+            for removal in stepwise.removals(y, {name: terms[name] for name in chosen}):
+                row = removal._asdict()
+                name = row.pop("term")
+                yield (
+                    row
+                    | {"outcome": outcome, "gap": gap, "removed": name or "none"}
+                    | {
+                        "n_cells": len(y),
+                        "offered": " ".join(terms),
+                    }
+                )

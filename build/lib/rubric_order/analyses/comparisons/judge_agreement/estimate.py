@@ -1,0 +1,149 @@
+"""Agreement among judges that compare candidates, and the results of their majority."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.intervals import Interval
+from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.comparisons import judge_panels, series
+from rubric_order.methods.comparisons.judge_panels import Panel
+from rubric_order.methods.uncertainty import cluster_robust, shares
+
+COLUMNS = {"scores": [*KEYS, *judge_panels.NEEDED]}
+MAJORITY = "majority"  # in place of a judge: the commonest choice of all
+LEAST_JUDGES = 3  # of a majority
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, forms: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    """Agreement of every two judges, disagreement of all, and consistency of their majority.
+
+    Args:
+        scores: of the probes that compare candidates, see `_comparisons`; one table a judge and dataset. A judge's
+            first run counts; of two judges the prompts that both have read, of all judges those that all have read.
+        confidence: see the package.
+        forms: see `position_consistency.estimate`.
+
+    Returns:
+        One row an estimate of a group of `KEYS`, `benchmark`, `other`, `quantity` and `level`. `quantity` is
+
+        - of a judge and an `other` judge: ``agreement``, the share of prompts in which both make the same choice, of
+          those in which both make one; ``agreement_decided``, the same of prompts in which neither calls a tie;
+          ``kappa``, agreement beyond what their shares of choices make by chance, see `judge_panels.kappa`.
+        - of judge ``all`` by `level`, a number of judges: ``at_most``, the share of prompts in which no more judges
+          than that choose otherwise than the commonest choice (without an interval where that is always so, as of
+          one of three judges and two options); ``consistency``, position consistency of the judges over comparisons
+          with that many (in the worse order), where there are any.
+        - of judge ``majority``, the commonest choice of three judges or more (a tie, where several are commonest):
+          ``position_consistency``, ``preference_fairness`` and ``first_last``, see `position_consistency`. Beside it,
+          of judge ``all``, ``mean_consistency``, the mean over judges of comparisons valid for each.
+
+    Source: Shi et al., Judging the Judges, Appendix C, Figures 3 and 4; kappa, the majority and intervals are ours.
+    """
+    rows: list[Row] = []
+    tables = [scores] if isinstance(scores, pd.DataFrame) else scores
+    for panel in judge_panels.panels(tables, forms):
+        parts = [_pairs(panel, confidence)]
+        common = panel.common()
+        if len(panel.judges) >= LEAST_JUDGES and len(common.reads):
+            parts += [_disagreement(common, confidence), _majority(common, confidence)]
+        rows += (panel.about | row | _flag(row) for part in parts for row in part)
+    words = ["benchmark", "other", "quantity", "flag"]
+    columns = [*KEYS, "benchmark", "other", "quantity", "level", "estimate", "ci_low", "ci_high"]
+    columns += ["n_judges", "n_values", "n_clusters", "flag"]
+    table = tidy.from_rows_with_gaps(rows, columns, words)
+    return table.astype({"level": "Int64"}).assign(confidence=confidence)
+
+
+def _flag(row: Row) -> Row:
+    few = "few clusters" if row["n_clusters"] < FEW_CLUSTERS else ""
+    return {"flag": ", ".join(filter(None, (row.get("flag", ""), few)))}
+
+
+def _pairs(panel: Panel, confidence: float) -> Iterator[Row]:
+    """The rows of every two judges."""
+    cluster = pd.factorize(panel.reads["group_id"])[0]
+    for place, judge in enumerate(panel.judges):
+        for further in range(place + 1, len(panel.judges)):
+            one, other = panel.winners[:, place], panel.winners[:, further]
+            both = (one != series.NONE) & (other != series.NONE)
+            decided = both & (one != series.TIE) & (other != series.TIE)
+            common = {"judge": judge, "other": panel.judges[further], "n_judges": 2}
+            for quantity, chosen in {"agreement": both, "agreement_decided": decided}.items():
+                ratio = shares.share((one == other)[chosen].astype(float), cluster[chosen], confidence)
+                yield common | {"quantity": quantity} | _row(ratio)
+            if both.any():
+                unit = np.unique(cluster[both], return_inverse=True)[1]
+                kappa = judge_panels.kappa(one[both], other[both], unit, panel.p, confidence)
+                sizes = {"n_values": int(both.sum()), "n_clusters": int(unit.max()) + 1}
+                yield common | {"quantity": "kappa"} | kappa.columns() | sizes
+
+
+def _row(ratio: shares.Ratio) -> Row:
+    return ratio.interval.columns() | {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
+
+
+def _series(panel: Panel) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Comparisons that are read in all orders: one row each, the numbers of their prompts, and the orders.
+
+    Shapes: (n, n_orders) and (n_orders, p) of the candidate at each place, from 1.
+    """
+    reads = panel.reads.assign(row=np.arange(len(panel.reads)))
+    size = reads.groupby("unit_id")["order"].transform("size")
+    reads = reads[(size == size.max()) & (size > 1)]
+    if reads.empty:
+        return reads, np.empty((0, 0), dtype=int), np.empty((0, panel.p), dtype=int)
+    rows = reads["row"].to_numpy().reshape(-1, int(size.max()))
+    shown = np.array([[int(digit) for digit in order] for order in reads["order"]]).reshape(*rows.shape, panel.p)
+    return reads.drop_duplicates("unit_id"), rows, shown
+
+
+def _disagreement(panel: Panel, confidence: float) -> Iterator[Row]:
+    off = judge_panels.off_the_mode(panel.winners, panel.p)
+    cluster = pd.factorize(panel.reads["group_id"])[0]
+    common = {"judge": EVERY, "other": "", "n_judges": len(panel.judges)}
+    options = panel.p + int((panel.winners == series.TIE).any())
+    most = len(panel.judges) - -(-len(panel.judges) // options)  # that can be off the commonest choice
+    for level in range(int(off.max()) + 1):
+        row = _row(shares.share((off <= level).astype(float), cluster, confidence))
+        always = {"ci_low": np.nan, "ci_high": np.nan} if level >= most else {}
+        yield common | {"quantity": "at_most", "level": level} | row | always
+    units, rows, _ = _series(panel)
+    if units.empty:
+        return
+    agreed = np.stack([series.consistent(panel.winners[rows, k]) for k in range(len(panel.judges))], axis=1)
+    worst, group = off[rows].max(axis=1), pd.factorize(units["group_id"])[0]
+    for level in np.unique(worst):
+        of_level = worst == level
+        clusters: np.ndarray = np.repeat(group[of_level], agreed.shape[1])
+        ratio = shares.share(agreed[of_level].ravel(), clusters, confidence)
+        yield common | {"quantity": "consistency", "level": int(level)} | _row(ratio)
+    ratio = shares.share(agreed.ravel(), np.repeat(group, agreed.shape[1]), confidence)
+    yield common | {"quantity": "mean_consistency"} | _row(ratio)
+
+
+def _majority(panel: Panel, confidence: float) -> Iterator[Row]:
+    units, rows, shown = _series(panel)
+    if units.empty:
+        return
+    winners = judge_panels.majority(panel.winners, panel.p)[rows]
+    at = np.argmax(shown == winners[..., None], axis=2) + 1
+    places = np.where(winners > series.TIE, at, winners)
+    group = pd.factorize(units["group_id"])[0]
+    common = {"judge": MAJORITY, "other": "", "n_judges": len(panel.judges)}
+    ratio = shares.share(series.consistent(winners), group, confidence)
+    yield common | {"quantity": "position_consistency"} | _row(ratio)
+    ratio = shares.mean(series.leaning(places, winners, p=panel.p), group, confidence, bounds=(-1, 1))
+    yield common | {"quantity": "preference_fairness"} | _row(ratio)
+    fit, told = series.place_preference(winners, shown, group)
+    weights = np.zeros(panel.p + 1)
+    weights[[0, panel.p - 1]] = 1, -1
+    interval = Interval.of(fit.interval(weights, confidence))
+    count = 0 if fit.problem else cluster_robust.counted(fit.influence)
+    row = {"quantity": "first_last", "n_values": told, "n_clusters": count, "flag": ", ".join(fit.flags)}
+    yield common | row | interval.columns()

@@ -1,0 +1,51 @@
+"""Agreement of every two judges that compare the same candidates, and what their majority says."""
+
+import pandas as pd
+
+from rubric_order.base.keys import EVERY
+from rubric_order.tables.columns import Estimated, Text, estimates, texts
+from rubric_order.tables.spec import ENDS, Rows, Table, select, taken, wide, with_flags_of
+
+CAPTION = (
+    "Judges that compare the same candidates, with {bootstrap[confidence]:.0%} intervals over questions. Agreement: "
+    "share of prompts in which two judges make the same choice; decided: of those in which neither calls a tie. "
+    "Kappa: agreement beyond that of two judges who choose as often as these do whatever the prompt (Cohen). "
+    "Agreement is about single prompts: two judges that prefer the same position agree for that reason as well. "
+    "Majority: consistency, fairness and log-odds of the first position of the commonest choice, a tie where several "
+    "are, beside the mean consistency of the single judges. Flag separated: only Firth's penalty keeps the log-odds "
+    "(beta) finite, which tell of their sign and not of their size. After Shi et al. (Judging the Judges), Appendix C."
+)
+KEYS = ["dataset", "benchmark", "profile", "strategy", "n", "judge", "other"]
+QUANTITIES = ["agreement", "agreement_decided", "kappa", "position_consistency", "preference_fairness", "first_last"]
+COUNTED = {"quantity": ["agreement", "position_consistency", "mean_consistency"]}
+
+
+def _rows(judge_agreement: pd.DataFrame) -> pd.DataFrame:
+    """One row a pair of judges, one of their majority, and one of all."""
+    chosen = select(judge_agreement, level=None)
+    counts = taken(COUNTED, "n_judges", "n_values", "n_clusters", "flag")
+    rows = wide(chosen, KEYS, [*QUANTITIES, "mean_consistency", counts])
+    return rows.assign(flag=with_flags_of(rows, select(chosen, quantity="first_last"), KEYS, "beta:"))
+
+
+def _with_mean(rows: pd.DataFrame) -> pd.DataFrame:
+    """The mean consistency of the single judges in place of that of all of them."""
+    ends = {f"position_consistency{end}": f"mean_consistency{end}" for end in ENDS.values()}
+    return rows.assign(**{name: rows[name].fillna(rows[mean]) for name, mean in ends.items()})
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study"),
+    columns=[
+        *texts("benchmark"),
+        Text("judge", names={EVERY: "all, mean"}),
+        *texts(other="other judge"),
+        *estimates(".3f", "agreement", agreement_decided="decided", missing=""),
+        Estimated("kappa", ".2f", missing=""),
+        Estimated("position_consistency", name="PC", missing=""),
+        Estimated("preference_fairness", "+.3f", name="PF", missing=""),
+        Estimated("first_last", "+.2f", name="beta", missing=""),
+        *texts(n_judges="judges", n_values="prompts", flag="flag"),
+    ],
+    printed=_with_mean,
+)

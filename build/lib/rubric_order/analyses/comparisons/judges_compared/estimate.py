@@ -1,0 +1,129 @@
+"""Judges of comparisons against each other, over the comparisons that both have read; and self-preference."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.comparisons import judge_panels, series
+from rubric_order.methods.comparisons.judge_panels import Panel
+from rubric_order.methods.uncertainty import shares
+
+COLUMNS = {"scores": [*KEYS, *judge_panels.NEEDED]}
+OUTCOMES = {"position_consistency": 1.0, "preference_fairness": 2.0}  # with the largest difference of two judges
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    forms: Mapping[str, Sequence[str]],
+    families: Mapping[str, Sequence[str]],
+) -> pd.DataFrame:
+    """Differences between judges, and what a judge adds to the win rate of its own family.
+
+    Args:
+        scores: of the probes that compare candidates, see `_comparisons`; one table a judge and dataset.
+        confidence: see the package.
+        forms: see `position_consistency.estimate`.
+        families: by judge how the names of the candidates of its own family begin.
+
+    Returns:
+        One row an estimate of a group of `KEYS`, `benchmark`, `task` (``all``: all of them), `other` judge and
+        `quantity`:
+
+        - ``position_consistency`` and ``preference_fairness``: of the judge less that of the other, over the
+          comparisons in which both have a choice in each order; with `of_judge` and `of_other`. Each order of judges
+          has its rows.
+        - ``self_preference`` of a judge with a family, against each other judge and all others together (`other`
+          ``all``): how much more often its own family wins against other candidates under the judge than under the
+          others, over the same prompts; a tie as a half. `of_judge` and `of_other` are the win rates.
+
+        Intervals are over questions, of paired differences. Self-preference is a difference of two judges: an other
+        judge that dislikes the family, or that sees less quality, gives it as well. Several others, and judges with
+        families of their own, tell these apart.
+
+    Source: Shi et al., Judging the Judges, Figure 6 (against GPT-4, t-tests there); a textbook's design of
+    self-preference (win rates of one family under its own judge and under others, same pairs); intervals are ours.
+    """
+    rows: list[Row] = []
+    tables = [scores] if isinstance(scores, pd.DataFrame) else scores
+    for panel in judge_panels.panels(tables, forms):
+        parts = [_differences(panel, confidence), _self_preference(panel, families, confidence)]
+        rows += (panel.about | row for part in parts for row in part)
+    words = ["benchmark", "task", "other", "quantity", "flag"]
+    columns = [*KEYS, *words[:4], "estimate", "ci_low", "ci_high", "of_judge", "of_other"]
+    columns += ["n_values", "n_clusters", "flag"]
+    return tidy.from_rows_with_gaps(rows, columns, words).assign(confidence=confidence)
+
+
+def _differences(panel: Panel, confidence: float) -> Iterator[Row]:
+    """The rows of consistency and fairness."""
+    reads = panel.reads.assign(row=np.arange(len(panel.reads)))
+    size = reads.groupby("unit_id")["order"].transform("size")
+    reads = reads[(size == size.max()) & (size > 1)]
+    if reads.empty:
+        return
+    rows = reads["row"].to_numpy().reshape(-1, int(size.max()))
+    orders = np.array([[int(digit) for digit in order] for order in reads["order"]]).reshape(*rows.shape, panel.p)
+    units = reads.drop_duplicates("unit_id")
+    outcomes = []
+    for place in range(len(panel.judges)):
+        winners = panel.winners[:, place][rows]
+        at = np.argmax(orders == winners[..., None], axis=2) + 1
+        places = np.where(winners > series.TIE, at, winners)
+        outcomes.append((series.consistent(winners), series.leaning(places, winners, p=panel.p)))
+    tasks = units["task"].astype(str).to_numpy()
+    group = pd.factorize(units["group_id"])[0]
+    for one, judge in enumerate(panel.judges):
+        for two, other in enumerate(panel.judges):
+            if one == two:
+                continue
+            for task in [EVERY, *np.unique(tasks)]:
+                chosen = np.ones(len(tasks), dtype=bool) if task == EVERY else tasks == task
+                if np.isnan(outcomes[one][0][chosen] + outcomes[two][0][chosen]).all():
+                    continue  # the two have no comparison of the task in common
+                for (quantity, bound), mine, theirs in zip(OUTCOMES.items(), outcomes[one], outcomes[two], strict=True):
+                    keys = {"judge": judge, "other": other, "task": task, "quantity": quantity}
+                    yield keys | _paired(mine[chosen], theirs[chosen], group[chosen], confidence, bound=bound)
+
+
+def _paired(mine: np.ndarray, theirs: np.ndarray, group: np.ndarray, confidence: float, *, bound: float) -> Row:
+    has_both = ~np.isnan(mine) & ~np.isnan(theirs)
+    ratio = shares.mean((mine - theirs)[has_both], group[has_both], confidence, bounds=(-bound, bound))
+    row: Row = ratio.interval.columns() | {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
+    row |= {"flag": "few clusters" if ratio.n_clusters < FEW_CLUSTERS else ""}
+    if has_both.any():
+        row |= {"of_judge": float(mine[has_both].mean()), "of_other": float(theirs[has_both].mean())}
+    return row
+
+
+def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confidence: float) -> Iterator[Row]:
+    candidates = np.array([list(map(str, row)) for row in panel.reads["candidates"]], dtype=object).reshape(-1, panel.p)
+    group = pd.factorize(panel.reads["group_id"])[0]
+    for place, judge in enumerate(panel.judges):
+        if not families.get(judge):
+            continue
+        own = np.array([[name.startswith(tuple(families[judge])) for name in row] for row in candidates.tolist()])
+        mixed = own.any(axis=1) & ~own.all(axis=1)  # only these can tell: one family against other candidates
+        values = np.stack([_won(panel.winners[:, k], own) for k in range(len(panel.judges))], axis=1)[mixed]
+        others = [k for k in range(len(panel.judges)) if k != place]
+        common = {"judge": judge, "task": EVERY, "quantity": "self_preference"}
+        for k in others:
+            row = _paired(values[:, place], values[:, k], group[mixed], confidence, bound=1.0)
+            if row["n_values"]:  # else the two have no prompt with the family in common
+                yield common | {"other": panel.judges[k]} | row
+        if len(others) > 1:
+            mean = values[:, others].mean(axis=1)  # of prompts that all others have decided
+            row = _paired(values[:, place], mean, group[mixed], confidence, bound=1.0)
+            if row["n_values"]:
+                yield common | {"other": EVERY} | row
+
+
+def _won(winners: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """1 where a candidate of the family is chosen, 0 where another is, a half of a tie, NaN without a choice."""
+    chosen = own[np.arange(len(own)), np.maximum(winners - 1, 0)].astype(float)
+    return np.where(winners == series.NONE, np.nan, np.where(winners == series.TIE, 0.5, chosen))

@@ -1,0 +1,65 @@
+"""Consistency, fairness and the worth of each position to judges that choose from lists."""
+
+import pandas as pd
+
+from rubric_order.base.keys import EVERY
+from rubric_order.tables.columns import UNDEFINED, Estimated, Number, Row, cell, estimates, flags, texts
+from rubric_order.tables.spec import Rows, Table, estimate, select, taken, wide, with_flags_of
+
+CAPTION = (
+    "Position bias of judges that choose the best of a list, with {bootstrap[confidence]:.0%} intervals over "
+    "questions. PC, position consistency: share of lists with one winner, or a tie, in all orders, of those with a "
+    "verdict in each; chance is the PC of a judge that draws a position in each order and calls as many ties, alike "
+    "in all lists: where ties gather in some lists, chance alone gives more. PF, preference fairness: share of lists "
+    "that are inconsistent and count for another position than the first, less that of those that count for the "
+    "first; a list counts by its most chosen position. Several positions stand against the first, so a judge without "
+    "a preferred place does not have a PF of 0: column even gives its PF. Two winners: share of lists in which two "
+    "candidates win; the other inconsistent lists have one winner and ties. Positions: what each position adds to a "
+    "candidate's log-odds, from the first to the last; they sum to 0. Beta: the first less the last (conditional "
+    "logit, Firth's penalty). Errors: answers without a verdict. RS, repetition stability: share of the commonest "
+    "verdict among reads of one prompt. Marked: a beta that is separated: only the penalty keeps it finite, so read "
+    "its sign and not its size."
+)
+KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "n"]
+CHANCE, EVEN = "consistency_by_chance", "fairness_of_even_places"  # without intervals
+VALUES = ["repetition_stability", "position_consistency", taken(CHANCE, estimate=CHANCE), "preference_fairness"]
+VALUES += [taken(EVEN, estimate=EVEN), "strict_flips", "soft_flips", "error_rate", "first_last", "excess"]
+COUNTS = taken("position_consistency", n_values="n_lists", n_clusters="n_questions")
+
+
+def _rows(position_consistency: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, profile, benchmark, strategy and length of lists, over all tasks.
+
+    Returns:
+        Each quantity with `_low` and `_high`; `place_1` and so on, what a position is worth, with the same. `n_lists`
+        have a verdict in each order, of `n_questions` questions.
+    """
+    chosen = select(position_consistency, cluster="group", task=EVERY)
+    places = range(1, chosen["n"].max() + 1) if len(chosen) else ()
+    worth = [estimate("place_preference", f"place_{place}", position=place) for place in places]
+    rows = wide(chosen, KEYS, [*VALUES, *worth, COUNTS]).fillna({"n_lists": 0, "n_questions": 0})
+    rows = rows.astype({"n_lists": "Int64", "n_questions": "Int64"}).assign(flag=flags(rows["n_questions"]))
+    return rows.assign(flag=with_flags_of(rows, select(chosen, quantity="first_last"), KEYS, "beta:"))
+
+
+def _worth(row: Row) -> str:
+    """Worth of the positions, with blanks between them; lists of a row may be the shorter ones."""
+    worth = [row.get(f"place_{place}") for place in range(1, row["n"] + 1)]
+    return " ".join(f"{value:+.2f}" for value in worth) if pd.notna(worth).all() else UNDEFINED
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study"),
+    columns=[
+        *texts("judge", "profile", "benchmark", "strategy", n="length"),
+        *estimates(".2f", repetition_stability="RS", position_consistency="PC"),
+        Number(CHANCE, ".2f", name="chance"),
+        Estimated("preference_fairness", "+.2f", name="PF"),
+        Number(EVEN, "+.2f", name="even"),
+        Number("strict_flips", ".2f", name="two winners"),
+        cell("positions", _worth),
+        Estimated("first_last", "+.2f", name="beta"),
+        Number("error_rate", name="errors"),
+        *texts(n_lists="lists", flag="flag"),
+    ],
+)

@@ -1,0 +1,94 @@
+"""Stability, consistency and fairness of judges that compare candidates, as Shi et al. print them."""
+
+import pandas as pd
+
+from rubric_order.base.keys import EVERY
+from rubric_order.tables.columns import Estimated, Number, Text, estimates, flags, texts, varied
+from rubric_order.tables.spec import Rows, Table, Taken, estimate, select, taken, wide, with_flags_of
+
+CAPTION = (
+    "Position bias of judges that compare answers, after Shi et al. (Judging the Judges, Table 2), with "
+    "{bootstrap[confidence]:.0%} intervals over questions (in the CSV file also over what questions share, such as a "
+    "project). RS, repetition stability: share of the commonest verdict among reads of one prompt; a read without a "
+    "verdict counts against it. PC, position consistency: share of comparisons with one winner in all orders, of "
+    "those with a verdict in each; ± is the standard deviation over cells of candidate and task, which says how these "
+    "differ and not how sure a number is. PF, preference fairness: share of inconsistent comparisons that count for "
+    "recency less that for primacy; its size is at most 1 - PC by arithmetic. Of lists, PF of a judge without a "
+    "preferred position is not 0 but as in the column even. Beta: how much more the first position adds to a "
+    "candidate's log-odds than the last (conditional logit, Firth's penalty); unlike PF it does not shrink where a "
+    "judge is decisive. It takes ties by Davidson's model: of a judge that calls a tie where two candidates are closer "
+    "than some limit, it comes out too large, by 13% with 12% of ties and by 24% with 24%. By rules shi2025, those of "
+    "the paper's code, the verdict is the answer's first [[A]] or Choice: A, PF is a share of all comparisons, and ± "
+    "of RS the mean over prompts of the standard deviation within a prompt; this table is by rules "
+    "{position_consistency[rules]}. Two reads of one prompt also disagree by chance: excess is how much more often two "
+    "orders disagree than two reads of one order; undefined where no order was read twice, so that noise and order are "
+    "not separated. Marked: RS below {least_stability:g}, or more than {most_errors:.0%} answers without a verdict; "
+    "and beta where it is separated: only the penalty keeps it finite, and it tells of the sign and not of the size."
+)
+KEYS = ["study", "judge", "profile", "dataset", "benchmark", "strategy", "n"]
+EVEN = "fairness_of_even_places"
+
+
+def _measured(*quantities: str, **columns: str) -> list[Taken]:
+    """Estimates, the values of other columns, and intervals over groups and over what groups share."""
+    values = []
+    for quantity in quantities:
+        own = {"estimate": "", **columns, "ci_low": "_low", "ci_high": "_high"}
+        for cluster, ends in (("group", own), ("source", {"ci_low": "_source_low", "ci_high": "_source_high"})):
+            names = {column: f"{quantity}{end}" for column, end in ends.items()}
+            values.append(Taken(names, {"quantity": quantity, "cluster": cluster}))
+    return values
+
+
+MEASURES = _measured("repetition_stability", "position_consistency", "preference_fairness", sd="_sd")
+MEASURES += _measured("error_rate")
+FURTHER = _measured("inconsistent_primacy", "strict_flips", "soft_flips", "same_order", "other_order", "excess")
+FURTHER += [taken({"quantity": EVEN, "cluster": "group"}, estimate=EVEN)]
+FURTHER += [estimate("first_last", "beta", cluster="group")]
+COUNTS = taken({"quantity": "position_consistency", "cluster": "group"}, n_values="n_pairs", n_clusters="n_questions")
+
+
+def _rows(
+    position_consistency: pd.DataFrame, *, least_stability: float, most_errors: float, judge_names: dict[str, str]
+) -> pd.DataFrame:
+    """One row a judge, profile, benchmark and strategy, over all tasks.
+
+    Args:
+        least_stability, most_errors: what is marked in column `flag`.
+        judge_names: what judges are called; the id stands in `judge_id`.
+
+    Returns:
+        Each quantity with `_low` and `_high`, of stability, consistency and fairness also `_sd` (by the statistic's
+        rules); the same with `_source` over what questions share, where they share anything. `n_pairs` comparisons have
+        a verdict in each order, of `n_questions` questions. `beta` is the preference for the first position over the
+        last.
+    """
+    chosen = select(position_consistency, task=EVERY)
+    rows = wide(chosen, KEYS, [*MEASURES, COUNTS, *FURTHER]).fillna({"n_pairs": 0, "n_questions": 0})
+    rows = rows.astype({"n_pairs": "Int64", "n_questions": "Int64"})
+    unstable = ["low stability" if value < least_stability else "" for value in rows["repetition_stability"]]
+    failing = ["many errors" if value > most_errors else "" for value in rows["error_rate"]]
+    rows.insert(rows.columns.get_loc("n_questions") + 1, "flag", flags(rows["n_questions"], unstable, failing))
+    rows["flag"] = with_flags_of(rows, select(chosen, cluster="group", quantity="first_last"), KEYS, "beta:")
+    rows = rows.assign(judge_id=rows["judge"], judge=[judge_names.get(name, name) for name in rows["judge"]])
+    first, last = ["judge", "benchmark"], ["judge_id", "profile", "dataset", "n", "study", "strategy"]
+    return rows[[*first, *(name for name in rows if name not in (*first, *last)), *last]]
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study"),
+    columns=[
+        *texts("judge", "profile", "benchmark"),
+        Text("strategy", when=varied("strategy")),
+        Text("n", name="candidates", when=lambda rows: (rows["n"] != 2).any()),
+        Estimated("repetition_stability", ".2f", name="RS"),
+        Number("repetition_stability_sd", ".2f", name="± of RS"),
+        Estimated("position_consistency", ".2f", name="PC"),
+        Number("position_consistency_sd", ".2f", name="± of PC"),
+        Estimated("preference_fairness", "+.2f", name="PF"),
+        Number(EVEN, ".2f", name="even"),
+        *estimates("+.2f", "beta", "excess"),
+        Number("error_rate", name="errors"),
+        *texts(n_pairs="pairs", flag="flag"),
+    ],
+)

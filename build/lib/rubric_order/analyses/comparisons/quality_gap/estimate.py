@@ -1,0 +1,106 @@
+"""Consistency, fairness and place preference of comparisons by the quality gap of what is compared."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import FEW_CLUSTERS, KEYS
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.comparisons import quality_gap, series
+from rubric_order.methods.uncertainty import cluster_robust, shares
+
+COLUMNS = {"scores": [*KEYS, *quality_gap.NEEDED]}
+BINS = 4
+FEW_CELLS = "few cells"
+OUTCOMES = {"position_consistency": "consistent", "preference_fairness": "leaning"}
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, forms: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    """Slopes over the quality gap, and estimates of comparisons with a small one and a large one.
+
+    Args:
+        scores: of comparisons with a baseline, see `_comparisons`; one table a judge and dataset.
+        confidence: see the package.
+        forms: see `position_consistency.estimate`.
+
+    Returns:
+        One row an estimate of a group of `KEYS`, `benchmark`, `kind` of gap (``own``, ``crossed``, ``others``,
+        ``human``, see `quality_gap.settings`) and `quantity`:
+
+        - ``slope_consistency`` and ``slope_fairness``: how much consistency, and the size of fairness's inconsistent
+          share with its sign (leaning to recency), rise with each unit of the gap; least squares over comparisons.
+        - ``position_consistency``, ``preference_fairness`` and ``first_last`` (see `position_consistency`) in each
+          `bin` of about a quarter of the comparisons, from the smallest gaps on, with the mean `gap`. Comparisons with
+          one gap share a bin, see `quality_gap.bins`; where that leaves a single one there are none.
+
+        Only the gaps of other questions, of other judges and of people share no judgment with the outcome: an ``own``
+        gap has a slope at any judge, also one that does not look at quality. Intervals are over questions; `crossed`
+        gaps are from other questions of the same candidate and task, so that they tell of candidates, not of answers.
+        With fewer than `quality_gap.LEAST_CELLS` cells of candidate and task they are tied to the outcome (see
+        `quality_gap.few_cells`): slopes are then NaN with the flag ``few cells``, and there are no bins. With more
+        cells a cut between bins still goes through cells of like win rates, and parts their comparisons by outcome.
+
+    Source: Shi et al., Judging the Judges, Section 4, Figures 2 (d) to (f) and 5; all but ``own`` is ours.
+    """
+    rows: list[Row] = []
+    for setting, table in quality_gap.settings([scores] if isinstance(scores, pd.DataFrame) else scores, forms):
+        for judge, block in table.groupby("judge", sort=True):
+            for kind in quality_gap.KINDS:
+                part = block[block[kind].notna()]
+                if len(part) > BINS:
+                    same = setting | {"judge": judge, "kind": kind}
+                    rows += (same | row for row in _slopes(part, kind, confidence))
+                    if not quality_gap.few_cells(part, kind):
+                        rows += (same | row for row in _by_bin(part, kind, int(setting["n"]), confidence))
+    words = ["benchmark", "kind", "quantity", "flag"]
+    columns = [*KEYS, "benchmark", "kind", "quantity", "bin", "gap", "estimate", "ci_low", "ci_high", "p"]
+    columns += ["n_values", "n_clusters", "flag"]
+    return tidy.from_rows_with_gaps(rows, columns, words).astype({"bin": "Int64"}).assign(confidence=confidence)
+
+
+def _slopes(block: pd.DataFrame, kind: str, confidence: float) -> Iterator[Row]:
+    cluster = pd.factorize(block["group_id"])[0]
+    count = int(cluster.max()) + 1
+    x = np.column_stack([np.ones(len(block)), block[kind]])
+    products = cluster_robust.sums_by(cluster, np.arange(len(x)), None, count, x[:, :, None] * x[:, None, :])
+    for quantity, column in zip(("slope_consistency", "slope_fairness"), OUTCOMES.values(), strict=True):
+        y = block[column].to_numpy(dtype=float)
+        right = cluster_robust.sums_by(cluster, np.arange(len(x)), None, count, x * y[:, None])
+        fit = cluster_robust.least_squares(right, products).fit()
+        row = fit.interval(np.array([0.0, 1.0]), confidence)
+        untold = quality_gap.few_cells(block, kind)
+        kept = {key: np.nan if untold else row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
+        flag = ", ".join(filter(None, (FEW_CELLS if untold else "", _few(count))))
+        yield {"quantity": quantity, "n_values": len(block), "n_clusters": count, "flag": flag} | kept
+
+
+def _few(count: int) -> str:
+    return "few clusters" if count < FEW_CLUSTERS else ""
+
+
+def _by_bin(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterator[Row]:
+    which = quality_gap.bins(block[kind].to_numpy(dtype=float), BINS)
+    for number in range(1, which.max() + 2 if which.any() else 1):
+        part = block[which == number - 1]
+        cluster = pd.factorize(part["group_id"])[0]
+        common = {"bin": number, "gap": float(part[kind].mean()), "n_values": len(part)}
+        for quantity, column in OUTCOMES.items():
+            values = part[column].to_numpy(dtype=float)
+            if quantity == "position_consistency":
+                ratio = shares.share(values, cluster, confidence)
+            else:
+                ratio = shares.mean(values, cluster, confidence, bounds=(-1, 1))
+            row = {"quantity": quantity, "n_clusters": ratio.n_clusters, "flag": _few(ratio.n_clusters)}
+            yield common | row | ratio.interval.columns()
+        fit, _ = series.place_preference(np.stack(part["winners"]), np.stack(part["shown"]), cluster)
+        weights = np.zeros(p + 1)
+        weights[[0, p - 1]] = 1, -1
+        row = fit.interval(weights, confidence)
+        clusters = 0 if fit.problem else cluster_robust.counted(fit.influence)
+        kept = {key: row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
+        flag = ", ".join(filter(None, (*fit.flags, _few(clusters))))
+        yield common | {"quantity": "first_last", "n_clusters": clusters, "flag": flag} | kept

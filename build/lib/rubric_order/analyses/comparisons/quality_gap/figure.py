@@ -1,0 +1,115 @@
+"""Consistency and fairness of comparisons by the candidates' win rates, with what is there by arithmetic."""
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
+from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
+
+CAPTION = (
+    "Cells of judge, candidate and task. First: consistency and fairness; no cell can be in the grey, where fairness "
+    "is larger than one less consistency. Then consistency by the candidate's overall win rate over the baseline: "
+    "from the same judgments, as in Shi et al.; from the other half of the questions; and from the other judges. In "
+    "the first of these no cell can be in the grey, where consistency is below twice the distance of the win rate "
+    "from even; the other two have no such bound. Then fairness by the win rate in the same judgments. Lines: a judge "
+    "whose verdicts are drawn from quality and its own preference for a position alone. Last: beta in about quarters "
+    "of the comparisons by the gap from other questions (nothing with fewer than 20 cells), with "
+    "{bootstrap[confidence]:.0%} intervals; an arrow at the frame: the interval goes on. Of "
+    "lists without a baseline each candidate of a list counts for its cell, and there is no beta. After Shi et al. "
+    "(Judging the Judges), Figures 2 (c) to (f) and 5; what is not from the same judgments, bounds and lines are ours."
+)
+GREY: dict[str, Any] = {"color": "0.88", "linewidth": 0, "zorder": 0}
+PANELS = (
+    ("own", "position_consistency", "preference_fairness", "Fairness by consistency"),
+    ("own", "win_rate", "position_consistency", "Consistency, same judgments"),
+    ("crossed", "win_rate", "position_consistency", "Consistency, other questions"),
+    ("others", "win_rate", "position_consistency", "Consistency, other judges"),
+    ("own", "win_rate", "preference_fairness", "Fairness, same judgments"),
+)
+NAMES = {
+    "position_consistency": "Position consistency",
+    "preference_fairness": "Preference fairness",
+    "win_rate": "Overall win rate",
+}
+
+
+def draw(
+    quality_cells: pd.DataFrame, quality_gap: pd.DataFrame, *, view: View, layout: Layout, labels: Labels
+) -> Figure:
+    """Six panels a benchmark; each benchmark starts a row.
+
+    Args:
+        quality_cells: see `quality_cells.estimate`. quality_gap: see `quality_gap.estimate`.
+    """
+    cells, slopes = (view.rows(table, "study", "profile") for table in (quality_cells, quality_gap))
+    if cells.empty:
+        return style.nothing(f"No comparisons in several orders in study {view.study}", layout)
+    keys = ["benchmark", "dataset", "strategy", "n"]
+    blocks = list(cells.groupby(keys, sort=False))
+    columns = min(layout.columns, len(PANELS) + 1)
+    rows = -(-(len(PANELS) + 1) // columns) * len(blocks)
+    size = (layout.width_in, min(0.93 * layout.width_in / columns, style.scaled(2.2)) * rows)
+    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    for (key, block), row in zip(blocks, axes.reshape(len(blocks), -1), strict=True):
+        panels = row[: len(PANELS) + 1]
+        for axis in row[len(panels) :]:
+            axis.set_visible(False)
+        p = int(key[-1])
+        for axis, (kind, x, y, title) in zip(panels, PANELS, strict=False):
+            _bound(axis, kind, x, y, p)
+            for judge, part in block.groupby("judge", sort=False):
+                look = style.look(labels.place_of_judge(judge))
+                points = part[part["kind"] == kind]
+                seen = {"color": look["color"], "marker": look["marker"], "label": labels.judge(judge)}
+                axis.scatter(points[x], points[y], s=style.scaled(2.2) ** 2, alpha=0.5, linewidths=0, zorder=2, **seen)
+                line = part[part["kind"] == "implied"]
+                axis.plot(line[x], line[y], color=look["color"], linewidth=style.scaled(1.1), zorder=3)
+            axis.set_title(f"{labels.dataset(key[0])}\n{title}" if axis is panels[0] else title)
+            axis.set_xlabel(NAMES[x])
+            axis.set_ylabel(NAMES[y])
+        _beta(panels[-1], rows_with(slopes, **dict(zip(keys, key, strict=True))), labels)
+    style.legend_above(figure, 4)
+    return figure
+
+
+def _bound(axis: Axes, kind: str, x: str, y: str, p: int) -> None:
+    """Draw in grey where no cell can be, of the panels with a bound."""
+    if x == "position_consistency":
+        axis.fill_between([0, 1], [1, 0], [1, 1], **GREY)
+        axis.fill_between([0, 1], [-1, 0], [-1, -1], **GREY)
+    elif y == "preference_fairness":
+        axis.axhline(0, **style.no_effect())
+    elif kind == "own":
+        rate = np.linspace(0, 1, 101)
+        axis.fill_between(rate, least_consistency(rate, p), **GREY)
+    low = -1.05 if y == "preference_fairness" else -0.03
+    axis.set(xlim=(-0.03, 1.03), ylim=(low, 1.05))
+
+
+def least_consistency(rate: np.ndarray, p: int) -> np.ndarray:
+    """The least consistency that cells with an overall win rate can have.
+
+    Each inconsistent comparison adds 1/p to the rate: a higher rate takes consistent wins, a lower one others' wins.
+    """
+    return np.where(rate >= 1 / p, (rate - 1 / p) / (1 - 1 / p), 1 - p * rate)
+
+
+def _beta(axis: Axes, rows: pd.DataFrame, labels: Labels) -> None:
+    rows = rows_with(rows, quantity="first_last", kind="crossed").dropna(subset="estimate")
+    axis.axhline(0, **style.no_effect())
+    reach = 1.6 * rows["estimate"].abs().max()  # intervals of few comparisons would press all others together
+    if reach > 0:
+        axis.set_ylim(-reach, reach)
+    for judge, part in rows.groupby("judge", sort=False):
+        look = style.look(labels.place_of_judge(judge)) | {"linestyle": "-", "label": labels.judge(judge)}
+        axis.errorbar(part["gap"], part["estimate"], yerr=style.half_intervals(part), **look)
+        if reach > 0:
+            style.arrows(axis, part, part["gap"], reach, look["color"], upright=True)
+    axis.set(title="Beta, other questions", xlabel="Quality gap", ylabel="Beta (log-odds)")

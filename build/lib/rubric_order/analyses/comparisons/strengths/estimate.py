@@ -1,0 +1,214 @@
+"""Strengths of the candidates that a judge compares, with and without what places are worth to it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import randomness
+from rubric_order.base.intervals import UNKNOWN, Interval
+from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.comparisons import comparison_reads, series
+from rubric_order.methods.comparisons import strengths as method
+from rubric_order.methods.uncertainty import cluster_robust
+
+COLUMNS = {
+    "scores": [
+        *KEYS,
+        *("unit_id", "group_id", "benchmark", "task", "candidate", "candidates", "baseline"),
+        *("ordering", "repeat", "tie", "score", "position", "pattern", "ranking"),
+    ]
+}
+# Models, and which of the orders each is fitted to; all of them by default.
+MODELS = {"with places": None, "without places": None, "first order": 0, "last order": -1}
+NOT_TOLD = "not identified"
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    resamples: int,
+    seed: int,
+    forms: Mapping[str, Sequence[str]],
+) -> pd.DataFrame:
+    """Strengths and ranks of candidates that comparisons connect.
+
+    Args:
+        scores: of the probes that compare candidates, see `_comparisons`; one table a judge and dataset.
+        confidence, seed: see the package. resamples: draws of strengths from which ranges of ranks come.
+        forms: see `position_consistency.estimate`.
+
+    Returns:
+        One row an estimate of a group of `KEYS`, `benchmark`, `model`, `candidate` (``all``: all of them) and
+        `quantity`. `model` is ``with places`` or ``without places``, of all reads, see `strengths.fit`; ``first
+        order`` and ``last order`` are without places, of the reads in the first of the orders and in the last. The
+        quantities are
+
+        - ``strength``: log-odds over the baseline; without a baseline over the mean of the candidates. ``rank``: by it,
+          1 the strongest; its interval holds the ranks of strengths drawn about the estimates, with their covariance.
+        - ``place_preference`` of a `position`: see `position_consistency.estimate`; here with strengths in the model.
+        - ``first_last`` is the first place's less the last's; of model ``Rao-Kupper``, which has the ties of pairs as
+          what lies between two thresholds, it is a check of Davidson's model of ties.
+        - ``tie``: log-weight of a tie over equal candidates without a preferred place; ``separated`` where ties are
+          offered and none is called, which has no finite number.
+        - ``reversals``: the share of pairs of candidates in another order than with places; of ``last order``, than by
+          the first order. How much of that is chance is not separated.
+
+        A candidate that nobody, or everybody, in the largest connected set beats has no number, and the flag says so.
+        What the design does not tell has none either, and the flag ``not identified``: where one side always stands
+        first, its strength cannot be told from its place. Ranks are told where all strengths of the set are.
+
+    Source: see `strengths.fit`; intervals take questions as the sample.
+    """
+    rows: list[Row] = []
+    keys = [*KEYS, "benchmark"]
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        for key, block in table.groupby(keys, sort=True):
+            common = dict(zip(keys, key, strict=True))
+            reads = comparison_reads.prepared(block, forms.get(common["benchmark"]))
+            reads = reads[reads["winner"] != series.NONE]
+            if len(reads):
+                rng = randomness.generator(seed, "strengths", *map(str, key))
+                rows += (common | row for row in _of_block(reads, common["n"], confidence, resamples, rng))
+    words = ["benchmark", "model", "candidate", "quantity", "flag"]
+    columns = [*keys, "model", "candidate", "quantity", "position", "estimate", "ci_low", "ci_high"]
+    columns += ["n_reads", "n_clusters", "flag"]
+    return tidy.from_rows_with_gaps(rows, columns, words).assign(confidence=confidence)
+
+
+def _of_block(
+    reads: pd.DataFrame, p: int, confidence: float, resamples: int, rng: np.random.Generator
+) -> Iterator[Row]:
+    choices, candidates = _choices(reads, p)
+    orders = np.unique(reads["order"])
+    baseline = reads["baseline"].iloc[0]
+    origin = candidates.index(baseline) if baseline in candidates else None
+    fitted: dict[str, tuple[np.ndarray, str]] = {}
+    for model, order in MODELS.items():
+        if order is not None and len(orders) < 2:
+            continue
+        some = choices if order is None else choices.rows((reads["order"] == orders[order]).to_numpy())
+        strengths = method.fit(some, len(candidates), places=model == "with places")
+        at = None if origin is not None and not strengths.connected[origin] else origin
+        weights = _contrasts(strengths, len(candidates), at)
+        told = strengths.connected & np.array([strengths.found.tells(row) for row in weights])
+        values = np.full(len(candidates), np.nan)
+        values[told] = (weights @ strengths.found.coefficients)[told]
+        common = {"model": model, "n_reads": strengths.reads}
+        yield from (
+            common | row for row in _of_candidates(strengths, weights, candidates, values, confidence, resamples, rng)
+        )
+        if model == "with places":
+            yield from (common | row for row in _of_places(strengths, len(candidates), p, choices, confidence))
+            if p == 2 and choices.tie.all():
+                yield {"n_reads": len(choices.shown)} | _rao_kupper(choices, len(candidates), confidence)
+        why = strengths.found.problem or (NOT_TOLD if not told[strengths.connected].all() else "")
+        other, problem = fitted.get("first order" if model == "last order" else "with places", (None, ""))
+        if other is not None:
+            both = ~np.isnan(values) & ~np.isnan(other)
+            turned, pairs = method.reversed_pairs(values[both], other[both])
+            share = turned / pairs if pairs else np.nan
+            flag = "" if pairs else why or problem
+            yield common | {"candidate": EVERY, "quantity": "reversals", "estimate": share, "flag": flag}
+        fitted[model] = values, why
+
+
+def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> Row:
+    """Effect of the first place by the other model of ties."""
+    fit = method.rao_kupper(choices, count)
+    interval = Interval.of(fit.interval(np.eye(count + 2)[count], confidence))
+    clusters = 0 if fit.problem else cluster_robust.counted(fit.influence)
+    flag = fit.problem or ("" if fit.tells(np.eye(count + 2)[count]) else NOT_TOLD)
+    common = {"model": "Rao-Kupper", "candidate": EVERY, "quantity": "first_last", "flag": flag}
+    return common | {"n_clusters": clusters} | interval.columns()
+
+
+def _choices(reads: pd.DataFrame, p: int) -> tuple[method.Choices, list[str]]:
+    """The reads with candidates by number, and their names."""
+    listed = np.array([list(map(str, row)) for row in reads["candidates"]], dtype=object).reshape(-1, p)
+    candidates, number = np.unique(listed.astype(str), return_inverse=True)
+    orders = np.array([list(row) for row in reads["ordering"]], dtype=int).reshape(-1, p) - 1
+    shown = np.take_along_axis(number.reshape(-1, p), orders, axis=1)
+    place = reads["place"].to_numpy()
+    chosen = np.where(place == series.TIE, p, place - 1)[:, None]
+    if reads["ranking"].notna().all():
+        ranked = np.array([list(row) for row in reads["ranking"]], dtype=int).reshape(-1, p) - 1
+        chosen = np.take_along_axis(np.argsort(orders, axis=1), ranked, axis=1)
+    cluster = pd.factorize(reads["group_id"])[0]
+    return method.Choices(shown, chosen, reads["tie"].to_numpy(dtype=bool), cluster), candidates.tolist()
+
+
+def _contrasts(found: method.Strengths, count: int, origin: int | None) -> np.ndarray:
+    """Weights of each candidate's strength over the baseline's, or over the mean of those that are connected."""
+    k = len(found.found.coefficients)
+    weights = np.eye(count, k)
+    if origin is not None:
+        return weights - weights[origin]
+    mean = np.zeros(k)
+    mean[:count] = found.connected / max(found.connected.sum(), 1)
+    return weights - mean
+
+
+def _of_candidates(
+    found: method.Strengths,
+    weights: np.ndarray,
+    names: list[str],
+    values: np.ndarray,
+    confidence: float,
+    resamples: int,
+    rng: np.random.Generator,
+) -> Iterator[Row]:
+    told = ~np.isnan(values)
+    # Among some of the candidates alone ranks would be others.
+    inside = np.flatnonzero(told if told[found.connected].all() else np.zeros(len(told), dtype=bool))
+    ranks = dict(zip(inside, method.ranks(values[inside]), strict=True))
+    ends = {}
+    count = 0 if found.found.problem else cluster_robust.counted(found.found.influence)
+    if len(inside) and count > 1:
+        covariance = weights[inside] @ found.found.covariance @ weights[inside].T
+        if np.isfinite(covariance).all():
+            drawn = rng.multivariate_normal(values[inside], covariance, size=resamples, method="eigh")
+            tail = (1 - confidence) / 2
+            low, high = np.quantile(method.ranks(drawn), [tail, 1 - tail], axis=0, method="nearest")
+            ends = dict(zip(inside, zip(low, high, strict=True), strict=True))
+    few = "few clusters" if count < FEW_CLUSTERS else ""
+    for number, name in enumerate(names):
+        problem = found.found.problem or ("" if found.connected[number] else method.NOT_CONNECTED)
+        untold = NOT_TOLD if not problem and not told[number] else ""
+        common = {"candidate": name, "n_clusters": count, "flag": ", ".join(filter(None, (problem or untold, few)))}
+        strength = Interval.of(found.found.interval(weights[number], confidence)) if told[number] else UNKNOWN
+        yield common | {"quantity": "strength"} | strength.columns()
+        unranked = NOT_TOLD if not problem and number not in ranks else ""
+        common["flag"] = ", ".join(filter(None, (problem or unranked, few)))
+        rank = Interval(ranks.get(number, np.nan), *ends.get(number, ()))
+        yield common | {"quantity": "rank"} | rank.columns()
+
+
+def _of_places(
+    found: method.Strengths, count: int, p: int, choices: method.Choices, confidence: float
+) -> Iterator[Row]:
+    k = len(found.found.coefficients)
+    clusters = 0 if found.found.problem else cluster_robust.counted(found.found.influence)
+    common = {"candidate": EVERY, "n_clusters": clusters, "flag": found.found.problem}
+    contrasts: dict[tuple[str, int | None], np.ndarray] = {}
+    for place in range(p):
+        weights = np.zeros(k)
+        weights[count : count + p] = -1 / p
+        weights[count + place] += 1
+        contrasts["place_preference", place + 1] = weights
+    contrasts["first_last", None] = contrasts["place_preference", 1] - contrasts["place_preference", p]
+    if choices.tie.all():
+        weights = np.zeros(k)
+        weights[-1] = 1
+        weights[count : count + p] = -1 / p
+        contrasts["tie", None] = weights
+    for (quantity, position), weights in contrasts.items():
+        interval = Interval.of(found.found.interval(weights, confidence))
+        told = found.found.problem or found.found.tells(weights)
+        # A tie that is offered and never called is in no read of the fit.
+        never = quantity == "tie" and np.abs(found.found.space[-1]).max() < cluster_robust.ROUNDING
+        flag = {} if told else {"flag": cluster_robust.SEPARATED if never else NOT_TOLD}
+        yield common | {"quantity": quantity, "position": position} | interval.columns() | flag

@@ -1,0 +1,65 @@
+"""Strengths and ranks of candidates, with and without what positions are worth to the judge."""
+
+import pandas as pd
+
+from rubric_order.base.keys import EVERY
+from rubric_order.tables.columns import Estimated, Number, different, each_row, equal, numbers, texts, written
+from rubric_order.tables.spec import ENDS, Rows, Table, estimate, select, taken, wide
+
+CAPTION = (
+    "Strengths of the candidates that judges compare: log-odds over the baseline (0), or over the candidates' mean "
+    "where there is no baseline, with {bootstrap[confidence]:.0%} intervals over questions; and ranks, with the range "
+    "of the ranks of strengths drawn from their errors. Model: Bradley and Terry's with a worth of each position, "
+    "with Davidson's ties; for lists Plackett and Luce's. Without positions: the same reads, without that term; where "
+    "each pair is read in all orders the term changes little. First and last order: reads of one order alone, whose "
+    "strengths hold what the position is worth (with a baseline: all others lose or gain it). Reversed, in the row of "
+    "all: share of pairs of candidates whose order changes without positions, and between the first order and the "
+    "last; some of that is chance. Flag not connected: a candidate that nobody, or everybody, of the largest "
+    "connected set beats has no number; not identified: the design does not tell it, as where the baseline always "
+    "stands first. First position: its log-odds less the last's; the CSV file also has it by Rao and Kupper's ties."
+)
+KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "n", "candidate"]
+MODELS = {"with places": "places", "without places": "no_places", "first order": "first", "last order": "last"}
+QUANTITIES = ("strength", "rank", "reversals")
+OF_MODELS = [f"{of}_{short}{end}" for of in QUANTITIES for short in MODELS.values() for end in ENDS.values()]
+OF_ALL = [
+    estimate("first_last", model="with places"),
+    estimate("first_last", "first_last_rao_kupper", model="Rao-Kupper"),
+    taken({"model": "with places", "quantity": ["strength", "first_last"]}, "n_reads", "n_clusters", "flag"),
+]
+SINGLE, ALL = different("candidate", EVERY), equal("candidate", EVERY)
+LAST = each_row(lambda row: f", orders {written(row['reversals_last'])}")
+
+
+def _rows(strengths: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, benchmark and candidate, the strongest first; and one of ``all``, with places and reversals.
+
+    Returns:
+        `strength`, `rank` and `reversals` of each model, with its short name behind (`MODELS`), and intervals. In the
+        row of ``all`` `first_last`, and `first_last_rao_kupper` by the other model of ties, where there is one.
+    """
+    rows = strengths[KEYS].drop_duplicates()
+    for model, short in MODELS.items():
+        values = [estimate(quantity, f"{quantity}_{short}") for quantity in (*QUANTITIES, "tie")]
+        part = wide(select(strengths, model=model), KEYS, values)
+        rows = rows.merge(part.dropna(axis="columns", how="all") if len(part) else part, on=KEYS, how="left")
+    rows = rows.merge(wide(strengths, KEYS, OF_ALL), on=KEYS)
+    rows = rows.reindex(columns=[*rows, *(name for name in OF_MODELS if name not in rows)])
+    block, is_all = rows.groupby(KEYS[:-1], sort=False).ngroup(), ALL(rows)
+    order = rows.assign(block=block, is_all=is_all).sort_values(["block", "is_all", "rank_places"], kind="stable")
+    return order.drop(columns=["block", "is_all"])
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study"),
+    columns=[
+        *texts("judge", "benchmark", "candidate"),
+        Estimated("strength_places", "+.2f", name="strength", where=SINGLE),
+        Estimated("rank_places", ".3g", name="rank", where=SINGLE),
+        *numbers("+.2f", strength_no_places="without positions", strength_first="first order", where=SINGLE),
+        Number("strength_last", "+.2f", name="last order", where=SINGLE),
+        Estimated("first_last", "+.2f", name="first position", where=ALL),
+        Number("reversals_no_places", name="reversed", where=ALL, marks=LAST),
+        *texts(n_reads="reads", flag="flag"),
+    ],
+)

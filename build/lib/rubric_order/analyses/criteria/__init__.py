@@ -1,0 +1,1 @@
+"""Several criteria in one answer: their order, and what one does to the next."""

@@ -1,0 +1,53 @@
+"""Effect of the criterion right before another on its score, and what is left of position effects then."""
+
+import pandas as pd
+
+from rubric_order.tables.columns import Estimated, Flags, PValue, Text, filled, texts
+from rubric_order.tables.spec import Rows, Table, Value, estimate, select, significant, taken, wide
+
+CAPTION = (
+    "Carry-over: whether a criterion scores higher right after one under which the text scores high, and what is left "
+    "of position effects when that is taken into account. Slope: points by which a criterion scores higher a point by "
+    "which the text scores higher under the criterion right before it than under an average one; 0 without carry-over. "
+    "Predecessor: p of no effect of which criterion comes before; leader: of which one stands first. Position: p of no "
+    "effect of the position, alone and given the slope; * significant at 5% after Holm's adjustment for all judges, "
+    "profiles, datasets and scales of the study. Criteria: how many are so in the same tests of single criteria. All "
+    "p-values take groups of texts as the sample; few clusters: fewer than 30 groups. Rotations put each criterion "
+    "after the same two neighbours; Williams designs (strategy balanced_williams) after each other criterion equally "
+    "often."
+)
+KEYS = ["judge", "dataset", "strategy", "n", "readout"]
+# Tests of all criteria together, each with its quantity and the model that it is made in.
+TESTS = {
+    "predecessor": ("any_predecessor", "position + predecessor"),
+    "leader": ("any_leader", "position + leader"),
+    "position": ("any_position", "position"),
+    "position_given_slope": ("any_position", "position + level"),
+}
+
+
+def _rows(carry_over: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, dataset, strategy and readout."""
+    single = carry_over[carry_over["criterion"].notna() & carry_over["quantity"].isin([of for of, _ in TESTS.values()])]
+    values: list[Value] = [taken("carry_over", "n_texts", "n_groups", "n_scores")]
+    values.append(estimate("carry_over", "slope", "p", "p_holm"))
+    for name, (quantity, model) in TESTS.items():
+        where = {"quantity": quantity, "model": model, "criterion": None}
+        values.append(taken(where, "p", "p_holm", prefix=f"{name}_"))
+        if quantity == "any_position":
+            of_model = significant(select(single, model=model), KEYS, ["p_holm"])
+            values.append(of_model.set_axis([f"{name}_criteria"], axis=1))
+    return wide(carry_over, KEYS, [*values, single.groupby(KEYS)["criterion"].nunique().rename("n_criteria")])
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "n", "profile", "readouts"),
+    columns=[
+        *texts("judge", "dataset", "strategy", "readout"),
+        Estimated("slope"),
+        *(PValue(f"{name}_p", name=f"{name.replace('_', ' ')}, p") for name in TESTS),
+        Text("position_criteria", name="criteria", marks=filled("/{n_criteria}")),
+        Text("position_given_slope_criteria", name="criteria given slope", marks=filled("/{n_criteria}")),
+        Flags("n_groups"),
+    ],
+)

@@ -1,0 +1,235 @@
+"""Criterion-order bias: whether the position of a criterion in the prompt moves its score."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from rubric_order.base import levels, randomness
+from rubric_order.base.keys import KEYS, VALUES, stream
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.position import panels, uniformity
+from rubric_order.methods.position.panels import Panel
+from rubric_order.methods.uncertainty import friedman, multiplicity, resampling
+from rubric_order.methods.uncertainty.resampling import sum_units
+
+COLUMNS = {"scores": panels.COLUMNS}
+# Columns of the estimates, in this order.
+ESTIMATES = [*KEYS, "readout", "quantity", "criterion", "position", "estimate", "ci_low", "ci_high", "null", "excess"]
+ESTIMATES += ["rerun_low", "rerun_high"]
+ESTIMATES += ["statistic", "df", "p", "p_cluster", "p_least", "n_texts", "n_groups", "n_scores", "n_failed", "n_blocks"]
+ESTIMATES += ["n_incomplete", "test", "method", "confidence", "seed"]
+ACROSS: dict[str, Callable[..., Any]] = {"mean_gap": np.mean, "max_gap": np.max}
+
+
+def gaps(shifts: np.ndarray) -> np.ndarray:
+    """Best less worst position, shape (..., C, P) -> (..., C); NaN where fewer than two positions are known."""
+    has_gap = (~np.isnan(shifts)).sum(axis=-1) > 1
+    filled = np.where(has_gap[..., None], shifts, 0.0)
+    return np.where(has_gap, np.nanmax(filled, axis=-1) - np.nanmin(filled, axis=-1), np.nan)
+
+
+def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[Row]:
+    """For each criterion, whether its score depends on its position.
+
+    Returns:
+        Kendall's W as `estimate`, `statistic`, `df`, `p` (texts are the blocks, and independent) and `p_cluster`
+        (groups of texts are the sample), `n_blocks`, `n_incomplete` and the name of the `test`.
+    """
+    rows = []
+    for place in range(cells.total.shape[1]):
+        means = np.round(cells.means[:, place], 9)  # what only rounding tells apart is tied
+        test = friedman.rank_test(means)
+        scores, _ = friedman.rank_scores(means)
+        of_groups = sum_units(scores, groups)
+        p_cluster = uniformity.cluster_test(of_groups) if len(of_groups) > 1 and test.df else np.nan
+        rows.append(
+            {"estimate": test.w, "statistic": test.statistic, "df": test.df, "p": test.p, "p_cluster": p_cluster}
+            | {"n_blocks": test.n_blocks, "n_incomplete": test.n_incomplete, "test": test.method}
+        )
+    return rows
+
+
+def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
+    """Standard errors over new reads of the same texts of the gaps of `ACROSS`, by the delta method.
+
+    A gap is taken as that between the positions that are best and worst here. The extremes of several that are nearly
+    alike vary less: in a simulation of four criteria the error of the largest gap was 1.6 times too large. Reads of a
+    text are independent; what one read says of several criteria is not. How they vary is what is left of a score beside
+    the level of its text and the shift of its position, which holds what the order does to a single text as well.
+    Errors are rather too large for both reasons.
+
+    Args:
+        shift: see `panels.position_effects`, shape (C, P).
+
+    Returns:
+        NaN where a text has one read.
+    """
+    values = panel.values
+    at: np.ndarray = panel.positions - 1
+    scored = ~np.isnan(values) & (at >= 0)
+    observed = gaps(shift)
+    with_gap = np.flatnonzero(~np.isnan(observed))
+    left = panels.equations(panels.cells(values, panel.positions)).left.sum(axis=0)
+    moved, n_reads = np.zeros(values.shape), scored.sum(axis=1, keepdims=True)
+    for place in with_gap:
+        weights = np.zeros(shift.shape[1])
+        weights[np.nanargmax(shift[place])], weights[np.nanargmin(shift[place])] = 1, -1
+        weights = np.linalg.pinv(left[place], hermitian=True) @ weights
+        here = scored[:, :, place]
+        own = np.where(here, weights[at[:, :, place]], 0)
+        rest = np.where(here, values[:, :, place] - np.nan_to_num(shift[place])[at[:, :, place]], 0)
+        own, rest = (
+            np.where(here, factor - factor.sum(axis=1, keepdims=True) / np.maximum(n_reads[:, :, place], 1), 0)
+            for factor in (own, rest)
+        )
+        df = here.sum() - (here.any(axis=1)).sum() - (~np.isnan(shift[place])).sum() + 1
+        moved[:, :, place] = own * rest * np.sqrt(here.sum() / df) if df > 0 else np.nan
+    if not len(with_gap):
+        return dict.fromkeys(ACROSS, np.nan)
+    of_gaps = {
+        "mean_gap": moved[:, :, with_gap].mean(axis=2),
+        "max_gap": moved[:, :, with_gap[observed[with_gap].argmax()]],
+    }
+    return {name: float(np.sqrt((deviations**2).sum())) for name, deviations in of_gaps.items()}
+
+
+def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key: tuple[Any, ...]) -> list[Row]:
+    """All estimates of one panel, see `estimate`.
+
+    Args:
+        key: names the streams of random numbers, with `seed`.
+    """
+    cells = panels.cells(panel.values, panel.positions)
+    level, shift = panels.position_effects(cells)
+    rng = randomness.generator(seed, "criterion order", *stream(key))
+    weights: np.ndarray = resampling.bootstrap_weights(panel.n_groups, resamples, rng=rng)[:, panel.groups]
+    weights = weights.astype(float)
+    drawn_level, drawn_shift = panels.position_effects(cells, weights)
+    if panel.n_groups == 1:
+        drawn_shift = np.full_like(drawn_shift, np.nan)
+    observed = gaps(shift)
+    drawn = gaps(drawn_shift)
+    chance = np.full_like(drawn, np.nan)  # one group is no sample
+    if panel.n_groups > 1:
+        rng = randomness.generator(seed, "no criterion order", *stream(key))
+        chance = gaps(panels.flipped_shifts(panel, resamples, rng=rng))
+
+    rows = []
+    for place, name in enumerate(panel.criteria):
+        counts = {"n_scores": int(cells.count[:, place].sum())}
+        for quantity, estimate, draws in (
+            ("mean", level[place] + shift[place], drawn_level[:, place, None] + drawn_shift[:, place]),
+            ("shift", shift[place], drawn_shift[:, place]),
+        ):
+            low, high = resampling.percentile_interval(draws, confidence)
+            for position in np.flatnonzero(~np.isnan(estimate)):
+                labels = {"quantity": quantity, "criterion": name, "position": position + 1}
+                columns = {"estimate": estimate[position], "n_scores": int(cells.count[:, place, position].sum())}
+                rows.append(labels | columns | {"ci_low": low[position], "ci_high": high[position]})
+        columns = _gap("gap", float(observed[place]), drawn[:, place], chance[:, place], confidence)
+        rows.append(columns | {"criterion": name} | counts)
+    has_gap = ~np.isnan(observed)
+    errors = rerun_errors(panel, shift)
+    for quantity, across in ACROSS.items():
+        if has_gap.any():
+            gap, resampled, by_chance = (across(values[..., has_gap], axis=-1) for values in (observed, drawn, chance))
+            row = _gap(quantity, float(gap), resampled, by_chance, confidence)
+            reach = special.ndtri((1 + confidence) / 2) * np.sqrt(2) * errors[quantity]
+            rows.append(row | {"rerun_low": max(row["estimate"] - reach, 0.0), "rerun_high": row["estimate"] + reach})
+    for name, row in zip(panel.criteria, position_tests(cells, panel.groups), strict=True):
+        rows.append({"quantity": "position_test", "criterion": name} | row)
+    return rows + [commonest(panel, place) for place in range(len(panel.criteria))]
+
+
+def commonest(panel: Panel, place: int) -> Row:
+    """Share of the commonest score among the scores of one criterion, with their number and that of missing ones."""
+    asked = panel.positions[:, :, place] > 0
+    values = panel.values[:, :, place][asked]
+    given = values[~np.isnan(values)]
+    share = np.unique(given, return_counts=True)[1].max() / len(given) if len(given) else np.nan
+    counts = {"n_scores": len(given), "n_failed": len(values) - len(given)}
+    return {"quantity": "commonest_share", "criterion": panel.criteria[place], "estimate": share} | counts
+
+
+def _moved(row: Row, by: int) -> Row:
+    """A row whose estimate and interval are so much greater."""
+    return row | {name: row[name] + by for name in ("estimate", "ci_low", "ci_high")}
+
+
+def _gap(quantity: str, observed: float, drawn: np.ndarray, chance: np.ndarray, confidence: float) -> Row:
+    """A gap beside those that there are without any effect of the order on average over groups."""
+    low, high = resampling.percentile_interval(drawn, confidence)
+    null_gaps = chance[~np.isnan(chance)]
+    null, p, least = np.nan, np.nan, np.nan
+    if len(null_gaps) and not np.isnan(observed):
+        null = null_gaps.mean()
+        least = 1 / (1 + len(null_gaps))
+        p = least * (1 + (null_gaps >= observed - 1e-9).sum())
+    ends = {"ci_low": float(low), "ci_high": float(high)}
+    return (
+        {"quantity": quantity, "estimate": observed}
+        | ends
+        | {"null": null, "excess": observed - null}
+        | {"p_cluster": p, "p_least": least}
+    )
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
+) -> pd.DataFrame:
+    """Mean scores by position, tests of an effect of the position, and gaps between positions.
+
+    Args:
+        scores: see `panels.blocks`; strategies in which criteria keep their positions are left out.
+        resamples, confidence, seed: of the percentile bootstrap, which draws groups of texts, and of the random signs
+            of groups that show what chance does.
+
+    Returns:
+        One row an estimate of a `readout`:
+
+        - ``mean``, the score of a `criterion` in a `position` as its scale has it, fitted with a level for each text
+          (`panels.position_effects`); ``shift``, the same less the mean over positions;
+        - ``gap``, the best less the worst position of a criterion, and ``mean_gap``, ``max_gap`` over criteria, with
+          `null`, what the gap is on average when whole groups count with random signs (`panels.flipped_shifts`),
+          `excess` over it, and `p_cluster`, the share of such cases with a gap as large, which is `p_least` at least.
+          All of them take groups as the sample; one group has none. Gaps are never negative, so their intervals cannot
+          reach 0 and are biased upwards near it; and so is `excess` biased downwards where the gap is large. Of the
+          last two `rerun_low` and `rerun_high` hold what another run of the same judge on the same texts would show,
+          with the confidence of an interval or more (`rerun_errors`);
+        - ``position_test``, Kendall's W as `estimate`, with `statistic`, `df` and `p` of Friedman's test, or of
+          Skillings and Mack's where texts lack positions (`test` says which), and `p_cluster`, which takes groups of
+          texts as the sample;
+        - ``commonest_share``, of one score among all of a criterion, whose missing scores are `n_failed` there.
+
+        `p_holm`, `p_bh`, `p_cluster_holm` and `p_cluster_bh` are adjusted as `multiplicity` says; `n_tests` is the size
+        of a family of tests of groups, `n_tests_texts` that of tests of texts.
+
+        `n_failed` counts the scores that are missing from the group of reads.
+
+    Source: Xu et al. (2026), Sections 4.4 and 5.5, Table 5, Figures 10 and 11.
+    """
+    rows = []
+    for name, readout, panel, reads in panels.blocks(scores):
+        scored = reads[VALUES[readout]].notna()
+        common = name | {
+            "readout": readout,
+            "n_texts": len(panel.texts),
+            "n_groups": panel.n_groups,
+            "n_scores": int(scored.sum()),
+            "n_failed": int((~scored).sum()),
+            "method": f"percentile bootstrap over groups and random signs of groups, {resamples} each",
+            "confidence": confidence,
+            "seed": seed,
+        }
+        named = (*stream(name.values()), readout)
+        panel_rows = estimates(panel, resamples=resamples, confidence=confidence, seed=seed, key=named)
+        by = levels.lowest_of(reads) - 1  # scores are counted from 1 here
+        rows += [common | (_moved(row, by) if row["quantity"] == "mean" else row) for row in panel_rows]
+    words = ["readout", "quantity", "criterion", "test", "method"]
+    table = tidy.from_rows_with_gaps(rows, ESTIMATES, words)
+    by_text = multiplicity.adjust(table)
+    return multiplicity.adjust(by_text.rename(columns={"n_tests": "n_tests_texts"}), "p_cluster", name="p_cluster")

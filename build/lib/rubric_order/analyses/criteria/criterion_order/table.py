@@ -1,0 +1,51 @@
+"""Criterion-order bias: gaps between positions, and how many criteria depend on them."""
+
+import pandas as pd
+
+from rubric_order.base.keys import MACRO
+from rubric_order.tables.columns import Flags, Number, PValue, Text, filled, numbers, texts
+from rubric_order.tables.spec import Rows, Table, same, select, significant, taken, wide
+
+CAPTION = (
+    "What the position of a criterion in the prompt does to its score, with the columns of Xu et al. (2026), Table 5. "
+    "Avg r: mean over criteria of Pearson's r with people. Mean and Max gap: a criterion's mean score in its best "
+    "less its worst position, in points of the scale, averaged and greatest over criteria. A gap is never 0: chance "
+    "is the gap when whole groups of texts count with random signs, p the share of such cases with a gap as large, "
+    "with groups as the sample (* significant at 5% after Holm's adjustment for all judges, profiles, datasets and "
+    "scales of the study). Sig., groups: criteria whose position test is significant at 5% with groups of texts as "
+    "the sample, adjusted by Holm for all criteria as well. Sig., texts: the same of the item-blocked Friedman test of "
+    "the paper (Skillings-Mack where scores are missing); the CSV file has how many are below 5% unadjusted, as the "
+    "paper counts them. It takes texts as independent, so an order that helps "
+    "some groups and harms others makes it significant without an effect on average. Few clusters: fewer than 30 "
+    "groups."
+)
+KEYS = ["judge", "dataset", "strategy", "n", "readout"]
+OF_GAP = ["ci_low", "ci_high", "null", "excess", "p_cluster", "p_cluster_holm", "p_least"]
+OF_TEST = ["p", "p_holm", "p_bh", "p_cluster", "p_cluster_holm", "p_cluster_bh"]
+
+
+def _rows(criterion_order: pd.DataFrame, criteria_agreement: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, dataset and readout."""
+    pearson = select(criteria_agreement, quantity="pearson", cluster="group", criterion=MACRO)
+    pearson = pearson.set_index(KEYS)["estimate"].rename("pearson")
+    gaps = [taken(name, *OF_GAP, prefix=f"{name}_", estimate=name) for name in ("mean_gap", "max_gap")]
+    tests = select(criterion_order, quantity="position_test")
+    w = tests.groupby(KEYS)["estimate"].agg(n_criteria="size", mean_w=lambda values: values.mean())
+    significant_tests = significant(tests, KEYS, OF_TEST).add_prefix("n_significant_")
+    return wide(criterion_order, KEYS, [same("n_texts", "n_groups", "n_failed"), pearson, *gaps, w, significant_tests])
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "strategy", "n", "profile", "readouts"),
+    columns=[
+        *texts("judge", "dataset", "readout"),
+        Number("pearson", name="Avg r"),
+        *numbers(".2f", mean_gap="Mean gap", mean_gap_null="chance, mean"),
+        *numbers(".2f", max_gap="Max gap", max_gap_null="chance, max"),
+        PValue("mean_gap_p_cluster", name="p, mean", least="mean_gap_p_least"),
+        Text("n_significant_p_cluster_holm", name="Sig., groups", marks=filled("/{n_criteria}")),
+        Text("n_significant_p_holm", name="Sig., texts", marks=filled("/{n_criteria}")),
+        *texts(n_groups="groups"),
+        Flags("n_groups"),
+    ],
+)

@@ -1,0 +1,223 @@
+"""Crossed designs: whether the order of the criteria and the order of the score levels act apart from each other.
+
+In every read both orders vary. The place of a criterion moves its score, and the place of a level how often it is
+selected. If the two act apart, what they add to the log-odds of a level adds up: the preference for places of levels is
+the same wherever the criterion stands. Scores have a lowest and a highest level, so that in points two such effects
+interact near the ends of the scale; therefore the test is one of log-odds.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import permutations, randomness
+from rubric_order.base.keys import KEYS, stream
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.position import uniformity
+from rubric_order.methods.uncertainty import conditional_logit, fixed_effects, multiplicity, rao_scott, resampling
+from rubric_order.methods.uncertainty.resampling import sum_units
+from rubric_order.strategies import EVERY_POSITION
+
+COLUMNS = {"scores": [*KEYS, "unit_id", "group_id", "criterion", "criterion_position", "levels", "score", "position"]}
+
+
+def terms(reads: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
+    """The columns of each effect on the score of each read.
+
+    Returns:
+        ``criterion_order``: 1 in the column of the criterion's position, shape (n_reads, P). ``level_order``: 1 in the
+        columns of the level that stands first and of that which stands last, shape (n_reads, 2n).
+    """
+    place = reads["criterion_position"].to_numpy(dtype=int)
+    shown = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
+    position = (place[:, None] == np.arange(1, place.max() + 1)).astype(float)
+    levels = np.arange(1, n + 1)
+    return {
+        "criterion_order": position,
+        "level_order": np.hstack([shown[:, [end]] == levels for end in (0, -1)]).astype(float),
+    }
+
+
+class Pairs(NamedTuple):
+    """Two reads of one text and criterion with different scores: which of the scores was given in which read.
+
+    If the log-odds of a level are the sum of what text, criterion and level have in common, of what the criterion's
+    place adds a point, and of what the level's place adds, those of what was seen against the scores the other way
+    round are a sum of the two kinds of effects alone.
+
+    Attributes:
+        criterion_order: factor of what each place of the criterion adds, shape (m, P).
+        level_order: factor of what each place of a level adds, shape (m, n).
+        interaction: the same for each place of the criterion, shape (m, P * n).
+        group: number of the group of each pair, shape (m,).
+    """
+
+    criterion_order: np.ndarray
+    level_order: np.ndarray
+    interaction: np.ndarray
+    group: np.ndarray
+
+
+def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
+    """All pairs of reads of the same text and criterion that differ in their scores.
+
+    Args:
+        reads: with a score, see `estimate`.
+    """
+    block = pd.factorize(reads["unit_id"] + "\x1f" + reads["criterion"])[0]
+    order = np.argsort(block, kind="stable")
+    size = np.bincount(block)
+    start = np.cumsum(size) - size
+    one, two = np.triu_indices(size.max(), 1)
+    both = two < size[:, None]  # (blocks, pairs)
+    one, two = (order[(start[:, None] + which)[both]] for which in (one, two))
+    score = reads["score"].to_numpy(dtype=int)
+    differ = score[one] != score[two]
+    one, two = one[differ], two[differ]
+    place = reads["criterion_position"].to_numpy(dtype=int)
+    shown = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
+    at = permutations.positions_of(shown)
+    places, positions = np.arange(1, place.max() + 1), np.arange(1, n + 1)
+    preferred = []  # of each read: its own score's place less that of the other read's score, in the columns of places
+    for read, other in ((one, two), (two, one)):
+        own, rival = (at[read, score[which] - 1][:, None] == positions for which in (read, other))
+        preferred.append(own.astype(np.int8) - rival.astype(np.int8))
+    stands = [(place[read][:, None] == places).astype(np.int8) for read in (one, two)]
+    points = (score[one] - score[two]).astype(np.int8)
+    products = [(p[:, :, None] * q[:, None, :]).reshape(len(one), -1) for p, q in zip(stands, preferred, strict=True)]
+    group = pd.factorize(reads["group_id"], sort=True)[0]
+    return Pairs(points[:, None] * (stands[0] - stands[1]), sum(preferred), sum(products), group[one])
+
+
+def act_apart(pairs: Pairs) -> float:
+    """p-value of the two axes acting apart in log-odds: no term of their interaction beside those of each.
+
+    Returns:
+        With groups as the sample; NaN for one group, or where no scores differ.
+    """
+    if not len(pairs.group):
+        return np.nan
+    data = conditional_logit.comparisons(np.hstack(pairs[:3]), pairs.group)
+    size = pairs.criterion_order.shape[1] + pairs.level_order.shape[1]
+    apart = data._replace(rows=data.rows[:, :size])
+    return conditional_logit.further_terms(apart, conditional_logit.fit(apart), data.rows[:, size:].astype(float))
+
+
+def same_selection(counts: np.ndarray) -> float:
+    """p-value of level positions being selected in the same shares wherever the criterion stands.
+
+    Args:
+        counts: of each position of the criterion and each selected position among the levels, by group, shape
+            (n_groups, P, n).
+
+    Returns:
+        The p-value, with groups as the sample; NaN for one group.
+
+    Source: the chi-square test of homogeneity, with the correction of Rao and Scott (1981), second order.
+    """
+    if len(counts) < 2:
+        return np.nan
+    shares = counts.sum(axis=(0, 1)) / counts.sum()
+    excess = counts - counts.sum(axis=2, keepdims=True) * shares
+    # The pooled shares follow what each group selects; without this, groups would seem to vary more than they do.
+    of_position = counts.sum(axis=(0, 2)) / counts.sum()
+    excess = excess - of_position[:, None] * excess.sum(axis=1, keepdims=True)
+    return rao_scott.zero_total(excess.reshape(len(counts), -1))
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
+) -> pd.DataFrame:
+    """Tests of both axes and of their interaction, and the selected level positions by the criterion's place.
+
+    Args:
+        scores: see `panels.blocks`; reads without a level ordering, and strategies in which orders do
+            not vary, are left out.
+        resamples, confidence, seed: see the package; groups of texts are drawn.
+
+    Returns:
+        One row an estimate. `quantity` ``criterion_order`` and ``level_order``: `p` of no effect on the score, each
+        axis given the other, with a level for each text and criterion. ``interaction``: `p` of the two acting apart in
+        log-odds, see `act_apart`, from `n_pairs` pairs of reads with different scores. ``same_selection``: `p` of the
+        shares of level positions not depending on the criterion's place; they can also do so where the axes act apart,
+        since a place that moves scores to the end of the scale leaves less to the order of the levels. ``share`` of a
+        `position` among the selected levels where the criterion stands in `criterion_position`, and ``cramers_v`` of
+        these shares against uniform, with their intervals. All p-values take groups as the sample, and are adjusted as
+        `multiplicity` says.
+
+    Source: the pairs are those of a conditional logit (McFadden, 1974); it holds for levels whose log-odds change in
+        proportion to their distance, as in the adjacent-categories model (Agresti, 2010, Analysis of Ordinal
+        Categorical Data, Section 4.1).
+    """
+    rows = []
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        listed = table[(table["levels"].map(len) > 0) & table["strategy"].isin(EVERY_POSITION)]
+        for key, reads in listed.groupby(KEYS):
+            usable = reads[reads["score"].notna()]
+            if usable.empty:
+                continue
+            name = dict(zip(KEYS, key, strict=True))
+            common = name | {
+                "n_texts": reads["unit_id"].nunique(),
+                "n_groups": reads["group_id"].nunique(),
+                "n_scores": len(usable),
+                "n_failed": len(reads) - len(usable),
+                "confidence": confidence,
+                "seed": seed,
+            }
+            rng = randomness.generator(seed, "crossed orders", *stream(key))
+            estimates = [
+                *_tests(usable, int(name["n"])),
+                *_selections(usable, int(name["n"]), resamples, confidence, rng),
+            ]
+            rows += [common | row for row in estimates]
+    columns = [*KEYS, "quantity", "criterion_position", "position", "estimate", "ci_low", "ci_high", "p", "n_texts"]
+    columns += ["n_groups", "n_scores", "n_failed", "n_pairs", "method", "confidence", "seed"]
+    return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns, ["quantity", "method"]))
+
+
+def _tests(reads: pd.DataFrame, n: int) -> list[Row]:
+    """p-values of the effects on the score, and of their interaction."""
+    columns = terms(reads, n)
+    block = pd.factorize(reads["unit_id"] + "\x1f" + reads["criterion"])[0]
+    group = pd.factorize(reads["group_id"])[0]
+    score = reads["score"].to_numpy(dtype=float)
+    rows = []
+    for effect, given in (("criterion_order", "level_order"), ("level_order", "criterion_order")):
+        p = fixed_effects.no_effect(score, columns[effect], columns[given], block, group)
+        rows.append({"quantity": effect, "p": p, "method": "score test, fixed effects of text and criterion"})
+    pairs = pairs_of_reads(reads, n)
+    details = {"n_pairs": len(pairs.group), "method": "score test, conditional logit of pairs of reads"}
+    return [*rows, {"quantity": "interaction", "p": act_apart(pairs)} | details]
+
+
+def _selections(reads: pd.DataFrame, n: int, resamples: int, confidence: float, rng: np.random.Generator) -> list[Row]:
+    """Selected level positions by the place of the criterion."""
+    group = pd.factorize(reads["group_id"], sort=True)[0]
+    place = reads["criterion_position"].to_numpy(dtype=int) - 1
+    n_places = int(place.max()) + 1
+    cell = place * n + reads["position"].to_numpy(dtype=int) - 1
+    of_read = (cell[:, None] == np.arange(n_places * n)).astype(float)
+    counts = sum_units(of_read, group)
+    weights: np.ndarray = resampling.bootstrap_weights(len(counts), resamples, rng=rng).astype(float)
+    drawn = np.vstack([counts.sum(axis=0, keepdims=True), weights @ counts]).reshape(-1, n_places, n)
+    if len(counts) < 2:
+        drawn[1:] = np.nan
+    with np.errstate(invalid="ignore"):
+        shares, v = drawn / drawn.sum(axis=-1, keepdims=True), uniformity.cramers_v(drawn)
+    low, high = resampling.percentile_interval(shares[1:], confidence)
+    v_low, v_high = resampling.percentile_interval(v[1:], confidence)
+    method = {"method": f"percentile bootstrap over groups, {resamples} resamples"}
+    rows = []
+    for p in range(n_places):
+        for q in range(n):
+            ends = {"estimate": shares[0, p, q], "ci_low": low[p, q], "ci_high": high[p, q]}
+            rows.append(method | {"quantity": "share", "criterion_position": p + 1, "position": q + 1} | ends)
+        ends = {"estimate": v[0, p], "ci_low": v_low[p], "ci_high": v_high[p]}
+        rows.append(method | {"quantity": "cramers_v", "criterion_position": p + 1} | ends)
+    p_value = same_selection(counts.reshape(-1, n_places, n))
+    rows.append({"quantity": "same_selection", "p": p_value, "method": "homogeneity of shares, groups as the sample"})
+    return rows

@@ -1,0 +1,42 @@
+"""Tests of whether the order of the criteria and the order of the score levels act apart from each other."""
+
+import pandas as pd
+
+from rubric_order.tables.columns import Flags, PValue, estimates, texts
+from rubric_order.tables.spec import Rows, Table, estimate, same, taken
+
+CAPTION = (
+    "Crossed design: studies that vary the order of the criteria and the order of the score levels together. Order: p "
+    "of no effect of each on the score. Act apart: p of the two adding up in log-odds, from pairs of reads with "
+    "different scores; in points they would interact near the ends of the scale whatever the judge does. Same "
+    "selection: p of level positions being selected in the same shares wherever the criterion stands, which they need "
+    "not be where the two act apart. Groups of texts are the sample; * significant at 5% after Holm's adjustment for "
+    "all judges, profiles, datasets and scales of the study; few clusters: fewer than 30 groups. V: Cramer's V of the "
+    "selected level positions where the criterion stands first and last, with {bootstrap[confidence]:.0%} bootstrap "
+    "intervals over groups."
+)
+KEYS = ["judge", "dataset", "strategy", "n"]
+TESTS = {"criterion_order": "criterion order, p", "level_order": "level order, p"}
+TESTS |= {"interaction": "act apart, p", "same_selection": "same selection, p"}
+VALUES = [same("n_texts", "n_groups", "n_scores", "n_failed")]
+VALUES += [taken(name, "p", "p_holm", "p_bh", prefix=f"{name}_") for name in TESTS]
+VALUES += [taken("interaction", "n_pairs")]
+VALUES += [estimate("cramers_v", "v_first", first=True), estimate("cramers_v", "v_last", last=True)]
+
+
+def _with_ends(crossed_orders: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, dataset and strategy; V at the first and the last position of the criterion."""
+    positions = crossed_orders.groupby([*KEYS, "quantity"])["criterion_position"]
+    first, last = (crossed_orders["criterion_position"] == positions.transform(end) for end in ("min", "max"))
+    return crossed_orders.assign(first=first, last=last)
+
+
+TABLE = Table(
+    rows=Rows(_with_ends, "study", "n", "profile", keys=KEYS, values=VALUES),
+    columns=[
+        *texts("judge", "dataset", "strategy"),
+        *(PValue(f"{name}_p", name=title) for name, title in TESTS.items()),
+        *estimates(".3f", v_first="V, first", v_last="V, last"),
+        Flags("n_groups"),
+    ],
+)

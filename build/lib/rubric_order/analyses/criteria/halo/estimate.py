@@ -1,0 +1,227 @@
+"""Halo: how much more alike the scores of one text are when one answer gives all of them."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import DEFAULT_PROFILE, KEYS, VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.position import panels
+from rubric_order.methods.uncertainty import multiplicity, resampling
+
+BASES = ("mean", "read")
+# The strategy of a study that judges criteria alone which a strategy is compared with, where not the one of its name.
+ALONE = {"balanced_williams": "balanced"}
+COLUMNS = {
+    "scores": [*panels.COLUMNS, "item_id"],
+    "alone": [*KEYS, "item_id", "read_index", *VALUES.values()],
+}
+
+
+def mean_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Mean over pairs of criteria of Pearson's r between them, across texts.
+
+    Args:
+        values: score of each text under each criterion, shape (..., U, C); NaN where there is none. A pair is
+            correlated over the texts that have both.
+        weights: how often each text is there, shape (resamples, U).
+
+    Returns:
+        Shape (resamples, ...). Pairs of which one is constant are left out; NaN where all are.
+    """
+    return _mean(pair_correlations(values, weights))
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Mean over the last axis of what is known; NaN where nothing is."""
+    has_value = ~np.isnan(values)
+    count = has_value.sum(axis=-1)
+    return np.where(has_value, values, 0).sum(axis=-1) / np.where(count > 0, count, np.nan)
+
+
+def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Pearson's r of each pair of criteria, NaN where one is constant. Shape (resamples, ..., C * (C - 1) / 2).
+
+    Args:
+        values, weights: see `mean_correlation`.
+    """
+    has_score = (~np.isnan(values)).astype(float)
+    with np.errstate(invalid="ignore"):  # keeps digits; a criterion without any score has no mean
+        total = has_score.sum(axis=-2, keepdims=True)
+        centre = np.nansum(values, axis=-2, keepdims=True) / np.where(total > 0, total, 1)
+    x = np.where(has_score > 0, values - centre, 0.0)
+
+    def sums(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        return np.einsum("ku,...ui,...uj->k...ij", weights, one, other, optimize=True)
+
+    n, sum_x, sum_xx, sum_xy = sums(has_score, has_score), sums(x, has_score), sums(x * x, has_score), sums(x, x)
+    spread = n * sum_xx - sum_x**2
+    spread_other = np.swapaxes(spread, -1, -2)
+    largest = np.maximum((x * x).max(initial=0), 1e-300)
+    varies = (np.minimum(spread, spread_other) > 1e-11 * n**2 * largest) & (n > 1)
+    first, second = np.triu_indices(values.shape[-1], 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = (n * sum_xy - sum_x * np.swapaxes(sum_x, -1, -2)) / np.sqrt(spread * spread_other)
+    r, varies = r[..., first, second], varies[..., first, second]
+    return np.where(varies, np.clip(r, -1, 1), np.nan)
+
+
+def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray, readout: Readout) -> np.ndarray:
+    """Scores of a study that judges one criterion at a time, laid out like a panel. Shape (U, R, C).
+
+    Args:
+        reads: of one judge, profile, dataset, strategy and scale, see `blocks.blocks`.
+        item_ids: of each text and criterion, shape (U, C); null where there is none.
+    """
+    places = pd.Series(
+        [(text, criterion) for text in range(item_ids.shape[0]) for criterion in range(item_ids.shape[1])],
+        index=item_ids.ravel(),
+    )
+    matched = reads[reads["item_id"].isin(places.index.dropna())]
+    values = np.full((len(panel.texts), int(reads["read_index"].max()) + 1, len(panel.criteria)), np.nan)
+    if len(matched):
+        text, criterion = np.array(places[matched["item_id"]].tolist()).T
+        values[text, matched["read_index"].to_numpy(), criterion] = matched[VALUES[readout]].astype(float).to_numpy()
+    return values
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    alone: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+) -> pd.DataFrame:
+    """Mean correlation between criteria: in one prompt, judged alone, and of people.
+
+    Args:
+        scores: see `panels.blocks`.
+        alone: reads of studies that judge one criterion at a time, see `blocks.blocks`; perhaps none.
+        confidence: see the package. Groups of texts are the sample.
+
+    Returns:
+        One row a group of `KEYS`, `readout`, `basis` and `quantity`. With `basis` ``mean``, means over the reads of a
+        text are correlated; with ``read``, single reads are, and the correlations are averaged over reads. Means of
+        more reads have less noise, and so correlate more: where there are reads of both kinds, means inside and alone
+        are over the same number of them, `n_reads`, evenly spaced among those there are. The quantities are
+
+        - ``inside``: scores that one answer gave;
+        - ``alone``: scores of the same items that answers about one criterion gave. They are those of the same judge
+          and scale, of the same profile or else the default one, and of the strategy of the same name (of ``balanced``
+          for ``balanced_williams``); the first study that has them is used;
+        - ``human``: people's scores. They are means over raters, whose noise makes them correlate less; no correction
+          is made for it;
+        - ``inside_minus_alone`` and ``inside_minus_human``: differences over the scores that both have, and over the
+          pairs of criteria that vary in both, with `p` of no difference, adjusted as `multiplicity.adjust` says.
+
+        Intervals and p are those of a jackknife over groups with Student's t: of a difference as it is, of a
+        correlation on Fisher's scale. `n_groups` are the groups with a text that has two of these scores: others tell
+        nothing.
+    """
+    alone_of: dict[tuple[Any, ...], pd.DataFrame] = {}
+    for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
+        for (_, *key), reads in table.groupby(KEYS):
+            alone_of.setdefault(tuple(key), reads)
+    rows = []
+    for name, readout, panel, reads in panels.blocks(scores, crossed=False):
+        other = _same_alone(name, alone_of)
+        separate = None
+        if other is not None and other[VALUES[readout]].notna().any():
+            separate = alone_values(other, panel, _item_ids(reads, panel), readout)
+        common = name | {"readout": readout, "method": "jackknife over groups, Student's t"}
+        common |= {"n_texts": len(panel.texts), "n_criteria": len(panel.criteria)}
+        for basis in BASES:
+            common["n_reads"] = 1 if basis == "read" else _equal_reads(panel, separate)
+            for quantity, tested, values, unit in _correlations(panel, separate, basis):
+                scale = {} if tested else {"scale": np.arctanh, "back": np.tanh}
+                jackknife = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(unit), **scale)
+                row = {"basis": basis, "quantity": quantity, "n_groups": len(np.unique(unit))}
+                row["p"] = float(jackknife.p) if tested else np.nan
+                rows.append(common | row | jackknife.interval.columns())
+    columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "p", "n_texts", "n_groups"]
+    columns += ["n_criteria", "n_reads", "method"]
+    table = tidy.from_rows_with_gaps(rows, columns, ["readout", "basis", "quantity", "method"])
+    table = multiplicity.adjust(table)
+    return table.assign(confidence=confidence)
+
+
+def _equal_reads(panel: panels.Panel, separate: np.ndarray | None) -> int:
+    """Number of reads that means are over: the smaller of the numbers inside one prompt and alone."""
+    return panel.values.shape[1] if separate is None else min(panel.values.shape[1], separate.shape[1])
+
+
+def _evenly(values: np.ndarray, count: int) -> np.ndarray:
+    """So many of the reads of each text, evenly spaced: forward and reversed orderings alike. Shape (U, count, C)."""
+    return values[:, np.arange(count) * values.shape[1] // count]
+
+
+def _same_alone(name: Row, alone_of: dict[tuple[Any, ...], pd.DataFrame]) -> pd.DataFrame | None:
+    """The reads that judge the same texts under one criterion at a time, if there are any.
+
+    Args:
+        name: keys of the reads of several criteria.
+        alone_of: reads of one criterion at a time, by their keys without the study.
+    """
+    strategy = ALONE.get(name["strategy"], name["strategy"])
+    keys = [
+        (name["judge"], profile, name["condition"], name["dataset"], strategy, name["n"])
+        for profile in (name["profile"], DEFAULT_PROFILE)
+    ]
+    return next((alone_of[key] for key in keys if key in alone_of), None)
+
+
+def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
+    """Id of each text's item under each criterion, shape (U, C)."""
+    return (
+        reads.pivot_table(index="unit_id", columns="criterion", values="item_id", aggfunc="first")
+        .reindex(index=panel.texts, columns=list(panel.criteria))
+        .to_numpy(dtype=object)
+    )
+
+
+def _correlations(
+    panel: panels.Panel, separate: np.ndarray | None, basis: str
+) -> Iterator[tuple[str, bool, np.ndarray, np.ndarray]]:
+    """Each quantity, whether it is a difference, and as it is and without each part of its groups, see `_left_out`."""
+    inside, apart = panel.values, separate
+    if basis == "mean":
+        count = _equal_reads(panel, separate)
+        inside = panels.text_means(_evenly(inside, count))
+        apart = None if apart is None else panels.text_means(_evenly(apart, count))
+    yield "inside", False, *_left_out(panel.groups, inside)
+    for name, values in (("human", panel.human), ("alone", apart)):
+        if values is not None:
+            yield name, False, *_left_out(panel.groups, values)
+            yield f"inside_minus_{name}", True, *_left_out(panel.groups, inside, values)
+
+
+def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """A mean correlation, or how much more it is than another, as it is and without each part of the groups.
+
+    Args:
+        groups: number of each text's group, shape (U,).
+        values, other: scores, shape (U, C), or of single reads (U, R, C). Of two, the scores and the pairs of criteria
+            that both have.
+
+    Returns:
+        Shape (1 + n_parts,), see `resampling.left_out_weights`; and the number of the group of each text that has two
+        scores, which are the sample.
+    """
+    sides = [values] if other is None else [values, other]
+    sides = [side[:, None] if side.ndim == 2 else side for side in sides]  # means are a single read
+    both = np.logical_and.reduce([(~np.isnan(side)).any(axis=1) for side in sides])
+    told = both.sum(axis=1) > 1
+    if not told.any():
+        return np.full(1, np.nan), np.zeros(0, dtype=int)
+    unit = np.unique(groups[told], return_inverse=True)[1]
+    weights = resampling.left_out_weights(unit)
+    of_reads = []  # of pairs in each read of each side, shape (1 + n_parts, R, pairs)
+    for side in sides:
+        kept = np.where(both[:, None], side, np.nan)[told]
+        of_reads.append(pair_correlations(np.moveaxis(kept, 1, 0), weights))
+    common = np.logical_and.reduce([(~np.isnan(r)).any(axis=1) for r in of_reads])
+    means = [_mean(_mean(np.where(common[:, None], r, np.nan))) for r in of_reads]
+    return (means[0] if other is None else means[0] - means[1]), unit

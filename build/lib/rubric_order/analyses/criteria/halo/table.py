@@ -1,0 +1,37 @@
+"""Likeness of the criteria's scores: in one prompt, judged alone, and by people."""
+
+import pandas as pd
+
+from rubric_order.tables.columns import Estimated, Flags, known, stars, texts
+from rubric_order.tables.spec import Rows, Table, same, taken, wide
+
+CAPTION = (
+    "Halo: mean correlation between criteria across texts, of scores given in one prompt, of the same items judged "
+    "alone (where a study does that), and of people's; and the differences, with {bootstrap[confidence]:.0%} "
+    "intervals of a jackknife over groups of texts. Read: of single reads; mean: of means over equally many reads of a "
+    "text in one prompt and alone, since means of more reads correlate more. People's scores have noise of their own, "
+    "which lowers their correlation: a difference from them is no pure halo. * a difference that is significant at 5% "
+    "after Holm's adjustment for all judges, profiles, datasets and scales of the study; few clusters: one of the "
+    "columns comes from fewer than 30 groups."
+)
+KEYS = ["judge", "dataset", "strategy", "n", "readout", "basis"]
+QUANTITIES = {"inside": "one prompt", "alone": "alone", "human": "people"}
+TESTED = {"inside_minus_alone": "one prompt - alone", "inside_minus_human": "one prompt - people"}
+
+
+def _rows(halo: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, dataset, strategy, readout and basis; `n_groups` is that of the quantity with the fewest."""
+    n_groups = halo.assign(n_groups=halo["n_groups"].replace(0, None)).groupby(KEYS)["n_groups"].min().fillna(0)
+    tests = [taken(name, "p", "p_holm", "p_bh", prefix=f"{name}_") for name in TESTED]
+    return wide(halo, KEYS, [same("n_texts"), n_groups, same("n_reads"), *QUANTITIES, *TESTED, *tests])
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "n", "profile", "readouts"),
+    columns=[
+        *texts("judge", "dataset", "strategy", "readout", "basis", n_reads="reads"),
+        *(Estimated(name, name=head, when=known(name)) for name, head in QUANTITIES.items()),
+        *(Estimated(name, name=head, when=known(name), marks=stars(f"{name}_p_holm")) for name, head in TESTED.items()),
+        Flags("n_groups"),
+    ],
+)

@@ -1,0 +1,1 @@
+"""Data and judges of a run: datasets, versions, failures, reference answers."""

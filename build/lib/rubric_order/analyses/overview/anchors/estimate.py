@@ -1,0 +1,124 @@
+"""Means of each group of a suite of items, with a digest of the suite: values that a later run is compared with."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import KEYS, VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.position import blocks, selections
+
+COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
+DECIMALS = 6  # of values; a smaller difference between two runs is rounding
+DIGEST_BYTES = 16
+
+
+def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Means of each group of items, in the order of the groups' ids.
+
+    Args:
+        scores: see `blocks.blocks`.
+
+    Returns:
+        One row a group of `KEYS`, `readout`, `quantity` and `group_id`, with the group's `n_items`, its `items` (their
+        ids as a JSON list) and the `suite`: a digest of the items, their groups, the orderings and how often each item
+        is read in each. Texts are not part of it: an item's name stands for them. The estimate is a mean over the
+        group's items of
+
+        - ``score``: the item's mean score, in points;
+        - ``order``: its mean score in the usual ordering (1 to n) less that of all its reads, in points;
+        - ``ends``: the share of its selections at the first position less that at the last;
+        - ``failed``: the share of its reads without a written score; readout ``hard`` alone.
+
+        It is missing where no item of the group has such a value. A quantity that no group has is left out.
+    """
+    parts = [part for block in blocks.blocks(scores) for part in _of_block(block)]
+    columns = [*KEYS, "readout", "quantity", "group_id", "estimate", "n_items", "items", "suite"]
+    words = ["readout", "quantity", "group_id", "items", "suite"]
+    if not parts:
+        return tidy.from_rows([], columns, words)
+    types = dict.fromkeys([*KEYS[:-1], *words], "str") | {"n": int, "n_items": int, "estimate": float}
+    table = tidy.from_parts(parts, columns).astype(types)
+    return table.sort_values(KEYS, kind="stable", ignore_index=True)
+
+
+def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
+    """Shared columns and values of the groups of a block, for each readout and quantity; see `tidy.from_parts`."""
+    group = block.units("group")
+    sizes = np.bincount(group)
+    _, first = np.unique(group, return_index=True)
+    ids = block.items["group_id"].to_numpy(dtype=object)[first]
+    item_ids = block.items["item_id"].to_numpy(dtype=object)
+    by_group = np.split(np.argsort(group, kind="stable"), np.cumsum(sizes)[:-1])
+    items = np.array([json.dumps([str(item) for item in item_ids[places]]) for places in by_group], dtype=object)
+    common = block.keys | {"suite": _digest(block)}
+    for readout, quantity, values in _quantities(block):
+        has_value = ~np.isnan(values)
+        if not has_value.any():
+            continue
+        counts = np.bincount(group[has_value], minlength=len(ids))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = np.bincount(group[has_value], values[has_value], len(ids)) / counts
+        shared = common | {"readout": str(readout), "quantity": quantity}
+        yield shared, {"group_id": ids, "estimate": np.round(means, DECIMALS) + 0.0, "n_items": sizes, "items": items}
+
+
+def _digest(block: blocks.Block) -> str:
+    """Digest of a suite, whatever the order of its reads and the judge."""
+    shown, number = block.orderings
+    digits = shown @ max(10, block.n) ** np.arange(block.n - 1, -1, -1)
+    orderings, rank = np.unique(digits, return_inverse=True)
+    cells, counts = np.unique(block.item * len(orderings) + rank[number], return_counts=True)
+    digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    ids = (name for column in ("item_id", "group_id") for name in block.items[column].to_numpy(dtype=object))
+    identities = [f"{len(name)}:{name}" for name in map(str, ids)]
+    digest.update("\n".join([str(block.n), *identities]).encode(errors="surrogatepass"))
+    for part in (orderings, cells, counts):
+        digest.update(part.astype("<i8").tobytes())
+    return digest.hexdigest()
+
+
+def _quantities(block: blocks.Block) -> Iterator[tuple[Readout, str, np.ndarray]]:
+    """Readout, name and value of each item of what is compared between runs; NaN where an item has none."""
+    usual = (np.diff(block.shown, axis=1) > 0).all(axis=1)
+    varied = block.crossed and usual.any()
+    for readout, column in VALUES.items():
+        if column not in block.table or not block.table[column].notna().any():
+            continue
+        scores = block.table[column].to_numpy(dtype=float, na_value=np.nan)
+        mean = _by_item(block, scores)
+        yield readout, "score", mean
+        if varied:
+            yield readout, "order", _by_item(block, np.where(usual, scores, np.nan)) - mean
+        if block.crossed:
+            yield readout, "ends", _by_item(block, _ends(block, readout))
+    yield Readout.HARD, "failed", _by_item(block, block.table["score"].isna().to_numpy(dtype=float))
+
+
+def _ends(block: blocks.Block, readout: Readout) -> np.ndarray:
+    """Selection of the first position less that of the last, read by read; NaN where there is none."""
+    if selections.READOUTS[readout] not in block.table:
+        return np.full(len(block.table), np.nan)
+    column = block.table[selections.READOUTS[readout]]
+    if readout == Readout.HARD:
+        place = column.to_numpy(dtype=float, na_value=np.nan)
+        return np.where(np.isnan(place), np.nan, (place == 1) * 1.0 - (place == block.n))
+    ends = np.full(len(column), np.nan)
+    usable = column.notna().to_numpy()
+    if usable.any():
+        probabilities = np.stack(column[usable].to_numpy())
+        ends[usable] = probabilities[:, 0] - probabilities[:, -1]
+    return ends
+
+
+def _by_item(block: blocks.Block, values: np.ndarray) -> np.ndarray:
+    """Mean of each item's values that are not NaN; NaN where there is none."""
+    has_value = ~np.isnan(values)
+    counts = np.bincount(block.item[has_value], minlength=len(block.items))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.bincount(block.item[has_value], values[has_value], len(block.items)) / counts

@@ -1,0 +1,199 @@
+"""Data cards: how large each dataset is, how its scores are distributed, and how well those who gave them agree."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import randomness
+from rubric_order.base.gold import HUMAN
+from rubric_order.base.keys import EVERY, HUMAN_SCORES, NO_SCORES
+from rubric_order.base.rows import Row
+from rubric_order.methods.uncertainty import resampling
+
+SOURCES = {"human": "human_scores", "reference": "reference_labels"}
+
+COLUMNS = {
+    "items": ["dataset", "group_id", "candidate", "criterion", "response", *SOURCES.values()],
+    "pairs": ["dataset", "criterion"],
+}
+KEYS = ["dataset", "source", "criterion"]
+COUNTS = ["n_items", "n_groups", "n_candidates", "n_criteria", "n_pairs", "n_responses"]
+LENGTHS = [f"{unit}_{end}" for unit in ("characters", "words") for end in ("mean", "min", "max")]
+SCORED = ["n_raters", "n_rated", "n_scores", "score_mean", *(f"share_{score}" for score in HUMAN_SCORES), "share_other"]
+AGREEMENT = [f"{name}{end}" for name in ("alpha", "rater_vs_rest") for end in ("", "_low", "_high")]
+
+
+def estimate(
+    items: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+    golds: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Size, lengths, scores and agreement of each dataset.
+
+    Args:
+        items, pairs: tables of one or more datasets, see `datasets.prepare`.
+        resamples, confidence, seed: of the percentile bootstrap, which draws groups with replacement.
+        golds: kind of label of each dataset whose labels are not people's, see module `gold`.
+
+    Returns:
+        One row a dataset, source of scores and criterion (``all``: pooled; a single criterion has no further row).
+        `source` is ``human``, ``intended`` (levels that texts were written for), ``reference`` (labels that other
+        judges gave) or, for a dataset without any, ``none``.
+        Lengths are of the `n_responses` distinct responses. `n_raters` is the most scores that an item has; `n_rated`
+        items have a score. `share_1` to `share_5` and `share_other` (scores that are no whole number from 1 to 5) are
+        shares of all `n_scores` scores of all raters. `alpha` is `krippendorff_alpha` and `rater_vs_rest` is
+        `rater_vs_rest`, of all items with at least two scores. A rater is a place in an item's list of scores: where
+        the data do not say who gave them, it need not be the same person in every item. An interval is NaN where there
+        are fewer than two groups.
+    """
+    rows = []
+    for dataset, table in items.groupby("dataset"):
+        compared = pairs.loc[pairs["dataset"] == dataset, "criterion"]
+        blocks = [(EVERY, table, len(compared))]
+        if table["criterion"].nunique() > 1:
+            blocks += [(name, block, int((compared == name).sum())) for name, block in table.groupby("criterion")]
+        sources = [source for source, column in SOURCES.items() if table[column].map(len).any()]
+        for source in sources or [NO_SCORES]:
+            for criterion, block, n_pairs in blocks:
+                said = (golds or {}).get(dataset, HUMAN) if source == HUMAN else source
+                row = {"dataset": dataset, "source": said, "criterion": criterion, "n_pairs": n_pairs}
+                row |= _size(block)
+                matrix = score_matrix(block[SOURCES[source]] if source in SOURCES else [[]] * len(block))
+                rng = randomness.generator(seed, "data card", dataset, source, criterion)
+                row |= _scores(matrix)
+                row |= _agreement(matrix, block["group_id"].to_numpy(), resamples, confidence, rng)
+                method = f"percentile bootstrap over groups, {resamples} resamples"
+                rows.append(row | {"method": method, "confidence": confidence, "seed": seed})
+    columns = [*KEYS, *COUNTS, *LENGTHS, *SCORED, *AGREEMENT, "method", "confidence", "seed"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def score_matrix(lists: pd.Series | list[Any]) -> np.ndarray:
+    """Lists of scores as a matrix, shape (n_items, n_raters), a rater by place in the list; NaN where one is short."""
+    lists = [np.asarray(scores, dtype=float) for scores in lists]
+    matrix = np.full((len(lists), max(map(len, lists), default=0)), np.nan)
+    for row, scores in zip(matrix, lists, strict=True):
+        row[: len(scores)] = scores
+    return matrix
+
+
+def krippendorff_alpha(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Krippendorff's alpha with the ordinal difference, under each of several weightings of groups.
+
+    Coincidences add up over items, so that a resample of groups is a weighted sum of the groups' coincidences.
+
+    Args:
+        scores: shape (n_items, n_raters); NaN where a rater gave none. Items with one score do not count.
+        groups: integer label of each item's group, shape (n_items,), from 0 to n_groups - 1.
+        weights: how often each group counts, shape (..., n_groups).
+
+    Returns:
+        Shape (...); NaN where fewer than two different scores are left.
+
+    Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
+    """
+    values = np.unique(scores[~np.isnan(scores)])
+    counts = (scores[:, :, None] == values).sum(axis=1).astype(float)
+    n_scores = counts.sum(axis=1)
+    share = counts / np.maximum(n_scores - 1, 1)[:, None] * (n_scores > 1)[:, None]
+    by_group = np.zeros((weights.shape[-1], len(values), len(values)))
+    for group in range(len(by_group)):
+        mine = groups == group
+        by_group[group] = share[mine].T @ counts[mine] - np.diag(share[mine].sum(axis=0))
+    observed = np.tensordot(weights, by_group, axes=1)
+    totals = observed.sum(axis=-1)
+    # The ordinal difference of two scores is that of their mean ranks.
+    ranks = totals.cumsum(axis=-1) - totals / 2
+    difference = (ranks[..., :, None] - ranks[..., None, :]) ** 2
+    disagreement = (observed * difference).sum(axis=(-2, -1))
+    expected = (totals[..., :, None] * totals[..., None, :] * difference).sum(axis=(-2, -1))
+    varies = (totals > 1e-9).sum(axis=-1) > 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(varies, 1 - (totals.sum(axis=-1) - 1) * disagreement / expected, np.nan)
+
+
+def rater_vs_rest(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Pearson's r of one rater's scores with the mean of the other raters', averaged over raters.
+
+    What people reach when they are compared as a judge is compared: a mark to hold a judge against. It is no strict
+    bound: a judge is compared with the mean of all raters, which is less noisy than that of all but one.
+
+    Args:
+        scores, groups, weights: as in `krippendorff_alpha`. A rater's items are those that another rater scored too.
+
+    Returns:
+        Shape (...); NaN where there is one rater, or a rater or the mean of the others gives one score only.
+    """
+    correlations = []
+    for rater in range(scores.shape[1]):
+        others = np.delete(scores, rater, axis=1)
+        n_others = (~np.isnan(others)).sum(axis=1)
+        both = (n_others > 0) & ~np.isnan(scores[:, rater])
+        x = scores[both, rater]
+        y = np.nansum(others[both], axis=1) / n_others[both]
+        if len(x) == 0:
+            correlations.append(np.full(weights.shape[:-1], np.nan))
+            continue
+        x, y = x - x.mean(), y - y.mean()  # sums of squares about zero are then as exact as those about the mean
+        terms = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y])
+        sums = np.stack([np.bincount(groups[both], term, minlength=weights.shape[-1]) for term in terms], axis=-1)
+        n, sx, sy, sxx, syy, sxy = np.moveaxis(weights @ sums, -1, 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            var_x, var_y, cov = sxx - sx * sx / n, syy - sy * sy / n, sxy - sx * sy / n
+            # Scores are a few steps apart: what is left of a constant is far smaller than the least that can vary.
+            varies = (var_x > 1e-9 * n) & (var_y > 1e-9 * n)
+            correlations.append(np.where(varies, np.clip(cov / np.sqrt(var_x * var_y), -1, 1), np.nan))
+    return np.mean(correlations, axis=0) if len(correlations) > 1 else np.full(weights.shape[:-1], np.nan)
+
+
+def _size(items: pd.DataFrame) -> Row:
+    """Counts of a block of items, and lengths of its responses; a text judged under several criteria counts once."""
+    responses = items.drop_duplicates(["group_id", "candidate", "response"])["response"]
+    lengths = {"characters": responses.map(len), "words": responses.str.split().map(len)}
+    row = {
+        "n_items": len(items),
+        "n_groups": items["group_id"].nunique(),
+        "n_candidates": items["candidate"].nunique(),
+        "n_criteria": items["criterion"].nunique(),
+        "n_responses": len(responses),
+    }
+    for unit, length in lengths.items():
+        row |= {f"{unit}_mean": length.mean(), f"{unit}_min": length.min(), f"{unit}_max": length.max()}
+    return row
+
+
+def _scores(matrix: np.ndarray) -> Row:
+    """Number of scores of a block, their mean, and the share of each."""
+    given = ~np.isnan(matrix)
+    scores = matrix[given]
+    row = {"n_raters": matrix.shape[1], "n_rated": int(given.any(axis=1).sum()), "n_scores": len(scores)}
+    if not len(scores):
+        return row | dict.fromkeys(SCORED[3:], np.nan)
+    shares = {f"share_{score}": float((scores == score).mean()) for score in HUMAN_SCORES}
+    shares["share_other"] = float((~np.isin(scores, HUMAN_SCORES)).mean())
+    return row | {"score_mean": scores.mean()} | shares
+
+
+def _agreement(
+    matrix: np.ndarray, group_ids: np.ndarray, resamples: int, confidence: float, rng: np.random.Generator
+) -> Row:
+    """Both measures of agreement with their intervals."""
+    row = dict.fromkeys(AGREEMENT, np.nan)
+    usable = (~np.isnan(matrix)).sum(axis=1) > 1
+    if not usable.any():
+        return row
+    matrix = matrix[usable]
+    unique_ids, groups = np.unique(group_ids[usable], return_inverse=True)
+    drawn: np.ndarray = resampling.bootstrap_weights(len(unique_ids), resamples, rng=rng).astype(float)
+    for name, statistic in (("alpha", krippendorff_alpha), ("rater_vs_rest", rater_vs_rest)):
+        row[name] = float(statistic(matrix, groups, np.ones(len(unique_ids))))
+        if len(unique_ids) > 1:
+            ends = resampling.percentile_interval(statistic(matrix, groups, drawn), confidence)
+            row |= {f"{name}_{end}": float(value) for end, value in zip(("low", "high"), ends, strict=True)}
+    return row

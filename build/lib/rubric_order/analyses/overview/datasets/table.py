@@ -1,0 +1,42 @@
+"""Contents of the datasets."""
+
+from rubric_order.base.gold import INTENDED
+from rubric_order.base.keys import EVERY, HUMAN_SCORES
+from rubric_order.tables.columns import Number, Row, cell, estimates, texts
+from rubric_order.tables.spec import Rows, Table
+
+CAPTION = (
+    "Datasets: sizes, lengths of the responses, and how well the raters agree. Alpha: Krippendorff's alpha (ordinal) "
+    "of all raters. One against the rest: Pearson's r of one rater with the mean of the others, averaged over raters. "
+    "Both pool the criteria and have {bootstrap[confidence]:.0%} bootstrap intervals over groups; a rater is a place "
+    "in an item's list of scores, which need not be the same person throughout. Reference labels come from another "
+    "judge: where it gave all of them, their agreement is its agreement with itself. The CSV file has a row for each "
+    "criterion too."
+)
+SOURCES = {"human": "raters", "intended": "intended levels", "reference": "reference labels"}
+COUNTS = {f"n_{name}": name for name in ("items", "groups", "candidates", "criteria", "pairs")}
+
+
+def _scored_by(row: Row) -> str:
+    if row["source"] == INTENDED and row["n_scores"]:
+        return SOURCES[INTENDED]
+    names = f"{row['n_raters']} {SOURCES.get(row['source'])}" if row["n_scores"] else "none"
+    return names.removesuffix("s") if row["n_raters"] == 1 else names
+
+
+def _shares(row: Row) -> str:
+    return " / ".join(f"{100 * row[f'share_{score}']:.0f}" for score in HUMAN_SCORES) if row["n_scores"] else ""
+
+
+TABLE = Table(
+    rows=Rows("datasets", drop=["method", "confidence", "seed"]),
+    columns=[
+        *texts("dataset", **COUNTS),
+        cell("words (min, max)", "{words_mean:.0f} ({words_min:.0f}, {words_max:.0f})".format_map),
+        cell("scored by", _scored_by),
+        Number("score_mean", ".2f", name="mean score", missing=""),
+        cell("% of scores 1 to 5", _shares),
+        *estimates(".3f", "alpha", rater_vs_rest="one against the rest, r"),
+    ],
+    printed={"criterion": EVERY},
+)

@@ -1,0 +1,29 @@
+"""Versions of engine, weights and server that gave a judge's answers, and whether they are several."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+COLUMNS: dict[str, list[str]] = {}
+
+
+def estimate(answers: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """Number of answers that each version gave.
+
+    Args:
+        answers: what the shards of each judge say of their answers, see `judging.answers.joined`.
+
+    Returns:
+        One row a judge, kind of version (`what`, such as ``version of the engine`` or ``revision``) and `version`, with
+        `n_answers`; `mixed`: whether this judge has several versions of that kind. Counts, with nothing drawn. A judge
+        whose answers were recorded elsewhere says nothing and has no row.
+    """
+    rows = [
+        (judge, what, version, n_answers, len(counts) > 1)
+        for judge, told in answers.items()
+        for what, counts in sorted(told["versions"].items())
+        for version, n_answers in sorted(counts.items())
+    ]
+    types = {"judge": str, "what": str, "version": str, "n_answers": int, "mixed": bool}
+    return pd.DataFrame(rows, columns=[*types]).astype(types)

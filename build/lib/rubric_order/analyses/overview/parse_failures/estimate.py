@@ -1,0 +1,77 @@
+"""Answers without a score: how many, where, and for which reason. Of every probe."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import permutations
+from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.position import blocks
+
+READ = ["unit_id", "read_index"]  # with `KEYS`, one read
+COLUMNS = {"scores": [*KEYS, *READ, "item_id", "ordering", "question", "criterion", "failure"]}
+CELL = ["option", "position", "reason"]
+
+
+def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Scores that answers do not give, by reason and by the position at which each option stood, where that is known.
+
+    Args:
+        scores: see `scores.score_reads`; columns `COLUMNS`.
+
+    Returns:
+        One row a group of `KEYS`, `option`, its `position` in the prompt, and `reason` (``all`` for any, which is there
+        also when nothing failed), with `n_scores` that were asked for and `n_failed`. Where a read asks one question,
+        the options are the scores, as their scale has them, and each has every read in one of its positions. Where it
+        asks several, each criterion is an option and fails by itself; ``all`` stands for any position of it too. The
+        row with both ``all`` is the pooled one.
+    """
+    columns = [*KEYS, *CELL, "n_scores", "n_failed"]
+    rows: list[Row] = []
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        several = table["question"] != ""
+        rows += _of_scores(table[~several])
+        rows += _of_criteria(table[several])
+    return tidy.from_rows(rows, columns, CELL).sort_values(columns[:-2], kind="stable", ignore_index=True)
+
+
+def _of_scores(table: pd.DataFrame) -> Iterator[Row]:
+    """Rows of reads that ask one question: by score and its position."""
+    for block in blocks.blocks(table):
+        n, shown = block.n, block.shown
+        reason, reasons = pd.factorize(block.table["failure"], sort=True)  # -1 where nothing failed
+        marks = np.column_stack([np.ones(len(shown)), reason >= 0, reason[:, None] == np.arange(len(reasons))])
+        cells = [(EVERY, EVERY, marks.sum(axis=0).astype(int))]
+        # What is recorded without its ordering has the canonical one as a stand-in, which says nothing about places.
+        if block.keys["strategy"] != "recorded" or (shown != shown[0]).any():
+            place = permutations.positions_of(shown)
+            for score, position in np.ndindex(n, n):
+                counts = marks[place[:, score] == position + 1].sum(axis=0).astype(int)
+                cells += [(str(score + block.lowest), str(position + 1), counts)] if counts[0] else []
+        for option, position, (n_scores, *n_failed) in cells:
+            for label, count in zip([EVERY, *reasons], n_failed, strict=True):
+                if count or label == EVERY:
+                    cell = dict(zip(CELL, (option, position, label), strict=True))
+                    yield block.keys | cell | {"n_scores": n_scores, "n_failed": count}
+
+
+def _of_criteria(table: pd.DataFrame) -> list[Row]:
+    """Rows of reads that ask several questions: by criterion and its position."""
+    if table.empty:
+        return []
+    # The rows of a read are its criteria in canonical order.
+    number = table.groupby([*KEYS, *READ]).cumcount().to_numpy()
+    pairs = zip(table["ordering"], number, strict=True)
+    place = np.array([list(ordering).index(criterion + 1) + 1 for ordering, criterion in pairs])
+    options = table["criterion"].astype(str)
+    table = table[[*KEYS, "failure"]].assign(option=options, position=place.astype(str))
+    by_one = table.assign(option=EVERY), table.assign(position=EVERY)
+    table = pd.concat([table, *by_one, table.assign(option=EVERY, position=EVERY)])
+    cell = [*KEYS, "option", "position"]
+    counts = table.groupby(cell)["failure"].agg(n_scores="size", n_failed="count").reset_index()
+    by_reason = table.dropna(subset="failure").groupby([*cell, "failure"]).size().rename("n_failed").reset_index()
+    by_reason = by_reason.rename(columns={"failure": "reason"}).merge(counts[[*cell, "n_scores"]], on=cell)
+    return pd.concat([counts.assign(reason=EVERY), by_reason]).to_dict("records")

@@ -1,0 +1,28 @@
+"""Answers without a score."""
+
+import pandas as pd
+
+from rubric_order.base.keys import EVERY
+from rubric_order.tables.columns import Number, filled, texts
+from rubric_order.tables.spec import Rows, Table
+
+CAPTION = (
+    "Answers that give no score, by reason. They are never scored; the responses keep their raw text. Where a prompt "
+    "asks for several criteria, each parses or fails by itself. The CSV file also counts by option (score or "
+    "criterion) and the position at which it stood in the prompt."
+)
+
+
+def _rows(parse_failures: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, dataset, strategy, scale, option, position and reason."""
+    return parse_failures.assign(share=parse_failures["n_failed"] / parse_failures["n_scores"])
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "profile", drop=["study", "profile"]),
+    columns=[
+        *texts("judge", "dataset", "strategy", "n", "reason", "n_scores", "n_failed"),
+        Number("share", ".2f", times=100, marks=filled(" %")),
+    ],
+    printed={"option": EVERY, "position": EVERY},
+)

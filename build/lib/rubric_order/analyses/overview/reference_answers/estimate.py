@@ -1,0 +1,100 @@
+"""Review of reference answers: how many were accepted, and whether the reviewer's blind scores agree."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.rows import Row
+from rubric_order.methods.agreement import agreement, correlations, variants
+
+SLOT = ["dataset", "group_id", "criterion", "rubric_id", "level"]
+COLUMNS = {
+    "references": [
+        *SLOT,
+        "n",
+        "round",
+        "writer",
+        "reviewer",
+        "text",
+        "verdict",
+        "blind_score",
+        "blind_failure",
+        "accepted",
+    ]
+}
+WAYS = ("writer", "reviewer", "level", "round")
+AMONG = ("texts", "accepted", "rejected")
+
+
+def estimate(references: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
+    """Shares and agreement, of all attempts and by writer, reviewer, level and round.
+
+    Args:
+        references: every attempt, see `planning.references.attempts`.
+        confidence: of the intervals.
+
+    Returns:
+        One row a dataset, `by` (``all`` or one of `WAYS`), `value` and `quantity`:
+
+        - ``slots_accepted``: share of groups, criteria and scores for which a text was accepted in the end; by
+          ``all`` and ``level`` alone;
+        - ``written``: share of attempts that gave a text; ``accepted``: share of texts that the reviewer accepted;
+          ``unclear``: share of texts about which it gave no verdict;
+        - ``blind_equal_texts``, ``_accepted``, ``_rejected``: share of texts, of accepted and of rejected ones whose
+          blind score by the same reviewer is the score that they were written for; ``blind_shift_...``: mean blind
+          score less that score; ``blind_kappa_...``: quadratic kappa of both,
+          without an interval, where there are several levels.
+
+        `n` is the number of slots, attempts or texts; a text without a blind score does not count there. Intervals come
+        from leaving out each group, with Student's t.
+    """
+    rows = [
+        row for dataset, block in references.groupby("dataset", sort=True) for row in _rows(dataset, block, confidence)
+    ]
+    columns = ["dataset", "by", "value", "quantity", "estimate", "ci_low", "ci_high", "n", "n_clusters"]
+    whole = {"n": int, "n_clusters": int}
+    words = dict.fromkeys(("dataset", "by", "value", "quantity"), "str")
+    table = pd.DataFrame(rows, columns=columns).astype(words | whole)
+    return table.assign(confidence=confidence, method="each group left out, Student's t")
+
+
+def _rows(dataset: str, block: pd.DataFrame, confidence: float) -> Iterator[Row]:
+    for by in ("all", *WAYS):
+        parts = [("", block)] if by == "all" else block.groupby(by, sort=True)
+        for value, part in parts:
+            common = {"dataset": dataset, "by": by, "value": str(value)}
+            if by in ("all", "level"):
+                slots = part.groupby(SLOT, sort=True)["accepted"].any().reset_index()
+                yield common | _share("slots_accepted", slots["accepted"], slots["group_id"], confidence)
+            yield from (common | row for row in _of_attempts(part, confidence))
+
+
+def _of_attempts(part: pd.DataFrame, confidence: float) -> Iterator[Row]:
+    yield _share("written", part["text"].notna(), part["group_id"], confidence)
+    texts = part[part["text"].notna()]
+    yield _share("accepted", texts["accepted"], texts["group_id"], confidence)
+    if (texts["writer"] == "file").all():
+        return
+    yield _share("unclear", texts["verdict"].isna(), texts["group_id"], confidence)
+    accepted = texts["accepted"].astype(bool)
+    for name, kept in zip(AMONG, (accepted | True, accepted, texts["verdict"] == "no"), strict=True):
+        scored = texts[kept & texts["blind_score"].notna()]
+        level, blind = (scored[column].to_numpy(dtype=float) for column in ("level", "blind_score"))
+        yield _share(f"blind_equal_{name}", level == blind, scored["group_id"], confidence)
+        yield _mean(f"blind_shift_{name}", blind - level, scored["group_id"], confidence)
+        several = len(np.unique(level)) > 1  # one level tells nothing of agreement beyond chance
+        kappa = correlations.weighted_kappa(level, blind, np.ones(len(level))) if several else np.nan
+        counts = {"n": len(scored), "n_clusters": scored["group_id"].nunique()}
+        yield {"quantity": f"blind_kappa_{name}", "estimate": float(kappa)} | counts
+
+
+def _share(quantity: str, told: pd.Series | np.ndarray, group: pd.Series, confidence: float) -> Row:
+    interval = agreement.share(np.asarray(told, dtype=float), group.factorize()[0], confidence)
+    return {"quantity": quantity, "n": len(told)} | interval
+
+
+def _mean(quantity: str, values: np.ndarray, group: pd.Series, confidence: float) -> Row:
+    interval = variants.ratio(values, np.ones(len(values)), group.factorize()[0], confidence)
+    kept = {name: interval[name] for name in ("estimate", "ci_low", "ci_high", "n_clusters")}
+    return {"quantity": quantity, "n": len(values)} | kept

@@ -1,0 +1,1 @@
+"""Results that serve the tables of papers alone."""

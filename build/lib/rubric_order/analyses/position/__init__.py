@@ -1,0 +1,1 @@
+"""Position bias: how the order of options moves selections and scores."""

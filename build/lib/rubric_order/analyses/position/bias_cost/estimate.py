@@ -1,0 +1,356 @@
+"""Bias Cost: how far an ordering puts scores where they are selected too often or too seldom."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from rubric_order.base import levels, randomness
+from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.position import blocks, selections, shared_orderings
+from rubric_order.methods.position.shared_orderings import bias_cost
+from rubric_order.methods.uncertainty import distributions, resampling
+
+COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
+
+
+def cheapest(costs: np.ndarray) -> np.ndarray:
+    """Weights of the cheapest orderings, equal where several are: shape (..., D), rows sum to 1 (NaN: undefined)."""
+    least = costs <= costs.min(axis=-1, keepdims=True) + 1e-9  # equal costs can differ by rounding
+    with np.errstate(invalid="ignore"):
+        return least / least.sum(axis=-1, keepdims=True)
+
+
+class Source(NamedTuple):
+    """Selections of one dataset, and moments of its complete items, by unit of resampling.
+
+    Attributes:
+        table: of each unit of resampling, its selections by score and position, then
+            `shared_orderings.column_moments` of its complete items, shape (n_units, n * n + q).
+        group: which group each unit belongs to, shape (n_units,).
+        rated: whether there are human scores to correlate with.
+        n_items: items that the selections are of.
+    """
+
+    table: np.ndarray
+    group: np.ndarray
+    rated: bool
+    n_items: int
+
+
+class Sums(NamedTuple):
+    """Selections and correlations by the sums over some units of a source, in the data and in each resample.
+
+    Attributes:
+        selected: by score and position, shape (1 + resamples, n, n).
+        pearson: r of each ordering with human scores, shape (1 + resamples, D), or nothing where there are none.
+    """
+
+    selected: np.ndarray
+    pearson: np.ndarray | None
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int, splits: int = 10
+) -> pd.DataFrame:
+    """Bias Cost of every ordering that was read, and whether choosing the cheapest one is of use.
+
+    The cheapest ordering looks better on the items that chose it than on others. So groups are halved at random, the
+    cheapest ordering of one half is looked at in the other half and the other way round, and this is averaged.
+
+    Args:
+        scores: see `blocks.blocks`.
+        resamples, confidence, seed: see the package; from each dataset as much is drawn as it has. A group is never in
+            both halves, whatever is drawn.
+        splits: random halvings that are averaged over.
+
+    Returns:
+        One row a group of `KEYS` (dataset ``all``: the selections in all of a study's datasets together, and the mean
+        of their correlations) whose strategy is in `shared_orderings.SHARED`, `readout`, `cluster`, `quantity` and,
+        where it is about one, `ordering`, its scores as their scale has them (counted from 1 where the scales of
+        several datasets begin with different numbers):
+
+        - of each ordering: its ``cost``; ``chosen_share``, the share of the resamples in which it is the cheapest;
+          ``pearson``, r of one read an item with human scores, and its ``pearson_rank`` (1: highest). A cost is a sum
+          of absolute values, so it and its interval are too high where it is near 0: `noise` is what it would be in
+          expectation were all shares uniform, with the errors that the bootstrap finds.
+        - on items that did not choose: ``heldout_cost_`` and ``heldout_pearson_`` of the ``chosen`` ordering, the
+          ``canonical`` one and the ``mean`` of all; ``heldout_cost_saved``, canonical less chosen. Of these costs the
+          noise is subtracted, see `without_noise`, and intervals are Student's t over clusters;
+          ``heldout_pearson_gained``, chosen less canonical, and ``heldout_pearson_over_mean``, chosen less mean.
+
+    Source: the earlier version of Xu et al., Section 5.3, Table 6; all but cost, correlation and its rank are ours.
+    """
+    sources_by_key: dict[tuple[Any, ...], dict[str, Source]] = {}
+    shown: dict[tuple[Any, ...], np.ndarray] = {}
+    lowest: dict[tuple[Any, ...], dict[str, int]] = {}
+    for block in blocks.blocks(scores):
+        if block.keys["strategy"] not in shared_orderings.SHARED:
+            continue
+        for readout in selections.readouts(block):
+            for cluster in CLUSTERS:
+                key = (*(block.keys | {"dataset": EVERY}).values(), readout, cluster)
+                sources_by_key.setdefault(key, {})[block.keys["dataset"]] = _source(block, readout, cluster)
+                shown[key] = block.orderings[0]
+                lowest.setdefault(key, {})[block.keys["dataset"]] = block.lowest
+    options: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed, "splits": splits}
+    parts = [
+        part
+        for key, sources in sorted(sources_by_key.items())
+        for part in _of_sources(key, sources, shown[key], lowest[key], **options)
+    ]
+    key_columns = [*KEYS, "readout", "cluster"]
+    columns = [*key_columns, "quantity", "ordering", "estimate", "ci_low", "ci_high", "noise"]
+    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
+    table = table.sort_values(key_columns, kind="stable", ignore_index=True)
+    return table.assign(confidence=confidence, seed=seed)
+
+
+def _of_sources(
+    key: tuple[Any, ...],
+    sources: dict[str, Source],
+    orderings: np.ndarray,
+    lowest: dict[str, int],
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+    splits: int,
+) -> Iterator[tuple[Row, Row]]:
+    """All quantities of the datasets of one study, and of all of them together; see `tidy.from_parts`."""
+    everything = dict(zip([*KEYS, "readout", "cluster"], key, strict=True))
+    everything["method"] = f"percentile bootstrap over {key[-1]}s, {resamples} resamples; {splits} splits"
+    weights = {name: _weights(source, name, resamples, seed) for name, source in sources.items()}
+    totals = {name: weights[name] @ source.table for name, source in sources.items()}
+    firsts = {name: _split(source, name, splits, seed) for name, source in sources.items()}
+    held_out = _cross_fit(sources, weights, totals, orderings, firsts)
+    whole = {name: _read_sums(totals[name], source.rated, everything["n"]) for name, source in sources.items()}
+    for dataset in [*sources, EVERY]:
+        used = [dataset] if dataset != EVERY else list(sources)
+        common = everything | {"dataset": dataset, "n_items": sum(sources[name].n_items for name in used)}
+        common["n_clusters"] = sum(len(sources[name].table) for name in used)
+        by = levels.common([lowest[name] for name in used]) - 1  # levels are counted from 1 here
+        written = np.array([" ".join(map(str, ordering + by)) for ordering in orderings], dtype=object)
+        rows = [*_of_each_ordering([whole[name] for name in used], orderings, written, confidence)]
+        rows += _with_interval(held_out[dataset], confidence)
+        yield from ((common | {"quantity": quantity}, row) for quantity, row in rows)
+        table = np.concatenate([sources[name].table[:, : everything["n"] ** 2] for name in used])
+        costs = _held_out_costs(table, np.concatenate([firsts[name] for name in used], axis=1), orderings)
+        how = f"noise of absolute values subtracted; Student's t over {key[-1]}s; {splits} splits"
+        width = distributions.t_quantile((1 + confidence) / 2, max(len(table) - 1, 1))
+        for quantity, (value, error) in costs.items():
+            row = {"estimate": np.array([value]), "ci_low": value - width * error, "ci_high": value + width * error}
+            yield common | {"quantity": quantity, "method": how}, row
+
+
+def _source(block: blocks.Block, readout: Readout, cluster: str) -> Source:
+    unit = block.units(cluster)
+    complete = shared_orderings.complete_items(block, dict(block.readouts())[readout])
+    moments = np.zeros((len(block.items), 3 + 3 * len(complete.orderings)))
+    rated = len(complete.human) > 1
+    if rated:
+        moments[complete.rows] = shared_orderings.column_moments(complete.values, complete.human)
+    table = np.column_stack([selections.by_score(block, readout)[0].reshape(len(block.items), -1), moments])
+    table = resampling.sum_units(table, unit)
+    group: np.ndarray = np.zeros(len(table), dtype=int)
+    group[unit] = block.units("group")
+    return Source(table, group, rated, len(block.items))
+
+
+def _weights(source: Source, dataset: str, resamples: int, seed: int) -> np.ndarray:
+    """Number of times each unit is in each resample, after a row of ones, shape (1 + resamples, n_units)."""
+    n_units = len(source.table)
+    drawn = np.full((resamples, 1), np.nan)  # one unit alone says nothing
+    if n_units > 1:
+        drawn = resampling.weights(n_units, resamples, seed, f"bias cost {dataset}")
+    return np.concatenate([np.ones((1, n_units)), drawn])
+
+
+def _read_sums(sums: np.ndarray, rated: bool, n: int) -> Sums:
+    pearson = shared_orderings.column_correlations(sums[:, n * n :]) if rated else None
+    return Sums(sums[:, : n * n].reshape(-1, n, n), pearson)
+
+
+def _pooled(sums: list[Sums]) -> Sums:
+    """Selections of several datasets together, and the mean of their correlations."""
+    correlations = [part.pearson for part in sums if part.pearson is not None]
+    selected = np.sum([part.selected for part in sums], axis=0)
+    return Sums(selected, np.mean(correlations, axis=0) if correlations else None)
+
+
+def folded_excess(z: np.ndarray) -> np.ndarray:
+    """By how much the expected size of a normal variable with variance 1 exceeds the size z of its mean.
+
+    Source: the folded normal distribution, Leone, Nelson and Nottingham (1961).
+    """
+    z = np.abs(z)
+    return np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2) - 2 * z * special.ndtr(-z)
+
+
+def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distance of each share from equal shares, less what its error adds to it, and the derivative by the share.
+
+    An error makes a distance larger, that of a fair share most, so that the cheapest ordering would lose more by it
+    than others: by .8 of the error. Of that .5 are left at a fair share; at one that is an error away from it .1.
+
+    Args:
+        shares: of each score (rows) by position, shape (n, n). error: their standard errors; 0 where none is known.
+    """
+    away = shares - 1 / shares.shape[-1]
+    z = np.divide(np.abs(away), error, out=np.full(away.shape, np.inf), where=error > 0)
+    excess = np.where(error > 0, error * folded_excess(np.where(np.isinf(z), 0, z)), 0)
+    return np.abs(away) - excess, np.sign(away) * (1 + 2 * special.ndtr(-z))
+
+
+def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of positions by score in some units, and what each unit adds to them; 0 where a score is never selected.
+
+    Args:
+        table: selections of each unit, shape (n_units, n * n). chosen: the units, bool.
+
+    Returns:
+        Shapes (n, n) and (n_units, n, n); units that are not chosen add nothing.
+    """
+    own = table.reshape(-1, n, n) * chosen[:, None, None]
+    total = own.sum(axis=0)
+    times = total.sum(axis=1)[:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = np.where(times > 0, total / times, 1 / n)
+        influence = np.where(times > 0, (own - shares * own.sum(axis=2, keepdims=True)) / times, 0)
+    return shares, influence
+
+
+def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Costs of orderings in some units, without noise, and what each unit adds to them: shapes (D,), (n_units, D)."""
+    n, places = orderings.shape[1], np.arange(orderings.shape[1])
+    shares, influence = _shares_and_influence(table, units, n)
+    number = int(units.sum())
+    error = np.sqrt(np.square(influence).sum(axis=0) * (number / (number - 1) if number > 1 else np.nan))
+    distance, slope = without_noise(shares, error)
+    return distance[orderings - 1, places].sum(axis=-1), (influence * slope)[:, orderings - 1, places].sum(axis=-1)
+
+
+def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray) -> dict[str, tuple[float, float]]:
+    """Cost of the cheapest ordering of half of the groups in the other half, without noise.
+
+    The error is that of costs in the half that is looked at, with that of the choice: how much the costs of what
+    halves choose differ, measured in all units.
+
+    Args:
+        table: selections of each unit, shape (n_units, n * n).
+        firsts: for each split the units of the first half, bool, shape (splits, n_units).
+
+    Returns:
+        By quantity, the mean over splits and halves, and its standard error.
+    """
+    canonical = np.eye(len(orderings))[shared_orderings.canonical_place(orderings)]
+    whole, _ = _costs(table, np.ones(len(table), dtype=bool), orderings)
+    values: dict[str, list[Any]] = {}
+    for first in firsts:
+        for train in (first, ~first):
+            costs, influence = _costs(table, ~train, orderings)
+            shares, _ = _shares_and_influence(table, train, orderings.shape[1])
+            chosen = cheapest(bias_cost(shares, orderings))
+            weights = {"chosen": chosen, "canonical": canonical, "mean": np.full(len(orderings), 1 / len(orderings))}
+            for name, weight in (weights | {"saved": canonical - chosen}).items():
+                row = np.concatenate([[weight @ costs, weight @ whole], influence @ weight])
+                values.setdefault(f"heldout_cost_{name}", []).append(row)
+    estimates = {}
+    for name, rows in values.items():
+        stacked = np.array(rows)
+        squares = np.square(stacked[:, 2:].mean(axis=0)).sum() * len(table) / max(len(table) - 1, 1)
+        estimates[name] = float(stacked[:, 0].mean()), float(np.sqrt(squares + stacked[:, 1].var()))
+    return estimates
+
+
+def _split(source: Source, name: str, splits: int, seed: int) -> np.ndarray:
+    """Units in the first half of the groups, for each random halving, shape (splits, n_units)."""
+    first_halves = []
+    for split in range(splits):
+        rng = randomness.generator(seed, "bias cost split", name, split)
+        groups = rng.permutation(int(source.group.max()) + 1)
+        first_halves.append(np.isin(source.group, groups[: len(groups) // 2]))
+    return np.array(first_halves)
+
+
+def _cross_fit(
+    sources: dict[str, Source],
+    weights: dict[str, np.ndarray],
+    totals: dict[str, np.ndarray],
+    orderings: np.ndarray,
+    firsts: dict[str, np.ndarray],
+) -> dict[str, dict[str, np.ndarray]]:
+    """Agreement of the cheapest ordering of half of the groups in the other half, mean over splits and both halves.
+
+    Returns:
+        By dataset (and ``all``) and quantity, of shape (1 + resamples,).
+    """
+    n, canonical = orderings.shape[1], shared_orderings.canonical_place(orderings)
+    estimates: dict[str, dict[str, list[Any]]] = {name: {} for name in [*sources, EVERY]}
+    for split in range(len(next(iter(firsts.values())))):
+        halves: list[dict[str, Sums]] = [{}, {}]
+        for name, source in sources.items():
+            first = firsts[name][split]
+            sums = weights[name][:, first] @ source.table[first]
+            halves[0][name] = _read_sums(sums, source.rated, n)
+            halves[1][name] = _read_sums(totals[name] - sums, source.rated, n)
+        for name in estimates:
+            used = list(sources) if name == EVERY else [name]
+            pooled = [_pooled([half[dataset] for dataset in used]) for half in halves]
+            for train, test in ((0, 1), (1, 0)):
+                costs = bias_cost(selections.position_shares(pooled[train].selected), orderings)
+                of_test = _held_out(cheapest(costs), pooled[test].pearson, canonical)
+                for quantity, values in of_test.items():
+                    estimates[name].setdefault(quantity, []).append(values)
+    return {name: {key: np.mean(values, axis=0) for key, values in of.items()} for name, of in estimates.items()}
+
+
+def _held_out(chosen: np.ndarray, pearson: np.ndarray | None, canonical: int) -> dict[str, np.ndarray]:
+    """Agreement with humans, in the other half, of the ordering that one half chose."""
+    if pearson is None:
+        return {}
+    correlations = _of_choice("heldout_pearson", chosen, pearson, canonical)
+    own = correlations["heldout_pearson_chosen"]
+    correlations["heldout_pearson_gained"] = own - correlations["heldout_pearson_canonical"]
+    correlations["heldout_pearson_over_mean"] = own - correlations["heldout_pearson_mean"]
+    return correlations
+
+
+def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int) -> dict[str, np.ndarray]:
+    """A value of the chosen ordering, the canonical one, and on average; several chosen ones count in equal parts."""
+    of_chosen = np.where(chosen == 0, 0, chosen * values).sum(axis=1)
+    return {f"{name}_chosen": of_chosen, f"{name}_canonical": values[:, canonical], f"{name}_mean": values.mean(axis=1)}
+
+
+def _of_each_ordering(
+    sums: list[Sums], orderings: np.ndarray, written: np.ndarray, confidence: float
+) -> Iterator[tuple[str, Row]]:
+    """Quantities of each ordering, with their columns; `written` are the orderings as texts."""
+    whole = _pooled(sums)
+    shares = selections.position_shares(whole.selected)
+    costs = bias_cost(shares, orderings)
+    ordering_column = {"ordering": written}
+    # The mean of the absolute value of an error that is normal about 0; a rare score is missing from some resamples.
+    present = np.ma.masked_invalid(shares[1:])  # type: ignore[no-untyped-call]  # of numpy
+    error = np.sqrt(2 / np.pi) * present.std(axis=0).filled(0)
+    noise = error[orderings - 1, np.arange(orderings.shape[1])].sum(axis=1)
+    for quantity, row in _with_interval({"cost": costs}, confidence):
+        yield quantity, ordering_column | row | {"noise": noise}
+    yield "chosen_share", ordering_column | {"estimate": cheapest(costs[1:]).mean(axis=0)}
+    if whole.pearson is not None:
+        ranks = np.stack([shared_orderings.rank_of(whole.pearson, place) for place in range(len(orderings))], axis=1)
+        for quantity, row in _with_interval({"pearson": whole.pearson, "pearson_rank": ranks}, confidence):
+            yield quantity, ordering_column | row
+
+
+def _with_interval(values: dict[str, np.ndarray], confidence: float) -> Iterator[tuple[str, Row]]:
+    """The columns of each quantity, the first row of whose values is the estimate."""
+    for quantity, table in values.items():
+        table = table.reshape(len(table), -1)
+        low, high = resampling.percentile_interval(table[1:], confidence)
+        yield quantity, {"estimate": table[0], "ci_low": low, "ci_high": high}

@@ -1,0 +1,107 @@
+"""Decisiveness of a judge, and its reads: how many, in how many orders, and how much its scores vary."""
+
+import json
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.intervals import UNKNOWN, Interval
+from rubric_order.base.keys import KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.position import blocks, copies, sampling, selections
+from rubric_order.methods.uncertainty import resampling
+
+READ = ["item_id", "group_id", "read_index", "ordering", "score", "failure"]
+COLUMNS = {"scores": [*KEYS, *READ, *selections.READOUTS.values()]}
+
+
+def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Counts and decisiveness of each group of reads.
+
+    Args:
+        scores: see `blocks.blocks`.
+
+    Returns:
+        One row a group of `KEYS`: `n_items`, `n_groups`, `effective_groups` (the number of equal groups that would say
+        as much of an error, see `resampling.degrees`), `heaviest_group` (the share of the items that the largest group
+        has), `n_reads` with a score, `n_failed` without, and the design: `n_orderings` that differ; `fewest` and `most`
+        reads of an item in one of them; whether items are read in the same ones (`shared`); and, where each ordering
+        counts once for each item, whether every score is shown in every position equally often (`balanced`), or at
+        least often enough (`crossed`), see `designs.Design` and `blocks.Block.crossed`.
+        `commonest_score` is the score that is given most often (the lower one of two), `commonest_share` its share of
+        the reads with a score; `discordant_share` of the pairs of reads of one item have different scores;
+        `top_probability` is the mean probability of a read's most probable option, where probabilities are known, and
+        `known_share` how many reads of all these are. They describe these reads and have no interval. `exponent`, with
+        `exponent_low` and `exponent_high` over groups, is the power of the probabilities from which answers look drawn,
+        see `sampling.exponent`. `n_copies` items have the very reads of an item of another group, see `copies`;
+        `copies` names some. `failures` has the number of reads without a score by reason, the commonest first, as JSON.
+    """
+    rows = [_of_block(block) for block in blocks.blocks(scores)]
+    columns = [
+        *KEYS,
+        "n_items",
+        "n_groups",
+        "effective_groups",
+        "heaviest_group",
+        "n_reads",
+        "n_failed",
+        "n_orderings",
+        "crossed",
+    ]
+    columns += ["commonest_score", "commonest_share", "discordant_share", "top_probability"]
+    columns += ["shared", "balanced", "fewest", "most", "known_share", "exponent", "exponent_low", "exponent_high"]
+    table = tidy.from_rows(rows, [*columns, "n_copies", "copies", "failures"], words=["copies", "failures"])
+    flags = dict.fromkeys(("crossed", "shared", "balanced"), bool) | dict.fromkeys(("fewest", "most"), int)
+    return table.astype({"commonest_score": "Int8"} | flags)
+
+
+def _of_block(block: blocks.Block) -> Row:
+    scored = block.table["score"].notna()
+    scores = block.table.loc[scored, "score"].to_numpy(dtype=int)
+    sizes = block.items["group_id"].value_counts(sort=False).to_numpy()
+    row = {
+        "n_items": len(block.items),
+        "n_groups": len(sizes),
+        "effective_groups": resampling.effective(sizes),
+        "heaviest_group": sizes.max() / sizes.sum(),
+        "n_reads": int(scored.sum()),
+        "n_failed": int((~scored).sum()),
+        "n_orderings": len(block.orderings[0]),
+        "crossed": block.crossed,
+        "known_share": 0.0,
+        **{name: getattr(block.design, name) for name in ("shared", "balanced", "fewest", "most")},
+    }
+    alike = copies.copies(block)
+    row |= {"n_copies": alike.count, "copies": "; ".join(alike.names), "failures": _failures(block, ~scored)}
+    if len(scores):
+        times = np.bincount(scores, minlength=block.n + 1)
+        row |= {"commonest_score": int(times.argmax()) + block.lowest - 1, "commonest_share": times.max() / len(scores)}
+        row["discordant_share"] = selections.variety(block, Readout.HARD).discordant_share
+    column = selections.READOUTS[Readout.SOFT]
+    if Readout.SOFT in selections.readouts(block):
+        row["top_probability"] = np.stack(block.table[column].dropna().to_numpy()).max(axis=1).mean()
+        row["known_share"] = float(block.table[column].notna().mean())
+        both = scored.to_numpy() & block.table[column].notna().to_numpy()
+        row |= dict(zip(("exponent", "exponent_low", "exponent_high"), _drawn(block, both), strict=True))
+    return block.keys | row
+
+
+def _failures(block: blocks.Block, failed: pd.Series) -> str:
+    """Number of reads by the reason why they have no score; reads of others can have none."""
+    if "failure" not in block.table:
+        return "{}"
+    counts = block.table.loc[failed, "failure"].value_counts()
+    return json.dumps({str(reason): int(count) for reason, count in counts.items() if count})
+
+
+def _drawn(block: blocks.Block, both: np.ndarray) -> Interval:
+    """The power of the probabilities from which answers are drawn, of the reads that have both."""
+    if not both.any() or "position" not in block.table:
+        return UNKNOWN
+    shares = np.stack(block.table.loc[both, selections.READOUTS[Readout.SOFT]].to_numpy())
+    place = block.table.loc[both, selections.READOUTS[Readout.HARD]].to_numpy(dtype=int) - 1
+    group = block.units("group")[block.item[both]]
+    return sampling.exponent(shares, place, np.unique(group, return_inverse=True)[1])

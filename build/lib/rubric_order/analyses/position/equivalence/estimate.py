@@ -1,0 +1,128 @@
+"""Tests that a bias, or what one strategy or condition has above another, is too small to be worth mention."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.base.rows import Row, rows_with
+from rubric_order.methods import tidy
+from rubric_order.methods.position import uniformity
+from rubric_order.methods.uncertainty import equivalence
+from rubric_order.strategies import EVERY_POSITION
+
+_SAME = [*KEYS, "readout", "cluster"]
+_VALUES = ["estimate", "ci_low", "ci_high", "df", "n_clusters", "effective_clusters", "confidence"]
+_BOUNDED = ["p_bounded", "margin"]
+IN_POINTS = ("points", "usual_minus_balanced", "condition_points")
+COLUMNS = {
+    "score_effects": [*_SAME, "quantity", "flag", *_VALUES, *_BOUNDED],
+    "position_preference": [*_SAME, "quantity", "flag", *_VALUES],
+    "strategy_comparison": [*_SAME, "baseline", "criterion", "quantity", *_VALUES],
+    "condition_comparison": [*_SAME, "other", "quantity", *_VALUES, *_BOUNDED],
+}
+
+
+def estimate(
+    *,
+    score_effects: pd.DataFrame,
+    position_preference: pd.DataFrame,
+    strategy_comparison: pd.DataFrame,
+    condition_comparison: pd.DataFrame,
+    level: float,
+    points: float,
+    log_odds: float,
+    r: float,
+) -> pd.DataFrame:
+    """Two one-sided tests of effects that other statistics have estimated.
+
+    Args:
+        score_effects, position_preference, strategy_comparison, condition_comparison: see the modules of these names.
+        level: of each test.
+        points, log_odds, r: margins, each in its unit.
+
+    Returns:
+        One row a group of `KEYS`, `baseline` (a strategy that `strategy` is compared with, else empty), `other` (a
+        condition that `condition` is compared with, else empty), `readout`, `cluster` and `quantity`. `quantity` is
+
+        - ``points``: no ordering's mean score is `margin` or more from the mean over all orderings;
+        - ``usual_minus_balanced``: the usual ordering's is not;
+        - ``log_odds``: no position adds `margin` or more to an option's log-odds, or takes it away;
+        - ``interaction``: nor does the last position add it to the highest score and the first to the lowest, or take
+          it away, beside what positions are worth to all scores (evenly less for scores and positions between);
+        - ``r``: two strategies, of those that show every score in every position, agree equally well with human scores;
+        - ``condition_points``, ``condition_r``: two conditions give the same mean score, and agree equally well with
+          human scores.
+
+        `verdict` is one of `equivalence.verdict`, at `level` for each of the `n_effects` that a quantity is about.
+        Fewer clusters than `uniformity.FEW_CLUSTERS` show nothing to be small, nor do unequal clusters that say no more
+        than so many equal ones. In points a second p-value has to be small as well, which allows for an effect that a
+        few clusters carry, see `equivalence.p_bounded`. At the margin the error is then at most 5%
+        (`tests/recovery/unequal_recovery.py`).
+        `estimate`, `low` and `high` (confidence 1 - 2 `level`) are those of the effect that is least shown to be small,
+        and `p` is its p-value, the greater of the two. Standard errors are those behind the intervals of the other
+        statistics, which are Student's t with `df` degrees of freedom.
+
+    Raises:
+        ValueError: effects in points were computed for another margin.
+    """
+    margins = {"points": points, "usual_minus_balanced": points, "log_odds": log_odds, "interaction": log_odds, "r": r}
+    margins |= {"condition_points": points, "condition_r": r}
+    effects = _effects(score_effects, position_preference, strategy_comparison, condition_comparison)
+    rows = [row for name, of_name in effects.items() for row in _tested(name, margins[name], of_name, level)]
+    columns = [*KEYS, "baseline", "other", "readout", "cluster", "quantity", "margin", "estimate", "low", "high", "p"]
+    words = ["baseline", "other", "readout", "cluster", "quantity", "verdict", "flag", "method"]
+    table = tidy.from_rows(rows, [*columns, "verdict", "flag", "n_effects", "n_clusters", "method"], words)
+    return table.assign(level=level)
+
+
+def _effects(
+    score_effects: pd.DataFrame,
+    position_preference: pd.DataFrame,
+    strategy_comparison: pd.DataFrame,
+    condition_comparison: pd.DataFrame,
+) -> dict[str, pd.DataFrame]:
+    """The effects behind each quantity, see `estimate`."""
+    both = {"strategy": EVERY_POSITION, "baseline": EVERY_POSITION}
+    return {
+        "points": rows_with(score_effects, quantity="ordering"),
+        "usual_minus_balanced": rows_with(score_effects, quantity="usual_minus_balanced"),
+        "log_odds": rows_with(position_preference, quantity="preference"),
+        "interaction": rows_with(position_preference, quantity="interaction"),
+        "r": rows_with(strategy_comparison, quantity="pearson", criterion=EVERY, **both),
+        "condition_points": rows_with(condition_comparison, quantity="points"),
+        "condition_r": rows_with(condition_comparison, quantity="r"),
+    }
+
+
+def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> Iterator[Row]:
+    """The rows of one quantity.
+
+    Args:
+        effects: those that are to be small, one row each, with the columns that `COLUMNS` names.
+    """
+    effects = effects.assign(**{column: "" for column in ("baseline", "other", "flag") if column not in effects})
+    estimates, low, high = (effects[column].to_numpy(dtype=float) for column in ("estimate", "ci_low", "ci_high"))
+    df = effects["df"].to_numpy(dtype=float)
+    confidence = float(effects["confidence"].iloc[0]) if len(effects) else np.nan
+    error = equivalence.error_of_interval(low, high, df, confidence)
+    low, high = equivalence.interval(estimates, error, df, level)
+    p = equivalence.p_values(estimates, error, df, margin)
+    small: np.ndarray = np.ones(len(effects), dtype=bool)
+    if name in IN_POINTS:
+        if (effects["margin"] != margin).any():
+            raise ValueError(f"{name}: p_bounded is of margin {effects['margin'].iloc[0]:g}, not of {margin:g}")
+        bounded = effects["p_bounded"].to_numpy(dtype=float)
+        p, small = np.maximum(p, bounded), bounded <= level
+    effects = effects.assign(estimate=estimates, low=low, high=high, p=p, least=np.where(np.isnan(p), np.inf, p))
+    effects = effects.assign(small=small & (effects["effective_clusters"] >= uniformity.FEW_CLUSTERS))
+    compared = [*_SAME, "baseline", "other"]
+    for key, block in effects.groupby(compared, sort=True):
+        worst = block.loc[block["least"].idxmax()]
+        row = dict(zip(compared, key, strict=True)) | {"quantity": name, "margin": margin}
+        row |= {column: worst[column] for column in ("estimate", "low", "high", "p", "n_clusters", "flag")}
+        row["verdict"] = equivalence.verdict(block["low"].to_numpy(), block["high"].to_numpy(), margin)
+        if row["verdict"] == equivalence.SHOWN and not block["small"].all():
+            row["verdict"] = equivalence.UNDECIDED
+        yield row | {"n_effects": len(block), "method": f"two one-sided tests at {level:.3g} over {row['cluster']}s"}

@@ -1,0 +1,47 @@
+"""Effects that are shown to be too small to be worth mention."""
+
+import pandas as pd
+
+from rubric_order.base.keys import EVERY
+from rubric_order.tables.columns import Estimated, Number, Text, each_row, texts
+from rubric_order.tables.spec import Rows, Table
+
+CAPTION = (
+    "Whether an effect is shown to be too small to be worth mention: two one-sided tests at a level of "
+    "{equivalence[level]:.0%} with {cluster}s as the sample, that is, whether an interval of twice that level lies "
+    "within the margins. Points: no ordering's mean score is {equivalence[points]} points or more from the mean over "
+    "orderings. Usual: nor is that of the usual ordering. Log-odds: no position adds {equivalence[log_odds]} or more "
+    "to an option's log-odds; by score: nor more to high scores than to low ones. "
+    "r: two strategies agree with human scores up to {equivalence[r]} equally well. Points "
+    "and r against another condition: on the items that both have, mean score and agreement differ by less than these "
+    "margins. Shown: it is. Not shown: the effect is larger than the margin. Undecided: the data allow both. The "
+    "interval is that of the effect that is least shown to be small. The margins are a choice of whoever reads the "
+    "scores, not a finding. Fewer than 30 {cluster}s show nothing to be small. A saturated judge has small points "
+    "whatever the order does to it; in log-odds it is undecided. All datasets together for points and log-odds; the "
+    "CSV file has each."
+)
+QUANTITIES = {"points": "points", "usual_minus_balanced": "usual", "log_odds": "log-odds"}
+QUANTITIES |= {"interaction": "log-odds by score"}
+# Of these, each dataset has a row of its own, and there is none of all together.
+BY_DATASET = {"r": "r", "condition_points": "points", "condition_r": "r"}
+AGAINST = each_row(lambda row: f" against {row['other']}" if row["other"] else "")
+
+
+def _together(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of all datasets together, for points and log-odds."""
+    return rows[(rows["dataset"] == EVERY) | rows["quantity"].isin(BY_DATASET)]
+
+
+TABLE = Table(
+    rows=Rows("equivalence", "study", "profile", "cluster", drop=["study", "cluster"]),
+    columns=[
+        *texts("judge", "dataset"),
+        Text("strategy", marks=each_row(lambda row: f" - {row['baseline']}" if row["baseline"] else "")),
+        *texts("n", "readout"),
+        Text("quantity", names=QUANTITIES | BY_DATASET, marks=AGAINST),
+        Estimated("estimate", "+.3f", name="effect", ends=("low", "high")),
+        Number("margin", "g"),
+        *texts("verdict", "flag"),
+    ],
+    printed=_together,
+)

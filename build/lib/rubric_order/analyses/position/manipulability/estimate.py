@@ -1,0 +1,249 @@
+"""Manipulability: how far somebody who chooses the order can move a score, a rank and the best candidate."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import randomness
+from rubric_order.base.intervals import Interval
+from rubric_order.base.keys import KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.agreement import rankings
+from rubric_order.methods.calibration import learning
+from rubric_order.methods.position import blocks, reach, repetition
+from rubric_order.methods.position.by_ordering import ByOrdering, by_ordering
+from rubric_order.methods.uncertainty import resampling, shares
+
+COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
+OWN, SHARED = "own", "shared"
+SEEN, CHANCE, BEYOND, REACHED = "seen", "chance", "beyond", "reached"
+FEWEST_GROUPS = 2  # one is scored in the orderings that others choose
+SAME = 9  # decimals; scores that differ by less tie
+
+
+class Measured(NamedTuple):
+    """One quantity of what an order can do.
+
+    Attributes:
+        quantity, choice: see `estimate`.
+        seen, chance: of each item, candidate or prompt, shape (k,); NaN does not count. Without an axis where there is
+            one number of all items.
+        unit: number of the group of each, shape (k,).
+        most: the largest value that there can be.
+        reached: of each, shape (k,); None where it is not known.
+        draws: mean of what is reached in each resample of groups, where orderings are chosen by other groups.
+        beyond: True if chance is told from what orderings do.
+    """
+
+    quantity: str
+    choice: str
+    seen: np.ndarray
+    chance: np.ndarray
+    unit: np.ndarray
+    most: float
+    reached: np.ndarray | None = None
+    draws: np.ndarray | None = None
+    beyond: bool = True
+
+
+class _Chance(NamedTuple):
+    """Random parts: exchanges, the seed, the fold of each group, and its number in each resample."""
+
+    exchanges: int
+    seed: int
+    fold: np.ndarray
+    weights: np.ndarray
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+    exchanges: int = 200,
+    folds: int = 5,
+    temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
+) -> pd.DataFrame:
+    """Ranges of scores and ranks, and changes of the best candidate, by the choice of an ordering.
+
+    Strategies are used whose items share orderings that show each score equally often at each position. Items without a
+    score in some ordering are left out.
+
+    Args:
+        scores: see `blocks.blocks`.
+        resamples, confidence, seed: see the package; the seed is also that of exchanges and folds.
+        exchanges: how often orderings are exchanged within items, to see what chance alone does.
+        folds: parts of the groups, each of which is scored in the orderings that the others choose.
+        temperatures: see `within_item_deviation.estimate`.
+
+    Returns:
+        One row a group of `KEYS`, `readout`, `choice`, `quantity` and `part`; intervals are over groups (`cluster`).
+
+        `choice` is ``own``, an order for one item, while its competitors stay in the usual one (the first, where that
+        was not read), or ``shared``, one order for all. `quantity` is ``points``, the highest score less the lowest,
+        mean over items; ``places``, the lowest rank less the highest among the candidates of a prompt, mean over
+        candidates; ``best_changed``, the share of prompts with another best candidate than in the usual order.
+
+        `part` is ``seen``, as the reads have it; ``chance``, the same where reads exchange their orderings within
+        items, mean over exchanges; ``beyond``, the first less the second; ``reached``, of points and places: a highest
+        and a lowest ordering are chosen by some reads and scored in others, so that it is 0 on average without an
+        effect. The others are halves of the repeats of each ordering; of points of one order for all, other folds of
+        groups.
+
+        Whatever an item's reads differ by is in ``chance``, effects of orderings included. So ``beyond`` is too small
+        rather than too large, and of ranks below 0 where an order moves all candidates alike. With one read in each
+        ordering, exchanges leave the range of an item as it is: it is not known what is beyond. Scores that have no
+        chance (`known_from` is ``option probabilities``: expected scores, and of written ones what is expected of the
+        draw) have a chance of 0, and are reached as they are seen.
+
+        Intervals are a jackknife over groups with Student's t, or Clopper and Pearson's for a share that is seen. Where
+        folds choose, the standard error is that of a bootstrap over groups in which they choose anew. The range of the
+        means of all items has no interval.
+
+    Source: ours.
+    """
+    rows: list[Row] = []
+    for block in blocks.blocks(scores):
+        temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
+        for readout, values in block.readouts():
+            reads = by_ordering(block, readout, values, temperature)
+            if reads is None or reads.group.max() + 1 < FEWEST_GROUPS:
+                continue
+            common = block.keys | {"readout": readout, "cluster": "group", "known_from": reads.known_from}
+            common["n_incomplete"] = int((~reads.rows).sum())
+            fold = learning.folds(int(reads.group.max()) + 1, folds, seed=seed, name="/".join(map(str, block.key)))
+            weights = resampling.weights(len(fold), resamples, seed, "manipulability")
+            chance = _Chance(exchanges, seed, fold, weights)
+            for measured in _measured(block, reads, readout, values, temperature, chance):
+                labelled = common | {"quantity": measured.quantity, "choice": measured.choice}
+                exact = reads.known_from == repetition.PROBABILITIES
+                rows += [labelled | row for row in _parts(measured, exact, confidence)]
+    columns = [*KEYS, "readout", "cluster", "choice", "quantity", "part", "estimate", "ci_low", "ci_high"]
+    columns += ["known_from", "n_items", "n_incomplete", "n_clusters", "method"]
+    words = ["readout", "cluster", "choice", "quantity", "part", "known_from", "method"]
+    return tidy.from_rows(rows, columns, words).assign(confidence=confidence, seed=seed)
+
+
+def _measured(
+    block: blocks.Block,
+    reads: ByOrdering,
+    readout: Readout,
+    values: np.ndarray,
+    temperature: float | None,
+    of: _Chance,
+) -> Iterator[Measured]:
+    """All quantities of a block's scores."""
+    exact = reads.known_from == repetition.PROBABILITIES
+    means = reads.means
+    if exact and readout == Readout.HARD and temperature is not None:
+        means = _expected(block, temperature)[reads.rows]
+    single = means[:, :, None]
+    if reads.known_from == repetition.REPEATS:
+        single = _repeats(block, values)[reads.rows]
+    items = block.items[reads.rows].reset_index(drop=True)
+    unit_of: np.ndarray = np.zeros(0, dtype=int)
+    places: np.ndarray = np.zeros((0, 1), dtype=int)
+    if {"candidate", "criterion"} <= set(items):
+        prompts, places = rankings.prompts(items)
+        number = dict(zip(items["group_id"], reads.group, strict=True))
+        unit_of = np.array([number[group] for group in prompts["group_id"]], dtype=int)
+    usual = reads.usual or 0
+    seen = reach.moved(means.round(SAME), places, usual)
+    name = "/".join(map(str, block.key))
+    chance = reach.Moved(*(np.zeros(np.shape(part)) for part in seen))
+    if not exact:
+        rng = randomness.generator(of.seed, "exchanged orderings", name, str(readout))
+        chance = reach.by_chance(single, places, usual, count=of.exchanges, rng=rng)
+    of_points, of_places, of_shared = (seen.points, seen.places, seen.places_shared) if exact else (None, None, None)
+    if reads.known_from == repetition.REPEATS:
+        one, other = (single[:, :, start::2].mean(axis=2).round(SAME) for start in (0, 1))
+        of_points = reach.reached((one, other), (one, other))
+        by_prompt = [reach.of_candidates(half, places) for half in (one, other)]
+        alone = [-reach.ranks(half, usual) for half in by_prompt]
+        of_places = reach.reached((by_prompt[0], by_prompt[1]), (alone[0], alone[1]))
+        together = [-reach.ranks_shared(half) for half in by_prompt]
+        of_shared = reach.reached((together[0], together[1]), (together[0], together[1]))
+    most, several = float(block.n - 1), exact or single.shape[2] > 1
+    yield Measured("points", OWN, seen.points, chance.points, reads.group, most, of_points, beyond=several)
+    by_all = reach.reached_by_all(means, reads.group, of.fold)
+    draws = reach.reached_by_all_draws(means, reads.group, of.fold, of.weights)
+    yield Measured("points", SHARED, seen.points_shared, chance.points_shared, reads.group, most, by_all, draws)
+    if not len(places):
+        return
+    unit: np.ndarray = np.repeat(unit_of, places.shape[1])
+    most = float(places.shape[1] - 1)
+    for choice, ranks, by_chance, in_others in (
+        (OWN, seen.places, chance.places, of_places),
+        (SHARED, seen.places_shared, chance.places_shared, of_shared),
+    ):
+        flat = None if in_others is None else in_others.ravel()
+        yield Measured("places", choice, ranks.ravel(), by_chance.ravel(), unit, most, flat)
+    for choice, best, by_chance in ((OWN, seen.best, chance.best), (SHARED, seen.best_shared, chance.best_shared)):
+        yield Measured("best_changed", choice, best * 1.0, by_chance, unit_of, 1.0, best * 1.0 if exact else None)
+
+
+def _parts(measured: Measured, exact: bool, confidence: float) -> Iterator[Row]:
+    """Rows of what was seen, of chance, of what is beyond it, and of what is reached.
+
+    Args:
+        exact: True if scores have no chance.
+    """
+    seen, chance, unit, most = measured.seen, measured.chance, measured.unit, measured.most
+    jackknife = "jackknife over groups, Student's t"
+    if seen.ndim:
+        of_seen, how = shares.mean(seen, unit, confidence, bounds=(0, most)), jackknife
+        if measured.quantity == "best_changed":
+            of_seen, how = shares.share(seen, unit, confidence), "Clopper and Pearson, jackknife over groups"
+        of_beyond = of_seen if exact else shares.mean(seen - chance, unit, confidence, bounds=(-most, most))
+        nothing = of_seen._replace(low=np.nan, high=np.nan)
+        by_chance = nothing._replace(estimate=float(np.nanmean(chance)))
+    else:
+        how = ""
+        nothing = shares.Ratio(float(seen), np.nan, np.nan, len(unit), int(unit.max()) + 1)
+        of_seen, by_chance = nothing, nothing._replace(estimate=float(chance))
+        of_beyond = nothing._replace(estimate=float(seen - chance))
+    yield _row(SEEN, of_seen, how)
+    yield _row(CHANCE, by_chance, "")
+    if measured.beyond:
+        yield _row(BEYOND, of_beyond, how if exact or not seen.ndim else jackknife)
+    if measured.reached is None:
+        return
+    of_reached = shares.mean(measured.reached, unit, confidence, bounds=(-most, most))
+    if measured.draws is not None:
+        sizes = np.bincount(unit)
+        estimated = np.array([of_reached.estimate])
+        low, high = resampling.bootstrap_t(estimated, measured.draws[:, None], confidence, sizes=sizes)
+        of_reached = of_reached._replace(low=max(float(low[0]), -most), high=min(float(high[0]), most))
+        jackknife = "bootstrap over groups that chooses anew, Student's t"
+    yield _row(REACHED, of_seen if exact and seen.ndim else of_reached, how if exact and seen.ndim else jackknife)
+
+
+def _row(part: str, ratio: shares.Ratio, method: str) -> Row:
+    ends = Interval(ratio.estimate, ratio.low, ratio.high)
+    return {"part": part, "n_items": ratio.n, "n_clusters": ratio.n_clusters, "method": method} | ends.columns()
+
+
+def _expected(block: blocks.Block, temperature: float) -> np.ndarray:
+    """Mean over draws of the score of each item in each ordering, shape (n_items, D); NaN without probabilities."""
+    has_probabilities = block.table["position_probabilities"].notna().to_numpy()
+    drawn = repetition.at_temperature(
+        np.stack(block.table["position_probabilities"].to_numpy()[has_probabilities]), temperature
+    )
+    values = np.full((len(block.items), int(block.column.max()) + 1), np.nan)
+    values[block.item[has_probabilities], block.column[has_probabilities]] = (
+        drawn * block.shown[has_probabilities]
+    ).sum(axis=1)
+    return block.by_ordering(values)
+
+
+def _repeats(block: blocks.Block, values: np.ndarray) -> np.ndarray:
+    """Scores of the repeats of each ordering, where all have as many, shape (n_items, D, r)."""
+    shown, number = block.orderings
+    cell = block.item * len(shown) + number
+    order = np.argsort(cell, kind="stable")
+    return values[block.item, block.column][order].reshape(len(block.items), len(shown), -1)

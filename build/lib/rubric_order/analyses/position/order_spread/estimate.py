@@ -1,0 +1,353 @@
+"""Spread of the order's effects between single items, and the share of items that move: a mean can hide both."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS, FEW_CLUSTERS, KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.agreement import ordering_subsets, rankings
+from rubric_order.methods.position import blocks, by_ordering, repetition, spread
+from rubric_order.methods.uncertainty import equivalence
+
+COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
+SAME = 9  # decimals; scores that differ by less tie
+# Share of pairs of item and ordering that were not asked; of more, scores may have chosen them (adaptive reads).
+MOST_MISSING = 0.05
+ENDS = ("ci_low", "ci_high", "low", "high")
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    level: float,
+    margin: float,
+    temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
+    clusters: Sequence[str] = CLUSTERS,
+) -> pd.DataFrame:
+    """Spread of what orderings do to single items, and the shares of scores and best candidates that they change.
+
+    Args:
+        scores: see `blocks.blocks`; strategies in which every score meets every position are used.
+        confidence: of the intervals. level: of the test that a spread is below the margin.
+        margin: a smaller spread is not worth mention, in points; it is also the error that a mean of few reads may
+            have.
+        temperatures: see `within_item_deviation.estimate`.
+        clusters: kinds of clusters, see `keys.CLUSTERS`.
+
+    Returns:
+        One row a group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is
+
+        - ``spread``: standard deviation of what an ordering does to single items beside what it does to all, and beside
+          repetition, see `spread`. By option probabilities repetition has no part, where nothing is written before the
+          answer; of repeats it is known; of the scores of a judge with a known temperature it follows from the
+          probabilities (`known_from`). Elsewhere the estimate is missing;
+        - ``within``: the same with repetition: not less than the spread;
+        - ``changed``: share of the items whose score is another under another ordering than the usual one (the first
+          one, where that was not read); by option probabilities as many as must change whatever is drawn, by repeats
+          what is beyond the share that repeats change (`chance`), which is at most that;
+        - ``best_changed``: share of the prompts with several candidates in which another ordering than the usual one
+          has no best candidate in common with it, likewise;
+        - ``one_read``: distance, as a root mean square over items in points, of one read in an ordering that is drawn
+          at random from the item's expected mean over all `n_orderings` orderings: what orderings do to all items and
+          to single ones, and chance;
+        - ``needed``: the least number of different orderings, drawn at random and read once each, from which on the
+          same distance of their mean is at most `margin`; inf where all of them do not suffice. Ends are those of the
+          intervals of the distances.
+
+        ``one_read`` and ``needed`` are there where items share their orderings; else `n_orderings` is 0. Where chance
+        is not known they are the most that they can be, as if it were all that reads differ by beside shifts that all
+        items share; the lower ends are those without chance. By option probabilities, where a text stands before the
+        score, errors lack the chance of a mean of `n_orderings` reads. They are those of ``random`` in
+        `ordering_subsets`, of all items with two scores instead of complete ones. What else gives a small number: a
+        judge that always gives the same score, or one that repeats an error in every ordering, since the mean over all
+        orderings is the judge's own and no truth. What else gives a large one: chance alone, which repeats of one
+        ordering average out as well; and a shift that all items share, which changes no rank.
+
+        `low` and `high` are the interval at confidence 1 - 2 `level`, and `verdict` says whether the spread is shown to
+        be smaller than `margin`, as of `equivalence.verdict`; fewer clusters than `FEW_CLUSTERS` show nothing to be
+        small. Where the spread is not known, that of ``within`` can still show it. Where items are read in orderings
+        of their own the mean shift is part of the spread, and consecutive reads are compared.
+    """
+    rows: list[Row] = []
+    for block in blocks.blocks(scores):
+        if not block.crossed or len(block.orderings[0]) < 2:
+            continue
+        temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
+        for readout, values in block.readouts():
+            for row in _of_readout(block, readout, values, temperature, confidence, level, margin, clusters):
+                rows.append(block.keys | {"readout": readout} | _judged(row, margin))
+    columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "low", "high", "chance"]
+    columns += ["margin", "verdict", "known_from", "n_orderings", "n_items", "n_clusters", "flag", "method"]
+    words = ["readout", "cluster", "quantity", "verdict", "known_from", "flag", "method"]
+    return tidy.from_rows(rows, columns, words).assign(confidence=confidence, level=level)
+
+
+def _judged(row: Row, margin: float) -> Row:
+    """A row with its verdict against the margin, where it is a spread."""
+    few = row["n_clusters"] < FEW_CLUSTERS
+    has_margin = row["quantity"] in ("spread", "within", "needed")
+    row = row | {"flag": "few clusters" if few else "", "margin": margin if has_margin else np.nan, "verdict": ""}
+    if row["quantity"] not in ("spread", "within"):
+        return row
+    ends = np.array([row["low"]]), np.array([row["high"]])
+    verdict = equivalence.verdict(*ends, margin)
+    if verdict == equivalence.SHOWN and few:
+        verdict = equivalence.UNDECIDED
+    if verdict == equivalence.NOT_SHOWN and row["quantity"] == "within":
+        verdict = equivalence.UNDECIDED  # repetition may be all of it
+    return row | {"verdict": verdict}
+
+
+class _Cells:
+    """The reads of a block by item and ordering.
+
+    Attributes:
+        shared: whether a column is one ordering for all items; else it is the number of a read.
+        column: the column of each read. shape: items and columns. reference: the usual ordering's column.
+    """
+
+    def __init__(self, block: blocks.Block) -> None:
+        shown, number = block.orderings
+        self.block, self.items = block, len(block.items)
+        self.shared = len(shown) <= 2 * len(block.table) / self.items
+        self.column = number if self.shared else block.column
+        self.shape = self.items, int(self.column.max()) + 1
+        rising = np.flatnonzero((np.diff(shown, axis=1) > 0).all(axis=1)) if self.shared else []
+        self.reference = int(rising[0]) if len(rising) else 0
+        self.cell = block.item * self.shape[1] + self.column
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Sums over the reads of each cell, without those that are NaN."""
+        return np.bincount(self.cell, np.nan_to_num(values), self.shape[0] * self.shape[1]).reshape(self.shape)
+
+    def counts(self, values: np.ndarray) -> np.ndarray:
+        """Numbers of reads of each cell that are not NaN."""
+        return self.sums(~np.isnan(values) * 1.0)
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """Means of each cell; NaN without a read."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.sums(values) / np.where(self.counts(values) > 0, self.counts(values), np.nan)
+
+    def variances(self, values: np.ndarray) -> np.ndarray:
+        """Variance of each cell's mean by repetition; NaN with fewer than two reads."""
+        count, mean = self.counts(values), self.means(values)
+        squares = self.sums(np.square(values - mean.ravel()[self.cell]))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(count > 1, squares / (count - 1) / count, np.nan)
+
+    def times(self, scores: np.ndarray, n: int) -> np.ndarray:
+        """Number of times that each score was given in each cell, shape (m, D, n)."""
+        scored = ~np.isnan(scores)
+        code = self.cell[scored] * n + scores[scored].astype(int) - 1
+        return np.bincount(code, minlength=self.shape[0] * self.shape[1] * n).reshape(*self.shape, n).astype(float)
+
+    def shares(self) -> np.ndarray:
+        """Probability of each score in each cell, shape (m, D, n); NaN without a read whose probabilities are known."""
+        block = self.block
+        has_probabilities = block.table["position_probabilities"].notna().to_numpy()
+        places = np.full(block.shown.shape, np.nan)
+        places[has_probabilities] = np.stack(block.table["position_probabilities"].to_numpy()[has_probabilities])
+        by_score = np.take_along_axis(places, np.argsort(block.shown, axis=1), axis=1)
+        return np.stack([self.means(column) for column in by_score.T], axis=2)
+
+    def first_two(self, values: np.ndarray) -> np.ndarray:
+        """The first two scored reads of each cell, shape (2, m, D); NaN where there are fewer."""
+        reads = np.full((2, self.shape[0] * self.shape[1]), np.nan)
+        scored = np.flatnonzero(~np.isnan(values))
+        for place in range(2):
+            cells, first = np.unique(self.cell[scored], return_index=True)
+            reads[place, cells] = values[scored[first]]
+            scored = np.delete(scored, first)
+        return reads.reshape(2, *self.shape)
+
+
+def _of_readout(
+    block: blocks.Block,
+    readout: Readout,
+    values: np.ndarray,
+    temperature: float | None,
+    confidence: float,
+    level: float,
+    margin: float,
+    kinds: Sequence[str],
+) -> Iterator[Row]:
+    """All quantities of a block's scores (items by reads)."""
+    cells = _Cells(block)
+    read = values[block.item, block.column]
+    means, repeated = cells.means(read), cells.variances(read)
+    enough = _in_every_ordering(repeated)
+    if enough:
+        means, noise, source = np.where(np.isnan(repeated), np.nan, means), repeated, repetition.REPEATS
+    elif readout == Readout.SOFT:
+        noise, source = np.where(np.isnan(means), np.nan, 0.0), spread.EXACT
+    else:
+        noise, source = _by_temperature(block, cells, readout, values, temperature)
+    several = (~np.isnan(means)).sum(axis=1) > 1
+    if not several.any():
+        return
+    drawn_from = cells.shape[1] if _shares_orderings(block, cells) else 0
+    for cluster in kinds:
+        unit = block.units(cluster, several)
+        common = {"cluster": cluster, "known_from": source, "n_orderings": drawn_from}
+        own, whole, added = spread.item_variances(means[several], noise[several], unit, shared=cells.shared)
+        exact = not np.nan_to_num(noise).any()
+        for quantity, variance, logarithm in (("spread", own, exact), ("within", whole, True)):
+            columns = _mean(variance, unit, confidence, level, added=added, logarithm=logarithm, squared=True)
+            how = " of its logarithm" if logarithm else ""
+            method = f"method of moments; jackknife over {cluster}s{how}, Student's t by sizes of {cluster}s"
+            yield common | {"quantity": quantity, "chance": np.nan, "method": method} | columns
+        method = f"jackknife over {cluster}s, Student's t by sizes of {cluster}s"
+        for quantity, moved, chance, unit_of in _changes(block, readout, read, cells, enough, cluster):
+            columns = _mean(moved, unit_of, confidence, level)
+            yield common | {"quantity": quantity, "chance": chance, "method": method} | columns
+        if drawn_from:
+            times = cells.counts(read)[several]
+            reads = spread.single_reads(means[several], noise[several], times, unit, known=source != spread.UNKNOWN)
+            method = f"jackknife over {cluster}s of the logarithm, Student's t by sizes of {cluster}s"
+            for row in _of_few(*reads, unit, drawn_from, confidence, level, margin):
+                yield common | {"chance": np.nan, "method": f"draws without replacement; {method}"} | row
+
+
+def _shares_orderings(block: blocks.Block, cells: _Cells) -> bool:
+    """True if orderings can be drawn: items share them, and hardly any item was not asked in one."""
+    design = block.design
+    asked = len(design.times) / (design.n_items * len(design.orderings))
+    few = cells.shape[1] <= by_ordering.MOST_ORDERINGS
+    return cells.shared and design.shared and few and asked >= 1 - MOST_MISSING
+
+
+def _of_few(
+    most: spread.SingleReads,
+    least: spread.SingleReads,
+    unit: np.ndarray,
+    count: int,
+    confidence: float,
+    level: float,
+    margin: float,
+) -> Iterator[Row]:
+    """Error of one read, and the number of orderings whose mean has an error of the margin.
+
+    Args:
+        most, least: with as much chance as there can be, and with as little. count: number of orderings.
+    """
+    sizes = np.arange(1, count + 1)
+    rows = [_few(most, least, int(k), unit, count, confidence, level) for k in sizes]
+    yield {"quantity": "one_read"} | rows[0]
+    errors = {name: np.array([row[name] for row in rows]) for name in ("estimate", *ENDS)}
+    numbers: Row = dict.fromkeys(errors, np.nan)
+    if not np.isnan(errors["estimate"]).any():
+        for name, values in errors.items():
+            size = ordering_subsets.needed(sizes, values, values, values, margin).estimate
+            numbers[name] = np.nan if np.isnan(values).any() else np.inf if np.isnan(size) else size
+    yield rows[0] | {"quantity": "needed"} | numbers
+
+
+def _few(
+    most: spread.SingleReads,
+    least: spread.SingleReads,
+    k: int,
+    unit: np.ndarray,
+    count: int,
+    confidence: float,
+    level: float,
+) -> Row:
+    """Columns of the error of a mean of k reads: lower ends with the least chance, all others with the most."""
+
+    def columns(of: spread.SingleReads) -> Row:
+        errors = spread.squared_errors(of, k, count)
+        return _mean(errors, unit, confidence, level, logarithm=True, squared=True)
+
+    row = columns(most)
+    lower = row if least is most else columns(least)
+    return row | {"ci_low": lower["ci_low"], "low": lower["low"]}
+
+
+def _in_every_ordering(repeated: np.ndarray) -> bool:
+    """True if repetition is known under every ordering, of at least half of the items."""
+    return bool(((~np.isnan(repeated)).mean(axis=0) >= 0.5).all())
+
+
+def _by_temperature(
+    block: blocks.Block, cells: _Cells, readout: Readout, values: np.ndarray, temperature: float | None
+) -> tuple[np.ndarray, str]:
+    """Variance of each cell's mean by repetition, and what it is known from: of drawn scores their probabilities."""
+    variances = repetition.variances(block, readout, values, temperature)
+    if variances is None or variances[1] != repetition.PROBABILITIES:
+        return np.full(cells.shape, np.nan), spread.UNKNOWN
+    read = variances[0][block.item, block.column]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return cells.means(read) / cells.counts(read), variances[1]
+
+
+def _changes(
+    block: blocks.Block, readout: Readout, read: np.ndarray, cells: _Cells, repeats: bool, cluster: str
+) -> Iterator[tuple[str, np.ndarray, float, np.ndarray]]:
+    """Changes by orderings: quantity, of each item or prompt its share, the part of chance, and its cluster."""
+    reference = cells.reference
+    if readout == Readout.SOFT:
+        moved, chance = spread.moved_by_probabilities(cells.shares(), reference), 0.0
+    else:
+        moved, chance = np.full(cells.items, np.nan), np.nan
+        if repeats:
+            times = cells.times(read, block.n)
+            moved = spread.moved_by_repeats(times, reference)
+            chance = float(np.nanmean(spread.moved_by_chance(times)))
+    yield "changed", moved, chance, block.units(cluster)
+    if "candidate" not in block.items or "criterion" not in block.items:
+        return
+    prompts, rows = rankings.prompts(block.items)
+    if not len(prompts):
+        return
+    unit = pd.factorize(prompts["group_id"])[0] if cluster == "group" else np.arange(len(prompts))
+    if readout == Readout.SOFT:
+        moved, chance = _flips(_of_candidates(np.round(cells.means(read), SAME), rows), reference), 0.0
+    elif repeats:
+        one, two = (_of_candidates(scores, rows) for scores in cells.first_two(read))
+        by_chance = rankings.compare_rankings(one, two).top1_flip  # orderings by prompts
+        others = np.delete(by_chance, reference, axis=0)
+        chances = (others.mean(axis=0) + by_chance[reference]) / 2
+        moved, chance = _flips(one, reference) - chances, float(np.nanmean(chances))
+    else:
+        moved, chance = np.full(len(prompts), np.nan), np.nan
+    yield "best_changed", moved, chance, unit
+
+
+def _of_candidates(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Scores of items by ordering as those of candidates, shape (D, n_prompts, n_candidates)."""
+    padded = np.vstack([values, np.full(values.shape[1], np.nan)])  # row -1: no candidate
+    return np.moveaxis(padded[rows], 2, 0)
+
+
+def _flips(scores: np.ndarray, reference: int) -> np.ndarray:
+    """Share of the other orderings whose best candidates are not those of the ordering of reference, by prompt."""
+    others = np.delete(scores, reference, axis=0)
+    return rankings.compare_rankings(others, scores[reference]).top1_flip.mean(axis=0)
+
+
+def _mean(
+    values: np.ndarray,
+    unit: np.ndarray,
+    confidence: float,
+    level: float,
+    *,
+    added: float = 0.0,
+    logarithm: bool = False,
+    squared: bool = False,
+) -> Row:
+    """Columns of a mean over items, or of its root where values are squares; of those that are known."""
+    has_value = ~np.isnan(values)
+    counts = {"n_items": int(has_value.sum()), "n_clusters": len(np.unique(unit[has_value]))}
+    if not has_value.any():
+        return counts | dict.fromkeys(("estimate", "ci_low", "ci_high", "low", "high"), np.nan)
+    numbers = np.unique(unit[has_value], return_inverse=True)[1]
+    mean = spread.mean_interval(
+        values[has_value], numbers, confidence=confidence, level=level, added=added, logarithm=logarithm
+    )
+    columns = ("estimate", "ci_low", "ci_high", "low", "high")
+    return counts | dict(zip(columns, spread.root(mean) if squared else mean, strict=True))

@@ -1,0 +1,115 @@
+"""Tests of the order of the score levels that decide a bias card, and their findings."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.position import order_tests as method
+
+_SAME = [*KEYS, "readout", "cluster"]
+COLUMNS = {
+    "decisiveness": [*KEYS, "n_reads", "known_share", "exponent_low", "exponent_high", "crossed"],
+    "position_selection": [*_SAME, "quantity", "p_cluster", "p_rotation"],
+    "position_preference": [*_SAME, "quantity", "p", "p_cluster", "temperature"],
+    "score_effects": [*_SAME, "quantity", "p_order"],
+}
+
+
+def estimate(
+    *,
+    decisiveness: pd.DataFrame,
+    position_selection: pd.DataFrame,
+    position_preference: pd.DataFrame,
+    score_effects: pd.DataFrame,
+) -> pd.DataFrame:
+    """The tests of other statistics that bias cards are decided by, adjusted as cards adjust them.
+
+    Args:
+        decisiveness, position_selection, position_preference, score_effects: see the modules of these names.
+
+    Returns:
+        One row a test of a group of `KEYS` (dataset ``all``: all of a study's datasets together) and `cluster`; cards
+        take groups. `test` is one of `order_tests.TESTS`, `p` its p-value by `readout`, and `p_card` that after Holm's
+        adjustment for the `n_tests` tests of the group that decide. `finding` says whether it is at most `level`. Tests
+        that do not decide are not there.
+    """
+    tests = [_selection(position_selection), *_preference(position_preference), *_points(score_effects)]
+    p: dict[tuple[Any, ...], dict[method.Test, float]] = {}
+    for *key, readout, cluster, test, value in pd.concat(tests).itertuples(index=False, name=None):
+        p.setdefault((*key, cluster), {})[readout, test] = value
+    deciding = _deciding(decisiveness, position_preference)
+    rows = [
+        row for key, p_values in p.items() if key[:-1] in deciding for row in _of_key(key, p_values, deciding[key[:-1]])
+    ]
+    columns = [*KEYS, "cluster", "readout", "test", "p", "p_card", "finding", "level", "n_tests"]
+    table = tidy.from_rows(rows, columns, words=["cluster", "readout", "test"])
+    return table.astype({"finding": bool})
+
+
+def _of_key(key: tuple[Any, ...], p: dict[method.Test, float], by: method.Deciding) -> Iterator[Row]:
+    keys = dict(zip([*KEYS, "cluster"], key, strict=True))
+    adjusted = method.adjusted(p, keys["n"], by)
+    for (readout, test), value in adjusted.items():
+        yield keys | {
+            "readout": readout,
+            "test": test,
+            "p": p[readout, test],
+            "p_card": value,
+            "finding": (readout, test) in method.findings(adjusted),
+            "level": method.LEVEL,
+            "n_tests": len(adjusted),
+        }
+
+
+def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> dict[tuple[Any, ...], method.Deciding]:
+    """The readouts that decide, by the values of `KEYS`; of all datasets together, those that decide each."""
+    temperatures = position_preference.drop_duplicates(KEYS).set_index(KEYS)["temperature"].astype(float).to_dict()
+    readouts: dict[tuple[Any, ...], method.Deciding] = {}
+    together: dict[tuple[Any, ...], list[tuple[bool, float, bool, bool]]] = {}
+    for row in decisiveness.to_dict("records"):
+        key = tuple(row[name] for name in KEYS)
+        temperature = temperatures.get(key, math.nan)
+        drawn = method.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature)
+        judged = bool(row["n_reads"]), float(row["known_share"]), drawn, bool(row["crossed"])
+        readouts[key] = method.deciding(hard=judged[0], known=judged[1], drawn=drawn, crossed=judged[3])
+        together.setdefault(tuple(EVERY if name == "dataset" else row[name] for name in KEYS), []).append(judged)
+    for key, parts in together.items():
+        written, known_shares, as_they_are, crossed = zip(*parts, strict=True)
+        readouts[key] = method.deciding(
+            hard=any(written), known=min(known_shares), drawn=all(as_they_are), crossed=all(crossed)
+        )
+    return readouts
+
+
+def _selection(position_selection: pd.DataFrame) -> pd.DataFrame:
+    """p-values of equal selection: with few clusters the larger one of two tests.
+
+    A study's only dataset is also all of them.
+    """
+    part = position_selection[position_selection["quantity"] == "chi2"]
+    part = part[_SAME].assign(test=method.SELECTION, p=part[["p_cluster", "p_rotation"]].max(axis=1))
+    of_study = [name for name in _SAME if name != "dataset"]
+    alone = part[part.groupby(of_study)["dataset"].transform("nunique") == 1]
+    return pd.concat([part, alone.assign(dataset=EVERY)], ignore_index=True)
+
+
+def _preference(position_preference: pd.DataFrame) -> list[pd.DataFrame]:
+    """p-values of no preference, and of none that runs with the score."""
+    kinds = (("no_preference", method.PREFERENCE, "p_cluster"), ("interaction", method.INTERACTION, "p"))
+    return [_of_kind(position_preference, *kind) for kind in kinds]
+
+
+def _points(score_effects: pd.DataFrame) -> list[pd.DataFrame]:
+    """p-values of mean scores being the same in all orderings, and in the usual one as in all."""
+    kinds = (("order_test", method.POINTS, "p_order"), ("usual_minus_balanced", method.USUAL, "p_order"))
+    return [_of_kind(score_effects, *kind) for kind in kinds]
+
+
+def _of_kind(table: pd.DataFrame, quantity: str, test: str, column: str) -> pd.DataFrame:
+    part = table[table["quantity"] == quantity]
+    return part[_SAME].assign(test=test, p=part[column].astype(float))

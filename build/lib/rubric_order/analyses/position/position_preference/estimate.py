@@ -1,0 +1,156 @@
+"""Position preference: how much a place of the prompt adds to the log-odds of the score that stands there."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.position import blocks, preference, selections, uniformity
+from rubric_order.methods.uncertainty import cluster_robust, multiplicity
+
+COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *selections.READOUTS.values()]}
+SATURATED = 0.05  # with a smaller share of pairs of reads that differ, position can hardly be seen in scores
+ERRORS = {Readout.HARD: cluster_robust.LARGER, Readout.SOFT: cluster_robust.SANDWICH}
+MODELS = {
+    Readout.HARD: "conditional logit of pairs of reads, Firth's penalty",
+    Readout.SOFT: "least squares of log-probabilities within items",
+}
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    sampling_temperatures: Mapping[str, Mapping[str, float | None]],
+    clusters: Sequence[str] = CLUSTERS,
+) -> pd.DataFrame:
+    """Position preference of each dataset and of all of a study's datasets together, by both readouts.
+
+    Args:
+        scores: see `blocks.blocks`.
+        confidence: see the package.
+        sampling_temperatures: of a judge's answers, by judge and profile; what is not there is unknown.
+        clusters: kinds of clusters, see `keys.CLUSTERS`.
+
+    Returns:
+        One row an estimate of a group of `KEYS` (dataset ``all``: all of them), `readout` and `cluster`, where items
+        are read in several orderings. `quantity` is
+
+        - ``preference`` of a `position`, in log-odds; all sum to 0. See `preference.preference`.
+        - ``first_last``: the first position's less the last's; ``ends_middle``: the mean of the first and the last less
+          that of the others. Each with its own `p`.
+        - ``interaction``: what the highest score gains at the last position, and the lowest at the first, beside what
+          positions are worth to all scores, if this rises evenly with score and position; with its `p`.
+        - ``no_preference``: `p_cluster` of all positions being worth the same (the F test HTZ over clusters, or a score
+          test where the judge always took one position of two, ``separated``, or where clusters are too unequal);
+          `p_holm` and `p_bh` are adjusted for the `n_tests` of its family, see `multiplicity`.
+        - ``no_interaction``: `p` of each position being worth the same to all scores.
+
+        An estimate is NaN where the design does not tell it, and `flag` says why. It also says ``few clusters``;
+        ``saturated`` where less than `SATURATED` of the pairs of reads differ; and ``separated`` where only Firth's
+        penalty keeps an estimate finite. Its interval is then too wide at both ends and its `p` too large; the test
+        of no preference is the score test, which of two levels is also the `p` of ``first_last``.
+        `df` are the degrees of freedom of an interval, infinite where it is one of the normal distribution.
+        `n_clusters` counts clusters that tell anything, `effective_clusters` how many equal ones would say as much,
+        `n_pairs` the pairs of reads of an item that do; `differing` is their share of all pairs. `unit` says what a
+        log-odds of 1 means.
+
+    Source: ours; the model is McFadden's, see `conditional_logit`.
+    """
+    rows: list[Row] = []
+    parts: dict[tuple[Any, ...], list[Any]] = {}
+    for block in blocks.blocks(scores):
+        for readout in selections.readouts(block) if preference.identifies(block) else ():
+            compared = preference.compared(block, readout)
+            units = {cluster: block.units(cluster) for cluster in clusters}
+            base_columns = block.keys | {"readout": readout}
+            made = [*_rows(base_columns, compared, units, confidence)]
+            rows += made
+            parts.setdefault((*(base_columns | {"dataset": EVERY}).items(),), []).append((compared, units, made))
+    for key, datasets in parts.items():
+        if len(datasets) == 1:  # one dataset alone is also all of them
+            rows += [row | dict(key) for row in datasets[0][2]]
+            continue
+        compared = preference.together([compared for compared, _, _ in datasets])
+        rows += _rows(
+            dict(key),
+            compared,
+            {name: _joined([u[name] for _, u, _ in datasets]) for name in clusters},
+            confidence,
+        )
+    for row in rows:
+        row["temperature"] = sampling_temperatures.get(row["judge"], {}).get(row["profile"])
+        row["unit"] = _unit(row["readout"], row["temperature"])
+    columns = [*KEYS, "readout", "cluster", "quantity", "position"]
+    columns += ["estimate", "se", "df", "ci_low", "ci_high", "p", "p_cluster", "effective_clusters"]
+    columns += ["flag", "unit", "temperature", "differing", "n_pairs", "n_items", "n_clusters", "n_reads", "method"]
+    table = tidy.from_rows(rows, columns, words=["readout", "cluster", "quantity", "flag", "unit", "method"])
+    table = table.astype({"position": "Int8"}).assign(confidence=confidence)
+    return multiplicity.adjust(table, "p_cluster")
+
+
+def _joined(units: list[np.ndarray]) -> np.ndarray:
+    """Clusters of several datasets, numbered on."""
+    first = np.cumsum([0, *(int(unit.max(initial=-1)) + 1 for unit in units)])
+    return np.concatenate([unit + start for unit, start in zip(units, first, strict=False)])
+
+
+def _unit(readout: Readout, temperature: float | None) -> str:
+    """Meaning of a log-odds of 1."""
+    if readout == Readout.SOFT:
+        return "log-odds of the model's probabilities"
+    if temperature is None:
+        return "log-odds of an answer, temperature unknown"
+    if temperature == 0:
+        return "temperature 0: relative to what else differs between the prompts of an item"
+    return f"log-odds of an answer at temperature {temperature:g}"
+
+
+def _rows(about: Row, of: preference.Hard | preference.Soft, units: dict[str, Any], confidence: float) -> Iterator[Row]:
+    """The rows of one dataset, or of all, by both kinds of clusters."""
+    sizes = {"n_items": of.items, "n_reads": of.reads, "n_pairs": of.discordant}
+    differing = of.discordant / of.pairs if of.pairs else np.nan
+    of_items = preference.sums(of)
+    for cluster, unit in units.items():
+        fits = of_items.by_cluster(unit)
+        count = 0 if fits.positions.problem else cluster_robust.counted(fits.positions.influence)
+        flags = fits.positions.flags
+        effective = _effective(fits.positions, about["n"])
+        few = not fits.positions.problem and not effective >= uniformity.FEW_CLUSTERS
+        flags += ["few clusters"] if few else []
+        flags += ["saturated"] if about["readout"] == Readout.HARD and not differing >= SATURATED else []
+        same = (
+            about | sizes | {"cluster": cluster, "differing": differing, "n_clusters": count, "flag": ", ".join(flags)}
+        )
+        same["effective_clusters"] = effective
+        method = f"{MODELS[about['readout']]}; {ERRORS[about['readout']].format(cluster)}"
+        yield from (same | {"method": method} | row for row in _estimates(fits, about["n"], confidence))
+
+
+def _effective(fit: cluster_robust.Fit, n: int) -> float:
+    """Number of equal clusters that would say as much as these of all positions that the design tells."""
+    if fit.problem:
+        return np.nan
+    _, sizes, rows = np.linalg.svd(fit.space @ (np.eye(n) - 1 / n))
+    return round(fit.df(rows[sizes > 1e-6]) + 1, 9)
+
+
+def _estimates(found: preference.Preference, n: int, confidence: float) -> Iterator[Row]:
+    centred = np.eye(n) - 1 / n
+    for place, weights in enumerate(centred):
+        yield (
+            {"quantity": "preference", "position": place + 1}
+            | found.positions.interval(weights, confidence)
+            | {"p": np.nan}
+        )
+    for name, weights in preference.contrasts(n).items():
+        row = {"quantity": name} | found.positions.interval(weights, confidence)
+        yield row | ({"p": found.p_positions} if n == 2 and found.positions.separated else {})
+    yield {"quantity": "interaction"} | found.interaction.interval(np.eye(n + 1)[-1], confidence)
+    yield {"quantity": "no_preference", "p_cluster": found.p_positions}
+    yield {"quantity": "no_interaction", "p": found.p_interaction}

@@ -1,0 +1,82 @@
+"""Amount that each position adds to the log-odds of a score."""
+
+import pandas as pd
+
+from rubric_order.tables.columns import Estimated, OrderPValue, cell, percent, texts
+from rubric_order.tables.spec import ENDS, Rows, Table, card_tests, estimate, select, taken, wide
+
+CAPTION = (
+    "Position preference: what each position of the prompt adds to the log-odds of the score that stands there, with "
+    "{bootstrap[confidence]:.0%} intervals over {cluster}s; the positions sum to 0. It compares the reads of one item "
+    "with each other, so what the judge thinks of the item cancels: unlike the shares of positions, it does not depend "
+    "on how decisive the judge is, and is comparable across judges and numbers of levels at one temperature. p: of all "
+    "positions being worth the same (Hotelling's T-squared, {cluster}s as the sample; * at most 3% after "
+    "Holm's adjustment for the tests that decide the judge's bias card, and others have no mark; the CSV file has "
+    "Holm's adjustment for all judges, datasets and scales of the study too). Selected options count in log-odds "
+    "of an answer: at temperature T they are 1/T of the model's own, which option probabilities give. At temperature 0 "
+    "nothing is drawn: the unit is then what else differs between the prompts of an item, and says nothing of "
+    "probabilities. Where items or {cluster}s prefer different positions, selected options give the preference of the "
+    "whole (smaller than the mean of theirs), option probabilities the mean; where some prefer the first positions and "
+    "others the last, selected options can show a preference for both ends (a U) that no item has. Where a position is "
+    "worth more to some scores (p of interaction: of what the highest score gains at the last position and the lowest "
+    "at the first), the number is an average over the scores that the judge wavers between. Differing: share of the "
+    "pairs of reads of an item that can tell; a judge is saturated where it is below 5%. Of selected options the "
+    "estimates are those of Firth's penalised likelihood: where few pairs tell, maximum likelihood would put them too "
+    "far from 0. Separated: only the penalty keeps them finite. Their intervals are then too wide at both ends and say "
+    "too little of which position is preferred; the test of no preference is the score test, which p is."
+)
+KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
+OF_POSITION = {column: f"preference{end}" for column, end in ENDS.items()}
+VALUES = [*KEYS, "position", *OF_POSITION.values(), "p_cluster", "n_pairs", "n_clusters"]
+MORE = ["differing", "n_items", "n_reads", "temperature", "unit", "flag"]
+
+
+def _rows(position_preference: pd.DataFrame, order_tests: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, profile, dataset (``all``: all of them), strategy, scale, readout and position.
+
+    Returns:
+        The preference of the position with its interval; the rest is of all positions: the tests, sizes, contrasts and
+        interaction. `p_interaction` is of every score-by-place term, `interaction_p` of the one that `interaction` is.
+        `p_card` and `interaction_p_card` are there where the test is a finding of the judge's card.
+    """
+    of_all = [
+        taken("no_preference", "p_cluster", "p_holm", "p_bh", "n_tests"),
+        taken("no_interaction", p="p_interaction"),
+        *("first_last", "ends_middle", estimate("interaction", "", "p")),
+        card_tests(order_tests, KEYS, "preference"),
+        card_tests(order_tests, KEYS, "interaction", "interaction_p_card"),
+    ]
+    tests = wide(position_preference, KEYS, of_all)
+    rows = select(position_preference, quantity="preference").rename(columns=OF_POSITION)
+    rows = rows.drop(columns=["p_cluster", "p_holm", "p_bh", "n_tests"]).merge(tests, on=KEYS, how="left")
+    return rows[[*VALUES, *tests.columns.difference(VALUES, sort=False), *MORE]]
+
+
+def _positions(rows: pd.DataFrame) -> range:
+    return range(1, rows["n"].max() + 1 if len(rows) else 1)
+
+
+def _with_positions(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, profile, dataset, strategy, scale and readout, with columns for each position."""
+    named = rows.rename(columns={name: column for column, name in OF_POSITION.items()}).assign(quantity="preference")
+    values = [estimate("preference", f"pos{k}", position=k) for k in _positions(rows)]
+    return select(rows, position=1).merge(wide(named, KEYS, values), on=KEYS)
+
+
+def _of_position(k: int) -> Estimated:
+    return Estimated(f"pos{k}", "+.2f", name=f"Pos{k}", where=lambda rows: rows["n"] >= k)
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "cluster"),
+    columns=[
+        *texts("judge", "profile", "dataset", "strategy", "n", "readout"),
+        lambda rows: map(_of_position, _positions(rows)),
+        Estimated("first_last", "+.2f", name="first - last"),
+        OrderPValue("p_cluster", name="p", card="p_card"),
+        OrderPValue("interaction_p", name="p of interaction", card="interaction_p_card"),
+        cell("differing", lambda row: percent(row["differing"], 1)),
+        *texts(n_pairs="pairs", flag="flag"),
+    ],
+    printed=_with_positions,
+)

@@ -1,0 +1,202 @@
+"""Position bias: which positions of the prompt a judge selects.
+
+Two readouts of the same reads: `hard`, the position of the selected option, as in the papers; and `soft`, the
+probability of each position, where the judge's option log-probabilities are known. A judge that nearly always selects
+the same score shows its bias in the second long before it shows in the first.
+
+What is selected is not what is preferred. One preference for positions, in log-odds, moves the selections of a judge
+that wavers further than those of one that is sure, and by another amount on another number of levels; a preference for
+scores at some positions, whose effects cancel over the scores, leaves them uniform. `position_preference` estimates
+the preference, `score_effects` what the order does to scores.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import randomness
+from rubric_order.base.keys import CLUSTERS, KEYS, stream
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.position import blocks, selections, uniformity
+from rubric_order.methods.uncertainty import bounds, multiplicity, resampling
+
+COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *selections.READOUTS.values()]}
+SIDES = ("low", "high")
+BERGSMA = "Bergsma's correction, reads independent"
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    resamples: int,
+    confidence: float,
+    seed: int,
+    near_uniform: float = uniformity.NEAR_UNIFORM,
+    clusters: Sequence[str] = CLUSTERS,
+) -> pd.DataFrame:
+    """Position shares, chi-square, Cramer's V and direction of bias, by both readouts, over items and over groups.
+
+    Args:
+        scores: see `blocks.blocks`; each ordering counts once for each item, see `selections.evened`. resamples,
+            confidence, seed: see the package.
+        near_uniform: see `uniformity.direction`.
+        clusters: kinds of clusters, see `keys.CLUSTERS`.
+
+    Returns:
+        One row an estimate of a group of `KEYS`, `readout` and `cluster`. `quantity` is
+
+        - ``share`` of a `position`, with its percentile interval, its simultaneous interval (`sim_low`, `sim_high`, see
+          `uniformity.simultaneous_intervals`) and worst-case bounds over failed reads (`bound_low`, `bound_high`);
+        - ``chi2`` against uniform: `p` takes reads as independent, `p_cluster` clusters (`uniformity.cluster_test`);
+          `p_holm` and `p_bh` are `p_cluster` adjusted as `multiplicity` says; `p_rotation` is a check of
+          `p_cluster` by `uniformity.rotation_test`, missing from `uniformity.ENOUGH_CLUSTERS` clusters on;
+        - ``cramers_v`` with the interval of `uniformity.v_interval`, and worst-case bounds. `flag` says ``reaches 0``
+          where the interval does (its upper end is then all that the data say), and ``few clusters`` where there are
+          less than `uniformity.FEW_CLUSTERS`;
+        - ``cramers_v_corrected``, with the same interval, and ``cramers_v_squared``: without what chance adds, see
+          `uniformity.corrected_v`; ``cramers_v_corrected_reads``: the same if reads were independent;
+        - ``commonest_share``, the share of the commonest score; ``discordant_pairs``, how many pairs of reads of an
+          item have different scores, and ``discordant_share``, their share: where `uniformity.is_saturated` says
+          so, all rows have `saturated`, no direction is near uniform, and no smallest V is known;
+        - ``design_effect``, and ``detectable_v``: the smallest V that would have been found, see `uniformity`;
+        - ``direction``, in column `label`.
+
+        Intervals of no width are left out: nothing varied between clusters, so that nothing says how much could.
+
+        In readout ``soft``, chi-square is computed from summed probabilities, which vary less than selections: its `p`
+        is not exact.
+    """
+    options = {"resamples": resamples, "confidence": confidence}
+    rows = [row for block in blocks.blocks(scores) for row in _of_block(block, seed, near_uniform, options, clusters)]
+    columns = [*KEYS, "readout", "cluster", "quantity", "position", "estimate", "ci_low", "ci_high"]
+    columns += ["sim_low", "sim_high", "bound_low", "bound_high", "p", "p_cluster", "p_rotation", "label", "flag"]
+    columns += ["saturated", "n_items", "n_clusters", "n_reads", "n_failed", "method"]
+    table = tidy.from_rows(rows, columns, words=["readout", "cluster", "quantity", "label", "flag", "method"])
+    table = table.astype({"position": "Int8", "saturated": bool}).assign(confidence=confidence, seed=seed)
+    return multiplicity.adjust(table, "p_cluster")
+
+
+def _of_block(
+    block: blocks.Block, seed: int, near: float, options: dict[str, Any], kinds: Sequence[str]
+) -> Iterable[Row]:
+    """The rows of one block, none where scores keep their positions."""
+    for readout, column in selections.READOUTS.items() if block.crossed else ():
+        counts = selections.evened(block, readout)
+        used = counts.sum(axis=1) > 0
+        if not used.any():
+            continue
+        answered = int((block.table[column].notna().to_numpy() & used[block.item]).sum())
+        variety = selections.variety(block, readout)
+        saturated = uniformity.is_saturated(variety.commonest, variety.discordant_share)
+        sizes = {
+            "saturated": saturated,
+            "n_items": int(used.sum()),
+            "n_reads": answered,
+            "n_failed": int(block.table[column].isna().sum()),
+        }
+        for cluster in kinds:
+            name = block.keys | {"readout": readout, "cluster": cluster}
+            rng = randomness.generator(seed, "position selection", *stream(name.values()))
+            clusters = resampling.sum_units(counts[used], block.units(cluster, used))
+            clusters *= answered / clusters.sum()  # p over reads, and bounds, are about as many as were read
+            common = name | sizes | {"n_clusters": len(clusters), "label": "", "flag": ""}
+            together = uniformity.with_width(*uniformity.simultaneous_intervals(clusters, options["confidence"]))
+            drawn = resampling.bootstrap_sums(clusters, options["resamples"], rng=rng)
+            rows = _shares(clusters, drawn, together, sizes["n_failed"], cluster, options)
+            rows.append(_test(clusters, cluster, rng))
+            rows += _distance(clusters, drawn, sizes["n_failed"], cluster, options, saturated=saturated)
+            rows += _variety(variety)
+            label = uniformity.direction(*together, near=near, saturated=saturated)
+            rows.append({"quantity": "direction", "label": label, "method": "simultaneous intervals"})
+            yield from (common | row for row in rows)
+
+
+def _shares(
+    counts: np.ndarray,
+    drawn: np.ndarray,
+    together: tuple[Any, ...],
+    n_failed: int,
+    cluster: str,
+    options: dict[str, Any],
+) -> list[Any]:
+    """The rows of the shares, with all their intervals.
+
+    Args:
+        counts: of each position in each cluster, shape (n_clusters, n).
+        drawn: their sums in each resample, shape (resamples, n).
+        together: simultaneous intervals.
+    """
+    total = np.maximum(counts.sum(axis=0), 0)
+    nothing = np.full(len(total), np.nan)
+    low, high = nothing, nothing
+    if len(counts) > 1:
+        with np.errstate(invalid="ignore"):
+            shares = drawn / drawn.sum(axis=1, keepdims=True)
+        low, high = uniformity.with_width(*resampling.percentile_interval(shares, options["confidence"]))
+    method = f"percentile bootstrap {_over(cluster, options)}; simultaneous: Goodman, effective number of reads"
+    common = {"quantity": "share", "method": method}
+    all_ends = {"ci": (low, high), "sim": together, "bound": bounds.share_bounds(total, n_failed)}
+    intervals = {
+        f"{kind}_{side}": end for kind, ends in all_ends.items() for side, end in zip(SIDES, ends, strict=True)
+    }
+    return [
+        common
+        | {"position": place + 1, "estimate": total[place] / total.sum()}
+        | {name: values[place] for name, values in intervals.items()}
+        for place in range(len(total))
+    ]
+
+
+def _test(counts: np.ndarray, cluster: str, rng: np.random.Generator) -> Row:
+    """The row of chi-square with its p-values."""
+    test = uniformity.count_test(counts.sum(axis=0))
+    row = {"quantity": "chi2", "estimate": test.chi2, "p": test.p, "p_cluster": uniformity.cluster_test(counts)}
+    if len(counts) < uniformity.ENOUGH_CLUSTERS:
+        row["p_rotation"] = uniformity.rotation_test(counts, rotations=uniformity.ROTATIONS, rng=rng)
+    how = f"p over reads; p_cluster: second-order Rao-Scott over {cluster}s"
+    return row | {"method": f"{how}; p_rotation: {uniformity.ROTATIONS} rotations"}
+
+
+def _variety(found: selections.Variety) -> list[Row]:
+    """The rows of how many different scores there are."""
+    values = {
+        "commonest_share": found.commonest,
+        "discordant_pairs": found.discordant,
+        "discordant_share": found.discordant_share,
+    }
+    return [{"quantity": name, "estimate": value, "method": "counts"} for name, value in values.items()]
+
+
+def _distance(
+    counts: np.ndarray, drawn: np.ndarray, n_failed: int, cluster: str, options: dict[str, Any], *, saturated: bool
+) -> list[Row]:
+    """The rows of Cramer's V in all its forms, and of what else says how far from uniform could be found."""
+    total, confidence = counts.sum(axis=0), options["confidence"]
+    ends = uniformity.with_width(*map(np.asarray, uniformity.v_interval(counts, drawn, confidence)))
+    interval = dict(zip(("ci_low", "ci_high"), map(float, ends), strict=True))
+    bound = dict(zip(("bound_low", "bound_high"), bounds.v_bounds(total, n_failed), strict=True))
+    flags = ["few clusters"] if len(counts) < uniformity.FEW_CLUSTERS else []
+    flags += ["reaches 0"] if interval["ci_low"] == 0 else []
+    flags += ["saturated"] if saturated else []
+    deff, level = uniformity.design_effect(counts), 1 - confidence
+    # A judge that does not vary has no design effect to speak of: what would be found is not known.
+    smallest = np.nan if saturated else uniformity.detectable_v(total.sum(), len(total), deff=deff, level=level)
+    less = f"less the variance of the shares over {cluster}s"
+    inverted = f"bootstrap test inversion {_over(cluster, options)}"
+    power = f"noncentral chi-square, level {level:.3g}, power {uniformity.POWER}"
+    quantities: list[tuple[str, float, str, Row]] = [
+        ("cramers_v", float(uniformity.cramers_v(total)), inverted, interval | bound | {"flag": ", ".join(flags)}),
+        ("cramers_v_corrected", uniformity.corrected_v(counts), f"{less}; {inverted}", interval),
+        ("cramers_v_squared", uniformity.squared_v(counts), less, {}),
+        ("cramers_v_corrected_reads", uniformity.corrected_v_of_reads(total), BERGSMA, {}),
+        ("design_effect", deff, f"first-order Rao-Scott over {cluster}s", {}),
+        ("detectable_v", smallest, power, {}),
+    ]
+    return [{"quantity": name, "estimate": value, "method": method} | more for name, value, method, more in quantities]
+
+
+def _over(cluster: str, options: dict[str, Any]) -> str:
+    return f"over {cluster}s, {options['resamples']} resamples"

@@ -1,0 +1,117 @@
+"""Positions that each judge selects."""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rubric_order.base.labels import Labels
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row, rows_with
+from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
+
+CAPTION = (
+    "Share of each position of the prompt among the judge's selections, under strategy {strategy} with {n} score "
+    "levels. One panel a judge and readout, one line a dataset. Bars are {bootstrap[confidence]:.0%} bootstrap "
+    "intervals over {cluster}s ({bootstrap[resamples]} resamples), where anything varies; the dotted line is selection "
+    "of every position equally often. Hollow: saturated; the judge gives nearly always one score, or one score to each "
+    "item, so that the order has next to nothing to change. Equal shares then do not say that it has no preference. "
+    "Above: V with its interval, 0 where all positions are selected equally often; there or in the legend: the number "
+    "of {cluster}s. How far shares are apart depends on how decisive a judge is and on the number of levels: figure "
+    "Position preference compares judges. After Xu et al. (2026), Figure 4."
+)
+READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
+LINE = 1.25  # height of a line of text, against its letters
+# What a panel says of a dataset. Where there is no room for the number of clusters, the legend has it.
+FORMS = ("{name}V {v} [{ends}], {counted}", "{name}V {v} [{ends}]")
+YLABEL = {Readout.HARD: "Share of selections (%)", Readout.SOFT: "Mean probability (%)"}
+
+
+def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
+    """Share of each position: one panel a judge and readout, one line a dataset, with intervals and the uniform line.
+
+    Args:
+        position_selection: see `position_selection.estimate`.
+
+    Source: after Xu et al. (2026), Figure 4.
+    """
+    of_reads = view.rows(position_selection, "study", "profile", "strategy", "n", "cluster")
+    chosen, sizes = (rows_with(of_reads, quantity=name) for name in ("share", "cramers_v"))
+    present = set(zip(chosen["judge"], chosen["readout"], strict=True))
+    panels = [(j, r) for j in chosen["judge"].unique() for r in view.readouts if (j, r) in present]
+    if not panels:
+        reason = f"No reads of study {view.study} in which every score meets every position (strategy: {view.strategy})"
+        return style.nothing(reason, layout)
+    datasets = list(chosen["dataset"].unique())
+    figure, axes, shown = style.panels(len(panels), layout)
+    several = len(datasets) > 1
+    beside = style.scaled(0.5 / axes.shape[1] + 0.15)  # the axis and the gaps
+    panel_in = layout.width_in / axes.shape[1] - beside
+    form, letters = _fitted(sizes, labels, several=several, panel_in=panel_in)
+    counted = {} if form is FORMS[0] else _counted(sizes)
+    for axis, (judge, readout) in zip(shown, panels, strict=True):
+        style.uniform_line(axis, view.n)
+        for place, dataset in enumerate(datasets):
+            line = rows_with(chosen, judge=judge, readout=readout, dataset=dataset)
+            if line.empty:
+                continue
+            look = style.look(labels.place_of_dataset(dataset))
+            look["label"] = labels.dataset(dataset) + counted.get(dataset, "")
+            style.share_line(axis, line, aside=0.07 * (place - (len(datasets) - 1) / 2), zorder=2 + place, **look)
+        own = rows_with(sizes, judge=judge, readout=readout)
+        _write_sizes(axis, own, labels, several=several, form=form, letters=letters)
+        title = labels.judge(judge)
+        axis.set_title(f"{title}\n{READOUTS[readout]}" if len(view.readouts) > 1 else title)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("Share of each position (%)" if len(view.readouts) > 1 else YLABEL[view.readouts[0]])
+    figure.supxlabel("Position of the score option in the prompt")
+    style.shares_from_0(axes[0, 0], view.n)
+    rows = max(len(axis.texts[0].get_text().splitlines()) for axis in shown)
+    _make_room(axes[0, 0], rows / max(layout.height_in - style.scaled(0.8), style.scaled(0.3)))
+    style.legend_above(figure, 5)
+    return figure
+
+
+def _write_sizes(axis: Axes, sizes: pd.DataFrame, labels: Labels, *, several: bool, form: str, letters: float) -> None:
+    """Cramer's V with its interval and the number of clusters, a line a dataset, at the top of a panel."""
+    lines = [_size(row, labels, several=several, form=form) for row in sizes.to_dict("records")]
+    look: dict[str, Any] = {"va": "top", "fontsize": letters, "color": "0.25", "linespacing": LINE}
+    axis.text(0.02, 0.99, "\n".join(lines), transform=axis.transAxes, **look)
+
+
+def _size(row: Row, labels: Labels, *, several: bool, form: str) -> str:
+    """One line of `_write_sizes`, in one of `FORMS`."""
+    ends = "no interval" if pd.isna(row["ci_low"]) else f"{row['ci_low']:.2f}, {row['ci_high']:.2f}"
+    one = "" if row["n_clusters"] == 1 else "s"
+    counted = f"{row['n_clusters']:,} {row['cluster']}{one}"
+    name = labels.dataset(row["dataset"])
+    return form.format(name=f"{name}: " if several else "", v=f"{row['estimate']:.2f}", ends=ends, counted=counted)
+
+
+def _fitted(sizes: pd.DataFrame, labels: Labels, *, several: bool, panel_in: float) -> tuple[str, float]:
+    """The longer one of `FORMS` of which all lines fit a panel, and the size of its letters, smaller if none fits."""
+    usual = font_manager.FontProperties(size="small").get_size_in_points()
+    for form in FORMS:
+        lines = (_size(row, labels, several=several, form=form) for row in sizes.to_dict("records"))
+        longest = max((style.text_width(line, usual) for line in lines), default=0.0)
+        if longest < panel_in:
+            return form, usual
+    return FORMS[-1], usual * panel_in / longest
+
+
+def _counted(sizes: pd.DataFrame) -> dict[str, str]:
+    """Number of clusters of each dataset, as the legend says it."""
+    return {
+        dataset: f" ({style.count_range(rows['n_clusters'])} {rows['cluster'].iloc[0]}s)"
+        for dataset, rows in sizes.groupby("dataset")
+    }
+
+
+def _make_room(axis: Axes, rows: float) -> None:
+    """Leave room above the data of panels for lines of text; `rows` of them for each inch of a panel's height."""
+    letters = font_manager.FontProperties(size="small").get_size_in_points() / 72
+    share = min(rows * LINE * letters + 0.03, 0.6)
+    axis.set_ylim(0, axis.get_ylim()[1] / (1 - share))

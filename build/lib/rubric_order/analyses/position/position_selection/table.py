@@ -1,0 +1,85 @@
+"""Positions that a judge selects."""
+
+import pandas as pd
+
+from rubric_order.tables.columns import Column, Estimated, Flags, Number, OrderPValue, Row, cell, numbers, texts
+from rubric_order.tables.spec import Rows, Table, Taken, card_tests, taken, wide
+
+CAPTION = (
+    "Which positions of the prompt are selected. With the columns of Xu et al. (2026), Table 2: chi-square against "
+    "uniform, Cramer's V with a {bootstrap[confidence]:.0%} bootstrap interval that allows for chance making V "
+    "positive, the share of the first and the last position, and the direction of bias. Each ordering counts once for "
+    "each item, and where reads are lost, selections are compared with what the others showed. p: of the test that "
+    "takes {cluster}s, not reads, as the sample (Rao and Scott). p rotation: of a test by permutation, which a few "
+    "{cluster}s do not mislead; the larger of both counts (* at most 3% after Holm's adjustment for the tests "
+    "that decide the judge's bias card, and others have no mark; the CSV file has Holm's adjustment for all judges, "
+    "datasets and scales of the study too). Corrected V: without what chance adds to it. "
+    "Detectable V: the smallest that would have been found with a probability of 80%. The direction comes from "
+    "simultaneous intervals of all shares, not from the largest share: near uniform means that all of them are within "
+    "{direction[near_uniform]:.0%} of the uniform share, undetermined that they are too wide to tell. Where the "
+    "readout is option probabilities, chi-square is computed from summed probabilities: it describes and is no test. "
+    "What is selected is not what is preferred: V depends on how decisive the judge is and on the number of levels, "
+    "and is blind to a preference that changes with the score, so that it compares neither judges nor scales "
+    "(Position preference does), and scores can change with the order where it is 0 (Effect on scores). Saturated: "
+    "the commonest score takes 95% of the reads, or 95% of the pairs of reads of an item agree (same %); the order "
+    "then has next to nothing to change, selections cannot show a preference, and there is no detectable V. Where "
+    "nothing varies there is no interval. The CSV file has every interval, and bounds over what reads without a score "
+    "could have selected. "
+    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
+)
+KEYS = ["judge", "dataset", "strategy", "n", "readout", "cluster"]
+TESTS = ["p", "p_cluster", "p_rotation", "p_holm", "p_bh", "n_tests"]
+VARIETY = ["commonest_share", "discordant_pairs", "discordant_share"]
+EFFECTS = ["cramers_v_corrected", "cramers_v_squared", "cramers_v_corrected_reads", "design_effect", "detectable_v"]
+BOUNDED = {"estimate": "", "ci_low": "_low", "ci_high": "_high", "bound_low": "_bound_low", "bound_high": "_bound_high"}
+
+
+def _rows(position_selection: pd.DataFrame, order_tests: pd.DataFrame, *, n: int) -> pd.DataFrame:
+    """One row a judge, dataset and readout: chi-square, p-values, V, direction of bias, share of each position."""
+    of_share = BOUNDED | {"sim_low": "_sim_low", "sim_high": "_sim_high"}
+    values = [
+        taken("chi2", "n_items", "n_clusters", "n_reads", "n_failed"),
+        taken("chi2", *TESTS, estimate="chi2"),
+        card_tests(order_tests, KEYS, "selection"),
+        Taken({column: f"cramers_v{end}" for column, end in BOUNDED.items()}, {"quantity": "cramers_v"}),
+        taken("cramers_v", "flag"),
+        *(taken(name, estimate=name) for name in EFFECTS),
+        taken("cramers_v", "saturated"),
+        *(taken(name, estimate=name) for name in VARIETY),
+        taken("direction", label="direction"),
+    ]
+    for position in range(1, n + 1):
+        names = {column: f"pos{position}{end}" for column, end in of_share.items()}
+        values.append(Taken(names, {"quantity": "share", "position": position}))
+    return wide(position_selection.astype({"n_tests": float}), KEYS, values)
+
+
+def _direction(row: Row) -> str:
+    also = row["saturated"] and row["direction"] != "saturated"
+    return f"{row['direction']}, saturated" if also else row["direction"]
+
+
+def _selected(rows: pd.DataFrame) -> list[Column]:
+    """The columns of Xu et al. (2026), Table 2, with V and the direction of bias; none without rows."""
+    if rows.empty:
+        return []
+    last, clusters = rows["n"].iloc[0], f"{rows['cluster'].iloc[0]}s"
+    return [
+        *texts(n_reads="reads", n_clusters=clusters),
+        Estimated("cramers_v", name="V"),
+        *numbers(".3f", cramers_v_corrected="corrected V", detectable_v="detectable V"),
+        Number("chi2", ".1f"),
+        OrderPValue("p_cluster", name="p", card="p_card"),
+        OrderPValue("p_rotation", name="p rotation", missing=""),
+        *(Estimated(f"pos{position}", ".1f", name=f"Pos{position} %", times=100) for position in (1, last)),
+        Number("commonest_share", ".0f", name="commonest %", times=100),
+        Number(lambda rows: 1 - rows["discordant_share"], ".0f", name="same %", times=100),
+        cell("direction", _direction),
+        Flags(),
+    ]
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "strategy", "n", "profile", "cluster"),
+    columns=[*texts("judge", "dataset", "readout"), _selected],
+)

@@ -1,0 +1,53 @@
+"""Positions that the judges select in each dataset."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
+from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
+
+CAPTION = (
+    "Share of each position of the prompt among the selections of each judge, under strategy {strategy} with {n} "
+    "score levels. One panel a dataset, one line a judge. Bars are {bootstrap[confidence]:.0%} bootstrap intervals "
+    "over {cluster}s, where anything varies; the dotted line is selection of every position equally often. Hollow: "
+    "saturated, the order has next to nothing to change, and equal shares do not say that the judge has no "
+    "preference. How far shares are apart depends on how decisive a judge is. After Figure 5 of the earlier version "
+    "of Xu et al."
+)
+
+
+def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
+    """Share of each position: one panel a dataset, one line a judge, with intervals and the uniform line.
+
+    Args:
+        position_selection: see `position_selection.estimate`.
+
+    Source: after Figure 5 of the earlier version of Xu et al.
+    """
+    chosen = view.rows(position_selection, "study", "profile", "strategy", "n", "readout", "cluster", quantity="share")
+    datasets, judges = (list(chosen[key].unique()) for key in ("dataset", "judge"))
+    if not datasets:
+        reason = f"No reads of study {view.study} in which every score meets every position (strategy: {view.strategy})"
+        return style.nothing(reason, layout)
+    figure, axes, shown = style.panels(len(datasets), layout)
+    for axis, dataset in zip(shown, datasets, strict=True):
+        style.uniform_line(axis, view.n)
+        for place, judge in enumerate(judges):
+            line = rows_with(chosen, dataset=dataset, judge=judge)
+            if line.empty:
+                continue
+            look = style.look(labels.place_of_judge(judge)) | {
+                "linewidth": style.scaled(0.9),
+                "capsize": style.scaled(1.5),
+            }
+            aside = 0.5 * ((place + 0.5) / len(judges) - 0.5)
+            style.share_line(axis, line, aside=aside, label=labels.judge(judge), zorder=2 + place, **look)
+        axis.set_title(labels.dataset(dataset))
+    for axis in axes[:, 0]:
+        axis.set_ylabel("Share of each position (%)")
+    figure.supxlabel("Position of the score option in the prompt")
+    style.shares_from_0(axes[0, 0], view.n)
+    style.legend_above(figure, 4)
+    return figure

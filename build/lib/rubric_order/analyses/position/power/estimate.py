@@ -1,0 +1,99 @@
+"""Smallest position bias that a study can find: the detectable V by items, reads and their dependence."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import rows_with
+from rubric_order.methods.position import uniformity
+
+COLUMNS = {
+    "position_selection": [*KEYS, "readout", "cluster", "quantity", "estimate", "saturated", "n_items", "n_reads"],
+}
+METHOD = "noncentral chi-square over the design effect"
+ASSUMED, MEASURED = "assumed", "measured"
+
+
+def design_effect(reads: np.ndarray, correlation: np.ndarray) -> np.ndarray:
+    """Design effect of so many reads an item that are correlated so much: 1 + (K - 1) rho.
+
+    Args:
+        reads: K.
+        correlation: rho, the correlation of the indicators of a position between two reads of an item: 0 for
+            independent reads, 1 for identical ones, such as greedy repeats of one prompt, which are one read.
+
+    Source: Kish (1965), Survey Sampling, Section 5.4.
+    """
+    return 1 + (np.asarray(reads) - 1) * np.asarray(correlation)
+
+
+def estimate(
+    position_selection: pd.DataFrame,
+    *,
+    n: int,
+    items: Sequence[int],
+    budgets: Sequence[int],
+    correlations: Sequence[float],
+    level: float,
+    power: float,
+) -> pd.DataFrame:
+    """The smallest V that would be found, for assumed studies and for those that were made.
+
+    Args:
+        position_selection: see `position_selection.estimate`; its design effects of selected options.
+        n: number of positions of the assumed studies.
+        items, budgets, correlations: of the assumed studies, every combination.
+        level, power: of the test of uniform selection.
+
+    Returns:
+        One row a study. `source` is ``assumed``, or ``measured`` with its `KEYS` and what counts as the sample
+        (`cluster`); `n_items`, `budget` (reads an item with a score), `correlation` and `design_effect` (with items as
+        clusters each follows from the other, see `design_effect`), `n_effective` (independent reads that would say as
+        much) and `detectable_v`. ``measured`` rows also have their `cramers_v`. A measured correlation is negative
+        where the reads of an item avoid each other's positions, as those of a judge that keeps to its score do under
+        balanced orderings; it is missing where an item has one read, and with groups as clusters. Items of assumed
+        studies are independent.
+
+    Source: `uniformity.detectable_v`.
+    """
+    grid = pd.MultiIndex.from_product([correlations, budgets, items], names=["correlation", "budget", "n_items"])
+    assumed = grid.to_frame(index=False).assign(source=ASSUMED, n=n, cluster="item")
+    assumed["design_effect"] = design_effect(assumed["budget"], assumed["correlation"])
+    table = pd.concat([assumed, _measured(position_selection)], ignore_index=True)
+    reads = table["n_items"] * table["budget"]
+    table["n_effective"] = reads / table["design_effect"]
+    table["detectable_v"] = [
+        uniformity.detectable_v(count, levels, deff=deff, level=level, power=power)
+        for count, levels, deff in zip(reads, table["n"], table["design_effect"], strict=True)
+    ]
+    columns = [
+        "source",
+        *KEYS,
+        "cluster",
+        "n_items",
+        "budget",
+        "correlation",
+        "design_effect",
+        "n_effective",
+        "detectable_v",
+    ]
+    table = table.reindex(columns=[*columns, "cramers_v"]).assign(level=level, power=power, method=METHOD)
+    return table.astype({"n": int, "n_items": int} | dict.fromkeys(KEYS[:-1], "str"))
+
+
+def _measured(statistics: pd.DataFrame) -> pd.DataFrame:
+    """Design effect and V of each study."""
+    # Of a saturated judge the design effect does not say what would be found, see `uniformity.is_saturated`.
+    quantities = ["design_effect", "cramers_v"]
+    wanted = rows_with(statistics, readout=Readout.HARD, quantity=quantities, saturated=False)
+    keys = [*KEYS, "cluster", "n_items", "n_reads"]
+    table = wanted.set_index([*keys, "quantity"])["estimate"].unstack("quantity").reset_index()
+    table = table.reindex(columns=[*keys, "design_effect", "cramers_v"]).dropna(subset="design_effect")
+    budget = table["n_reads"] / table["n_items"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation = (table["design_effect"] - 1) / (budget - 1)
+    correlation = correlation.where((budget > 1) & (table["cluster"] == "item"))
+    return table.drop(columns="n_reads").assign(source=MEASURED, budget=budget, correlation=correlation)

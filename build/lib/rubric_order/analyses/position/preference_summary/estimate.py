@@ -1,0 +1,157 @@
+"""Position preference over judges and datasets: mean, how much judges and datasets differ, and shrunken estimates."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.position import blocks, preference, selections
+from rubric_order.methods.uncertainty import random_effects
+
+COLUMNS = {
+    "scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *selections.READOUTS.values()],
+    "position_preference": [*KEYS, "readout", "cluster", "quantity", "position", "estimate", "se"],
+}
+SETTING = ["study", "profile", "condition", "strategy", "n", "readout", "cluster", "quantity", "position"]
+FACTORS = ("judge", "dataset")
+METHOD = "random effects by REML, Hartung and Knapp's interval; sampling errors of judges on one dataset correlated"
+# What each cluster adds to each quantity, by block and readout and cluster; the clusters are the index.
+Influence = dict[tuple[Any, ...], pd.DataFrame]
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], position_preference: pd.DataFrame, *, confidence: float
+) -> pd.DataFrame:
+    """Random-effects summary of position preference and its contrasts, in place of means over judges and datasets.
+
+    Args:
+        scores: see `blocks.blocks`; the reads that the estimates come from, for the correlations of their errors.
+        position_preference: see `position_preference.estimate`; estimates without a standard error are left out.
+        confidence: see the package.
+
+    Returns:
+        One row an estimate of a study, profile, condition, strategy, scale, `readout`, `cluster`, `quantity` and, of
+        ``preference``, `position`; from all judges and datasets of the study that have it (`n_judges`, `n_datasets`,
+        `n_estimates`), if there are two estimates at least. `term` is
+
+        - ``mean`` with its interval, `p` and `df`, see `random_effects.summary`: of judges and datasets of which these
+          are a sample;
+        - ``sd_judge``, ``sd_dataset``, ``sd_rest``: standard deviation of the true values between judges, between
+          datasets, and of what is of one judge on one dataset alone; ``heterogeneity``: Cochran's Q, with its `p`;
+        - ``error_correlation``: mean correlation of the sampling errors of two judges on one dataset, from what each
+          cluster adds to both;
+        - ``judge`` (named in that column) or ``dataset``: shrunken estimates of each, and ``both``, of one judge on one
+          dataset. They have no intervals: those of table `position_preference` are not shrunken.
+
+        Judges read the same items, so that their sampling errors on one dataset are correlated, and their mean is known
+        less well than that of as many judges on other items. Errors on two datasets are independent. A few judges say
+        little of how judges differ: see `df`.
+    """
+    with_errors = position_preference[(position_preference["dataset"] != EVERY) & (position_preference["se"] > 0)]
+    influence = _influence(scores)
+    rows = []
+    for key, block in with_errors.groupby(SETTING, dropna=False, sort=True):
+        codes = {name: pd.factorize(block[name], sort=True) for name in FACTORS}
+        correlations = _correlations(dict(zip(SETTING, key, strict=True)), block, influence)
+        summary = random_effects.summary(
+            block["estimate"].to_numpy(dtype=float),
+            block["se"].to_numpy(dtype=float),
+            {name: code for name, (code, _) in codes.items()},
+            confidence,
+            correlations=correlations,
+        )
+        if summary is not None:
+            base_columns = dict(zip(SETTING, key, strict=True)) | {"n_estimates": len(block), "method": METHOD}
+            base_columns |= {f"n_{name}s": len(levels) for name, (_, levels) in codes.items()}
+            levels = {name: list(levels) for name, (_, levels) in codes.items()}
+            rows += [base_columns | row for row in _terms(summary, block, levels)]
+            if np.isfinite(mean := _mean_correlation(block, correlations)):
+                everywhere = {"judge": EVERY, "dataset": EVERY}
+                rows.append(base_columns | everywhere | {"term": "error_correlation", "estimate": mean})
+    columns = [*KEYS, "readout", "cluster", "quantity", "position", "term", "estimate", "ci_low", "ci_high", "p", "df"]
+    columns += ["n_judges", "n_datasets", "n_estimates", "method"]
+    table = tidy.from_rows_with_gaps(rows, columns, ["readout", "cluster", "quantity", "term", "method"])
+    return table.assign(confidence=confidence)
+
+
+def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Influence:
+    influence: Influence = {}
+    for block in blocks.blocks(scores):
+        for readout in selections.readouts(block) if preference.identifies(block) else ():
+            sums = preference.sums(preference.compared(block, readout))
+            for cluster in CLUSTERS:
+                fits = sums.by_cluster(block.units(cluster))
+                if fits.positions.problem:
+                    continue
+                quantities = [("preference", place + 1) for place in range(block.n)]
+                weights = [*(np.eye(block.n) - 1 / block.n)]
+                for name, of_positions in preference.contrasts(block.n).items():
+                    quantities.append((name, 0))
+                    weights.append(of_positions)
+                columns = [fits.positions.influence @ weight for weight in weights]
+                if not fits.interaction.problem:
+                    quantities.append(("interaction", 0))
+                    columns.append(fits.interaction.influence[:, -1])
+                ids = np.unique(block.items[f"{cluster}_id"].to_numpy(dtype=str))
+                influence[(*block.key, readout, cluster)] = pd.DataFrame(
+                    dict(zip(quantities, columns, strict=True)), ids
+                )
+    return influence
+
+
+def _correlations(setting: dict[str, Any], block: pd.DataFrame, influence: Influence) -> np.ndarray:
+    """Correlations of the sampling errors of the estimates of one setting, shape (m, m): 0 between datasets, and the
+    same for all judges on one dataset.
+    """
+    position = setting["position"]
+    quantity = (setting["quantity"], 0 if pd.isna(position) else int(position))
+    matrix = np.eye(len(block))
+    for _, rows in block.reset_index(drop=True).groupby("dataset"):
+        columns = []
+        for judge, dataset in zip(rows["judge"], rows["dataset"], strict=True):
+            keys = setting | {"judge": judge, "dataset": dataset}
+            table = influence.get((*(keys[name] for name in KEYS), setting["readout"], setting["cluster"]))
+            columns.append(table[quantity] if table is not None and quantity in table else pd.Series(dtype=float))
+        moved = pd.concat(columns, axis=1).fillna(0.0).to_numpy(dtype=float)
+        size = np.sqrt((moved**2).sum(axis=0))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            of_two = np.nan_to_num(moved.T @ moved / np.outer(size, size))
+        matrix[np.ix_(rows.index, rows.index)] = equal_correlations(of_two)
+    return matrix
+
+
+def equal_correlations(correlations: np.ndarray) -> np.ndarray:
+    """The mean correlation for all pairs, 0 at least, shape (m, m).
+
+    A mean over judges is as sure as their mean correlation says. Single correlations from a few tens of groups are
+    rough: weights that made use of them would follow their errors.
+    """
+    m = len(correlations)
+    mean = max((correlations.sum() - np.trace(correlations)) / max(m * (m - 1), 1), 0.0)
+    return np.where(np.eye(m, dtype=bool), 1.0, mean)
+
+
+def _mean_correlation(block: pd.DataFrame, correlations: np.ndarray) -> float:
+    """Mean over the pairs of estimates of one dataset; NaN without one."""
+    dataset = pd.factorize(block["dataset"])[0]
+    pairs = np.triu(dataset[:, None] == dataset, 1)
+    return float(correlations[pairs].mean()) if pairs.any() else np.nan
+
+
+def _terms(found: random_effects.Summary, block: pd.DataFrame, levels: dict[str, list[str]]) -> Iterator[Row]:
+    """The rows of one summary."""
+    everywhere = {"judge": EVERY, "dataset": EVERY}
+    mean = {"estimate": found.mean, "ci_low": found.low, "ci_high": found.high, "p": found.p, "df": found.df}
+    yield everywhere | {"term": "mean"} | mean
+    for name, value in found.sd.items():
+        yield everywhere | {"term": f"sd_{name}", "estimate": value}
+    yield everywhere | {"term": "heterogeneity", "estimate": found.q, "p": found.q_p, "df": len(block) - 1}
+    for name, values in found.shrunken.items():
+        for level, value in zip(levels[name], values, strict=True):
+            yield everywhere | {name: level, "term": name, "estimate": float(value)}
+    for judge, dataset, value in zip(block["judge"], block["dataset"], np.asarray(found.own), strict=True):
+        yield {"judge": judge, "dataset": dataset, "term": "both", "estimate": float(value)}

@@ -1,0 +1,46 @@
+"""Position preference summarised over judges and datasets."""
+
+import pandas as pd
+
+from rubric_order.base.keys import EVERY
+from rubric_order.tables.columns import Estimated, Row, cell, numbers, texts
+from rubric_order.tables.spec import Rows, Table, Taken, select, taken, wide
+
+CAPTION = (
+    "Position preference over all judges and datasets of a study, in log-odds: the mean with its "
+    "{bootstrap[confidence]:.0%} interval (random effects by REML, interval by Hartung and Knapp), and the standard "
+    "deviations of the true values between judges, between datasets, and of the rest, which belongs to one judge on "
+    "one dataset alone. The mean is that of judges and datasets of which these are a sample, not of these alone; with "
+    "few of them the interval is wide and deviations are rough. Where a deviation is missing, the study cannot "
+    "separate it from the rest. Judges read the same items, so that their sampling errors on one dataset are "
+    "correlated (r of errors, the mean over pairs of judges); mean and deviations allow for it. Judges must be at one "
+    "temperature for their mean to mean something. The CSV file has each judge and dataset, drawn towards the mean as "
+    "far as its error says."
+)
+KEYS = ["profile", "strategy", "n", "readout", "quantity", "position"]
+TERMS = {"sd_judge": "sd of judges", "sd_dataset": "sd of datasets", "sd_rest": "sd of the rest"}
+TERMS |= {"error_correlation": "r of errors"}
+MEAN = Taken({"estimate": "mean", "ci_low": "mean_low", "ci_high": "mean_high"}, {"term": "mean"})
+
+
+def _settings(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row a setting and quantity: mean and deviations."""
+    deviations = [taken({"term": term}, estimate=term) for term in TERMS]
+    return wide(select(rows, judge=EVERY), KEYS, [MEAN, taken({"term": "mean"}, "n_judges", "n_datasets"), *deviations])
+
+
+def _quantity(row: Row) -> str:
+    return row["quantity"] if pd.isna(row["position"]) else f"Pos{row['position']}"
+
+
+TABLE = Table(
+    rows=Rows("preference_summary", "study", "cluster", drop=["study", "method"]),
+    columns=[
+        *texts("profile", "strategy", "n", "readout"),
+        cell("quantity", _quantity),
+        Estimated("mean", "+.2f"),
+        *numbers(".2f", **TERMS, missing=""),
+        *texts(n_judges="judges", n_datasets="datasets"),
+    ],
+    printed=_settings,
+)

@@ -1,0 +1,55 @@
+"""Strength of position bias with more or fewer score levels: the mean over datasets."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from rubric_order.base.intervals import Interval
+from rubric_order.base.keys import BASELINE, KEYS, MEAN
+from rubric_order.base.rows import rows_with
+from rubric_order.methods.uncertainty import resampling
+
+COLUMNS = {
+    "position_selection": [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "saturated"],
+}
+QUANTITIES = ["cramers_v", "cramers_v_corrected"]
+SETTING = ["judge", "profile", "strategy", "readout", "cluster", "n", "quantity"]
+
+
+def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.DataFrame:
+    """Cramer's V of each dataset and its mean over datasets, which may come from several studies.
+
+    Args:
+        position_selection: see `position_selection.estimate`.
+        studies: of a judge, setting, scale and dataset that several have, the first one's is taken.
+
+    Returns:
+        One row a judge, profile, strategy, scale, `readout`, `cluster`, dataset (``mean``: the mean over the
+        `n_datasets`) and `quantity`: ``cramers_v``, or ``cramers_v_corrected``, without what chance adds, with their
+        interval (that of the mean by `resampling.interval_of_mean`). In `n_saturated` of the datasets selections cannot
+        show a preference, see `position_selection.estimate`.
+
+    Source: Xu et al. (2026), Table 4.
+    """
+    chosen = rows_with(position_selection, study=list(studies), condition=BASELINE, quantity=QUANTITIES)
+    chosen = chosen.sort_values("study", key=lambda column: column.map(list(studies).index), kind="stable")
+    chosen = chosen.drop_duplicates([*SETTING, "dataset"])
+    rows = []
+    for key, block in chosen.groupby(SETTING):
+        base_columns = dict(zip(SETTING, key, strict=True))
+        by_dataset = block[["dataset", "estimate", "ci_low", "ci_high"]].assign(n_datasets=1, method="one dataset")
+        by_dataset["n_saturated"] = block["saturated"].astype(int)
+        rows += [base_columns | row for row in by_dataset.to_dict("records")]
+        values, low, high = (block[name].to_numpy() for name in ("estimate", "ci_low", "ci_high"))
+        mean = {"dataset": MEAN, "n_datasets": len(values)}
+        mean |= Interval(values.mean(), *resampling.interval_of_mean(values, low, high)).columns()
+        mean["n_saturated"] = int(block["saturated"].sum())
+        rows.append(base_columns | mean | {"method": "mean over datasets, which are independent"})
+    columns = [*SETTING[:-1], "dataset", "quantity", "estimate", "ci_low", "ci_high", "n_datasets", "n_saturated"]
+    columns.append("method")
+    numbers = dict.fromkeys(["estimate", "ci_low", "ci_high"], float) | {
+        "n": int,
+        "n_datasets": int,
+        "n_saturated": int,
+    }
+    return pd.DataFrame(rows, columns=columns).astype(numbers)

@@ -1,0 +1,38 @@
+"""Strength of position bias with more or fewer score levels."""
+
+import pandas as pd
+
+from rubric_order.base.keys import MEAN
+from rubric_order.tables.columns import Row, Text, each_row, texts, with_interval
+from rubric_order.tables.spec import Rows, Table, same, select, taken, wide
+
+CAPTION = (
+    "Corrected Cramer's V of position selection by number of score levels, as in Xu et al. (2026), Table 4: without "
+    "what chance adds to V, the mean over datasets (in brackets their number, and how many are saturated, where "
+    "selections cannot show a preference). Its {bootstrap[confidence]:.0%} interval combines those of the datasets, "
+    "which are independent. One preference gives another V on another number of levels, and where the judge is more "
+    "or less decisive: V compares selections, not preferences (table Position preference does). The CSV file has V of "
+    "each dataset, with and without what chance adds; the paper's V is with it."
+)
+KEYS = ["judge", "readout", "cluster", "n", "dataset"]
+VALUES = [same("n_datasets", "n_saturated"), "cramers_v", "cramers_v_corrected"]
+
+
+def _by_scale(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows and columns of Xu et al. (2026), Table 4, with intervals; single datasets are left to the CSV file."""
+    means = select(rows, dataset=MEAN)
+    values = [taken({"n": n}, cell=f"n = {n}") for n in sorted(means["n"].unique())]
+    return wide(means.assign(cell=each_row(_cell)(means)), ["judge", "readout"], values)
+
+
+def _cell(row: Row) -> str:
+    saturated = f", {row['n_saturated']} saturated" if row["n_saturated"] else ""
+    v = with_interval(*(row[f"cramers_v_corrected{end}"] for end in ("", "_low", "_high")))
+    return f"{v} ({row['n_datasets']}{saturated})"
+
+
+TABLE = Table(
+    rows=Rows("scales", "profile", "strategy", "cluster", keys=KEYS, values=VALUES),
+    columns=[*texts("judge", "readout"), lambda rows: [Text(name, missing="") for name in rows.columns[2:]]],
+    printed=_by_scale,
+)

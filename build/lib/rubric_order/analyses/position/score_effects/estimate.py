@@ -1,0 +1,274 @@
+"""By how many points the order of the score levels moves the scores."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import levels, permutations
+from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.position import blocks, uniformity
+from rubric_order.methods.uncertainty import additive, equivalence, multiplicity, resampling
+
+COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", "expected_score"]}
+SATURATED = 0.95  # share of the commonest score from which on scores can hardly show an effect
+SIGN_CHANGES = 1999
+POINTS = 0.1  # margin of effects that are worth mention
+CONTRASTS = ("usual_minus_balanced", "ascending_minus_descending")
+OF_ORDERINGS = ("ordering", "usual_minus_balanced")  # the quantities that are one ordering less the mean over all
+
+
+class Laid(NamedTuple):
+    """The scores of some items, by readout, laid out for least squares.
+
+    Attributes:
+        by_ordering: scores by ordering; None where items are not all read in the same orderings.
+        orderings: these, shape (D, n).
+        by_position: scores by the position of each level in turn, n times; none where not every level meets every
+            position.
+        units: number of each item's cluster by kind of cluster.
+        times: how often each score was given, by score; of expected scores none.
+        n_reads, n_failed: reads with and without a score.
+        lowest: lowest score of the scale.
+    """
+
+    by_ordering: additive.Cells | None
+    orderings: np.ndarray
+    by_position: tuple[additive.Cells, ...]
+    units: dict[str, np.ndarray]
+    times: pd.Series
+    n_reads: int
+    n_failed: int
+    lowest: int
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    seed: int,
+    sign_changes: int = SIGN_CHANGES,
+    points: float = POINTS,
+    clusters: Sequence[str] = CLUSTERS,
+) -> pd.DataFrame:
+    """Shifts of the mean score in points, of each dataset and of all of a study's datasets together.
+
+    Args:
+        scores: see `blocks.blocks`; strategies in which every score meets every position are used, and others whose
+            items are all read in the same orderings, two or more. Each ordering counts once for each item, however
+            often it was read.
+        confidence, seed: see the package. sign_changes: how often clusters change sign to find what chance does.
+        points: the margin of `p_bounded`.
+        clusters: kinds of clusters, see `keys.CLUSTERS`.
+
+    Returns:
+        One row a group of `KEYS` (dataset ``all``: the items of all), `readout`, `cluster`, `quantity`, and `ordering`,
+        or `score` and `position`. Points are score levels. Scores are as their scale has them; those of datasets whose
+        scales begin with different numbers are counted from 1. `mean_score` is that of what the row is about.
+        `quantity` is
+
+        - ``ordering``: mean score under an ordering less the mean over all orderings;
+        - ``usual_minus_balanced``: the same of the ordering 1 to n, with `p_order` of its being 0 by signs of clusters;
+          ``ascending_minus_descending``: 1 to n less n to 1;
+        - ``largest_gap`` between the mean scores of two orderings, with the mean of the gaps that `chance` makes where
+          the order has no mean effect, and the end `chance_high` of the share `confidence` of them;
+        - ``level_position``: mean score where a level (`score`) stands at a `position`, less the mean over positions.
+          Where one level stands others do not: this says where scores are high, not which level makes them so;
+        - ``order_test``: mean score over all orderings, root mean square of the shifts, and `p_order` of no mean effect
+          of the order, see `additive.no_shift`: on orderings, where all items are read in the same ones, else on
+          positions of levels. `p_holm` and `p_bh` are adjusted for the `n_tests` of its family.
+
+        Items have their own levels, so that a read without a score takes nothing from its ordering but precision.
+        Where items are read in orderings of their own (see `designs.Design.shared`), as in `random`, there are
+        positions of levels and the test alone; where not every score meets every position, there are no positions of
+        levels. Intervals are those of a jackknife over clusters with Student's t of
+        `df` degrees of freedom, see `resampling.degrees`; a shift that is 0 in every cluster has none. `p_bounded` is
+        the p-value of a shift of `margin` or more where few clusters may carry it, see `equivalence.p_bounded`.
+        `effective_clusters` is the number of equal clusters that would say as much, `heaviest` the share of the items
+        in the largest one. `flag`: ``saturated``, where the commonest score (`commonest`, its share) has at least
+        `SATURATED` of all; ``no variation``, where no item's scores differ between reads; ``few clusters``, where
+        fewer than `uniformity.FEW_CLUSTERS` equal ones would say as much.
+    """
+    laid: dict[tuple[Any, ...], list[Laid]] = {}
+    for block in blocks.blocks(scores):
+        for readout, values in block.readouts() if block.crossed or _alike(block) else ():
+            reads = _laid(block, values, clusters)
+            for dataset in (block.keys["dataset"], EVERY):
+                laid.setdefault((*(block.keys | {"dataset": dataset}).values(), readout), []).append(reads)
+    key_columns, parts = [*KEYS, "readout"], []
+    made: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}  # one dataset alone is also all of them
+    for key, datasets in sorted(laid.items(), key=lambda entry: entry[0]):
+        together = _joined(datasets)
+        for cluster in clusters if together.by_ordering or together.by_position else ():
+            common = dict(zip(key_columns, key, strict=True)) | {"cluster": cluster}
+            items = (cluster, *map(id, datasets))
+            if items not in made:
+                made[items] = [*_of_reads(common, together, sign_changes, confidence, seed, points)]
+            parts += [(row | common, values) for row, values in made[items]]
+    columns = [*key_columns, "cluster", "quantity", "ordering", "score", "position", "estimate", "ci_low", "ci_high"]
+    columns += ["df", "p_bounded", "mean_score", "chance", "chance_high", "p_order", "commonest", "flag"]
+    columns += ["n_items", "n_clusters", "effective_clusters", "heaviest", "n_reads", "n_failed", "method"]
+    table = tidy.from_parts(parts, columns)
+    table = table.astype({"score": "Int8", "position": "Int8", "p_order": float, "p_bounded": float, "df": float})
+    table = table.assign(confidence=confidence, margin=points, seed=seed)
+    return multiplicity.adjust(table, "p_order")
+
+
+def _alike(block: blocks.Block) -> bool:
+    """Tell whether all items are read in the same orderings, two or more."""
+    return len(block.orderings[0]) > 1 and block.design.shared
+
+
+def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid:
+    """One block's scores by one readout.
+
+    Args:
+        values: items by reads, see `blocks.Block.matrix`.
+        kinds: of clusters.
+    """
+    score, items = values[block.item, block.column], len(block.items)
+    scored = ~np.isnan(score)
+    shown, number = block.orderings
+    same = _alike(block)
+    places: np.ndarray = permutations.positions_of(block.shown[scored]) - 1
+    reads = score[scored], block.item[scored], block.design_of(scored).weights
+
+    def cells(treatment: np.ndarray, count: int) -> additive.Cells:
+        values, item, weight = reads
+        return additive.cells(values, item, treatment, weight, (items, count))
+
+    return Laid(
+        by_ordering=cells(number[scored], len(shown)) if same else None,
+        orderings=shown if same else shown[:0],
+        by_position=tuple(cells(place, block.n) for place in places.T) if block.crossed else (),
+        units={cluster: block.units(cluster) for cluster in kinds},
+        times=pd.Series(score[scored]).value_counts(),
+        n_reads=int(scored.sum()),
+        n_failed=int((~scored).sum()),
+        lowest=block.lowest,
+    )
+
+
+def _joined(each: list[Laid]) -> Laid:
+    """The items of several datasets as if they were of one; the same name is another cluster in another dataset."""
+    first = each[0]
+    same = all(np.array_equal(part.orderings, first.orderings) and part.by_ordering for part in each)
+    units = {}
+    for cluster in first.units:
+        sizes = [part.units[cluster].max() + 1 for part in each]
+        before = np.cumsum([0, *sizes[:-1]])
+        units[cluster] = np.concatenate([p.units[cluster] + start for p, start in zip(each, before, strict=True)])
+    crossed = all(part.by_position for part in each)
+    by_position = zip(*(part.by_position for part in each), strict=True) if crossed else ()
+    times = pd.concat([part.times for part in each])
+    return Laid(
+        by_ordering=_stacked([part.by_ordering for part in each if part.by_ordering]) if same else None,
+        orderings=first.orderings if same else first.orderings[:0],
+        by_position=tuple(_stacked(tables) for tables in by_position),
+        units=units,
+        times=times.groupby(times.index).sum(),
+        n_reads=sum(part.n_reads for part in each),
+        n_failed=sum(part.n_failed for part in each),
+        lowest=levels.common([part.lowest for part in each]),
+    )
+
+
+def _stacked(tables: Iterable[additive.Cells]) -> additive.Cells:
+    return additive.Cells(*(np.concatenate(arrays) for arrays in zip(*tables, strict=True)))
+
+
+def _of_reads(
+    shared: Row, laid: Laid, draws: int, confidence: float, seed: int, points: float
+) -> Iterator[tuple[Row, Row]]:
+    """All rows of some reads with one kind of cluster; see `tidy.from_parts`."""
+    unit = laid.units[shared["cluster"]]
+    sizes = np.bincount(unit).astype(float)
+    effective = resampling.effective(sizes)
+    cells = [laid.by_ordering] if laid.by_ordering else laid.by_position
+    away = resampling.sum_units(np.hstack([additive.departures(table) for table in cells]), unit)
+    commonest = float(laid.times.max() / laid.n_reads) if shared["readout"] == Readout.HARD else np.nan
+    flags = {
+        "saturated": commonest >= SATURATED,
+        "no variation": not np.abs(away).max(initial=0) > additive.ROUNDING,
+        "few clusters": not effective >= uniformity.FEW_CLUSTERS,
+    }
+    shared = shared | {"n_items": len(unit), "n_clusters": len(away), "commonest": commonest}
+    shared |= {"effective_clusters": effective, "heaviest": float(sizes.max() / sizes.sum())}
+    shared |= {"n_reads": laid.n_reads, "n_failed": laid.n_failed}
+    shared["flag"] = ", ".join(name for name, raised in flags.items() if raised)
+    fits = [additive.shifts(cells, unit) for cells in laid.by_position]
+    by = laid.lowest - 1  # levels are counted from 1 here
+    quantities = [_of_level(level, fit, by) for level, fit in enumerate(fits, start=1) if fit]
+    if laid.by_ordering and (fit := additive.shifts(laid.by_ordering, unit)):
+        chance = {"draws": draws, "seed": seed}
+        quantities = [_of_orderings(laid.orderings, fit, by), *_contrasts(laid.orderings, fit, chance), *quantities]
+        yield shared, _gap(fit, shared["cluster"], draws, confidence, seed)
+        tested, what = [fit], "orderings"
+    else:
+        tested, what = [fit for fit in fits if fit], "positions of levels"
+    test = _test(tested, by, additive.no_shift(away, draws=draws, seed=seed))
+    yield shared, test | {"method": f"signs of {shared['cluster']}s changed {draws} times, on {what}"}
+    for rows, estimates, influence in quantities:
+        values = resampling.left_out_of_mean(estimates, influence, sizes)
+        ends = resampling.jackknife_t(values, confidence, sizes=sizes)
+        has_interval = ends.high - ends.low > additive.ROUNDING
+        columns = {
+            "ci_low": np.where(has_interval, ends.low, np.nan),
+            "ci_high": np.where(has_interval, ends.high, np.nan),
+        }
+        columns |= {"estimate": estimates, "df": effective - 1}
+        if rows["quantity"] in OF_ORDERINGS:
+            of_cluster = estimates + influence * (sizes.sum() / sizes)[:, None]
+            largest = (shared["n"] - 1) * (1 - 1 / len(laid.orderings))
+            columns["p_bounded"] = equivalence.p_bounded(of_cluster, sizes, margin=points, largest=largest)
+        method = f"least squares with a level for each item; jackknife, Student's t over {shared['cluster']}s"
+        yield shared, rows | columns | {"method": method}
+
+
+Found = tuple[
+    dict[str, Any], np.ndarray, np.ndarray
+]  # columns of some rows; their estimates; influence of clusters on these
+
+
+def _of_level(level: int, fit: additive.Shifts, by: int) -> Found:
+    rows = {"quantity": "level_position", "score": level + by, "position": np.arange(1, len(fit.shift) + 1)}
+    return rows | {"mean_score": fit.level + fit.shift + by}, fit.shift, fit.influence
+
+
+def _of_orderings(orderings: np.ndarray, fit: additive.Shifts, by: int) -> Found:
+    apart = " " if orderings.max() + by > 9 else ""  # between scores of two digits
+    labels = np.array([apart.join(map(str, row + by)) for row in orderings], dtype=object)
+    rows = {"quantity": "ordering", "ordering": labels, "mean_score": fit.level + fit.shift + by}
+    return rows, fit.shift, fit.influence
+
+
+def _contrasts(orderings: np.ndarray, fit: additive.Shifts, chance: dict[str, Any]) -> Iterator[Found]:
+    """The usual ordering against all, and against its reverse, where the reads have them."""
+    rising, falling = ((np.sign(side) * np.diff(orderings, axis=1) > 0).all(axis=1) for side in (1, -1))
+    # Shifts sum to 0: the mean over orderings is the level.
+    weights = [rising] if rising.any() else []
+    weights += [rising.astype(float) - falling] if rising.any() and falling.any() else []
+    for name, weight in zip(CONTRASTS, np.asarray(weights, dtype=float), strict=False):
+        rows: Row = {"quantity": name}
+        if name == CONTRASTS[0]:
+            rows["p_order"] = additive.no_shift(len(fit.parts) * fit.parts @ weight[:, None], **chance)
+        yield rows, np.array([weight @ fit.shift]), fit.influence @ weight[:, None]
+
+
+def _gap(fit: additive.Shifts, cluster: str, draws: int, confidence: float, seed: int) -> Row:
+    """The largest gap between orderings, and what chance makes of it."""
+    gaps = additive.gaps_by_chance(fit.influence, draws=draws, seed=seed)
+    rows = {"quantity": "largest_gap", "estimate": np.ptp(fit.shift), "chance": gaps.mean()}
+    rows["chance_high"] = np.quantile(gaps, confidence)
+    return rows | {"method": f"chance: signs of {cluster}s changed {draws} times"}
+
+
+def _test(fits: list[additive.Shifts], by: int, p: float) -> Row:
+    """The test of no mean effect of the order, and the size of the shifts that it is about."""
+    shift = np.concatenate([fit.shift for fit in fits]) if fits else np.array([np.nan])
+    level = fits[0].level + by if fits else np.nan
+    return {"quantity": "order_test", "estimate": np.sqrt((shift**2).mean()), "p_order": p, "mean_score": level}

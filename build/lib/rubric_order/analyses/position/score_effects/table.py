@@ -1,0 +1,59 @@
+"""By how many points the order of the score levels moves the scores."""
+
+import pandas as pd
+
+from rubric_order.base.keys import EVERY
+from rubric_order.tables.columns import Number, OrderPValue, estimates, filled, texts
+from rubric_order.tables.spec import Rows, Table, card_tests, taken, wide
+
+CAPTION = (
+    "By how many points the order of the score levels moves the mean score of the same items. Usual less balanced: the "
+    "mean score under the usual ordering (1 to n) less that over all orderings of the strategy. Ascending less "
+    "descending: 1 to n less n to 1. {bootstrap[confidence]:.0%} intervals by Student's t over {cluster}s. Largest "
+    "gap: between the mean scores of two orderings; beside it the mean gap that chance makes. p: whether the order "
+    "moves the mean score at all (signs of {cluster}s' shifts changed {score_effects[sign_changes]} times); p, usual: "
+    "whether the usual ordering does (* at most 3% after Holm's adjustment for the tests that decide the judge's "
+    "bias card, and others have no mark; the CSV file has Holm's adjustment for all judges, profiles "
+    "and scales too). Both are blind to an order that raises the "
+    "scores of some {cluster}s as much as it lowers those of others. Where each ordering is read once, one item's "
+    "scores differ by chance too: only means over items are shown. A saturated judge gives one score nearly always: "
+    "its scores cannot show what the order does. Strategies without one set of orderings for all items have the test "
+    "alone, on the positions of levels. All datasets together; the CSV file has each."
+)
+KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
+USUAL, REVERSED = "usual_minus_balanced", "ascending_minus_descending"
+OF_TEST = ["p_holm", "p_bh", "n_tests", "mean_score", "commonest", "flag"]
+OF_TEST += ["n_items", "n_clusters", "n_reads", "n_failed"]
+CHANCE = filled(" ({gap_by_chance:.2f})")
+
+
+def _rows(score_effects: pd.DataFrame, order_tests: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, profile, dataset, strategy, scale and readout: shifts of the mean score with intervals.
+
+    Returns:
+        `p_order` and `usual_p` are of any effect of the order and of the usual ordering; `p_card` and `usual_p_card`
+        are there where the test is a finding of the judge's card.
+    """
+    values = [
+        *(USUAL, REVERSED, taken("order_test", "p_order"), taken(USUAL, p_order="usual_p")),
+        card_tests(order_tests, KEYS, "points"),
+        card_tests(order_tests, KEYS, "usual", "usual_p_card"),
+        taken("largest_gap", estimate="largest_gap", chance="gap_by_chance", chance_high="gap_by_chance_high"),
+        taken("order_test", *OF_TEST, estimate="root_mean_square"),
+    ]
+    return wide(score_effects, KEYS, values)
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "cluster"),
+    columns=[
+        *texts("judge", "profile", "strategy", "n", "readout", n_items="items"),
+        Number("mean_score", ".2f", name="mean score"),
+        *estimates("+.2f", **{USUAL: "usual less balanced", REVERSED: "ascending less descending"}, missing=""),
+        Number("largest_gap", ".2f", name="largest gap (chance)", marks=CHANCE, where="largest_gap"),
+        OrderPValue("p_order", name="p", card="p_card"),
+        OrderPValue("usual_p", name="p, usual", card="usual_p_card", missing=""),
+        *texts("flag"),
+    ],
+    printed={"dataset": EVERY},
+)

@@ -1,0 +1,219 @@
+"""Variation of the scores of one item from read to read, and what of it is due to the order of the options.
+
+A read of item i under ordering o is taken as
+
+    score = item_i + ordering_o + (item by ordering)_io + repetition_io,
+
+with repetitions independent of each other. How much they vary may depend on the item and on the ordering: a judge can
+be surer of itself in one ordering than in another. Reads of different orderings differ by all but the first term; what
+of it is repetition is known where each ordering tells for itself, see `repetition.variances`. Elsewhere interaction and
+repetition are not told apart.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS, KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.position import blocks, repetition
+from rubric_order.methods.uncertainty import resampling
+
+COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
+
+# Estimates from sums over units, the usable items, what each adds to the sums, and what repetition is from.
+Split = tuple[Callable[[np.ndarray], dict[str, np.ndarray]], np.ndarray, np.ndarray, str]
+
+
+def item_moments(values: np.ndarray) -> np.ndarray:
+    """Number of reads with a score, their variance (divisor one less than their number) and its root, item by item.
+
+    Args:
+        values: items by reads, NaN without a score, shape (m, K).
+
+    Returns:
+        Shape (m, 3); variance and root are NaN with fewer than two scores.
+    """
+    count = (~np.isnan(values)).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.nansum(values, axis=1) / count
+        squares = np.nansum((values - mean[:, None]) ** 2, axis=1)
+        variance = np.where(count > 1, squares / (count - 1), np.nan)
+    return np.column_stack([count, variance, np.sqrt(variance)])
+
+
+def parts(reads: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Moments that the split of the variance within items depends on, item by item.
+
+    Args:
+        reads: scores under different orderings, shape (m, D): each ordering's mean over its repeats where it has some.
+            NaN for a read without a score.
+        noise: variance of one read by repetition alone, the mean over the item's orderings, shape (m,); NaN where it is
+            not known.
+
+    Returns:
+        Shape (m, 3 + D): 1, the variance of the item's reads, `noise`, and each read's deviation from their mean.
+    """
+    deviation = np.nan_to_num(reads - np.nanmean(reads, axis=1, keepdims=True))
+    return np.column_stack([np.ones(len(reads)), item_moments(reads)[:, 1], noise, deviation])
+
+
+def unit_parts(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Parts of the items of each unit of resampling; sums of rows over units give the split.
+
+    Args:
+        table: of `parts`, a row an item.
+        unit: see `blocks.Block.units`.
+
+    Returns:
+        Shape (n_units, 5 + 2D): 1, the sums of `parts`, and what the variance of the orderings' means depends on: the
+        squared number of items, the sum of squares of the deviations' sums, and those sums times the number of items.
+    """
+    sums = resampling.sum_units(table, unit)
+    count, deviation = sums[:, :1], sums[:, 3:]
+    squares = (deviation**2).sum(axis=1, keepdims=True)
+    return np.column_stack([np.ones(len(sums)), sums, count**2, squares, count * deviation])
+
+
+def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bool = True) -> dict[str, np.ndarray]:
+    """Components of the variance of a read whose ordering is drawn at random, by the method of moments.
+
+    None is cut off at 0, so that one can be negative where a component is small.
+
+    Args:
+        sums: of `unit_parts` over units, shape (..., 5 + 2D).
+        repeats: reads of an item under each ordering, of which `parts` has the means.
+        crossed: whether all items were read in the same D orderings, from which one is drawn; otherwise each item's
+            reads are draws themselves.
+        known: whether the variance of repetition is.
+
+    Returns:
+        Each of shape (...). ``repetition``: variance of reads of one ordering, the mean over items and orderings.
+        ``ordering``: variance over orderings of what repetition does not explain. ``ordering_share``: its share of the
+        sum of both. For crossed reads, the parts of ``ordering``: ``shift``, which all items have in common, and
+        ``interaction``, by which one ordering is good for one item and bad for another.
+
+        Where repetition is not known: ``shift``, and ``rest``, the residual mean square: repetition and D / (D - 1)
+        times interaction; nothing for reads that are not crossed.
+
+    Source: two-way analysis of variance with fixed orderings and random items (Searle, Casella and McCulloch, 1992,
+    Chapter 4). What chance adds to the variance of the orderings' means is that of a mean over units, so that items of
+    one unit may share effects.
+    """
+    d = (sums.shape[-1] - 5) // 2
+    units, count = sums[..., 0], sums[..., 1]
+    divisor = (d - 1) / d if crossed else 1  # from the variance of a sample to that of all D orderings
+    components = {}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        total, noise = sums[..., 2] / count, sums[..., 3] / count
+        if crossed:
+            means = sums[..., 4 : 4 + d] / count[..., None]
+            counts, squares, products = sums[..., 4 + d], sums[..., 5 + d], sums[..., 6 + d :]
+            away = squares - 2 * (means * products).sum(axis=-1) + (means**2).sum(axis=-1) * counts
+            by_chance = np.where(units > 1, units / (units - 1), np.nan) * away / count**2 / (d - 1)
+            between = (means**2).sum(axis=-1) / (d - 1) - by_chance
+            components["shift"] = divisor * between
+            if not known:
+                return components | {"rest": total - between}
+        if known:
+            ordering = divisor * (total - noise / repeats)
+            share = np.where(ordering + noise > 0, ordering / (ordering + noise), np.nan)
+            components |= {"repetition": noise, "ordering": ordering, "ordering_share": share}
+            if crossed:
+                components["interaction"] = ordering - components["shift"]
+    return components
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
+) -> pd.DataFrame:
+    """Variation of an item's scores from read to read, and its split into ordering and repetition.
+
+    Args:
+        scores: see `blocks.blocks`.
+        confidence: of the intervals, which are those of a jackknife over clusters, with Student's t.
+        temperatures: by judge and profile, of those whose scores are draws from their option probabilities, see
+            `repetition.variances`.
+
+    Returns:
+        One row a group of `KEYS`, `readout`, `cluster` and `quantity`. ``mean_sd`` is the mean over items of the
+        standard deviation of an item's scores (divisor one less than their number), as in the paper; ``variance`` that
+        of its square. For strategies of several orderings the parts of the variance, see `split`: where the variance of
+        repetition is known under each ordering, ``repetition``, ``ordering``, ``ordering_share``, ``shift`` and
+        ``interaction``, the last two where all items were read in the same orderings; elsewhere, for items in the same
+        orderings, ``shift`` and ``rest``. `repetition_from` says what repetition is known from, empty where it is not.
+        `n_items` have at least two scores; for shift, interaction and rest a score from every read.
+
+    Source: the earlier version of Xu et al., Table 3; the split is ours.
+    """
+    parts: list[tuple[Row, Row]] = []
+    for block in blocks.blocks(scores):
+        temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
+        for readout, values in block.readouts():
+            parts += _of_readout(block, readout, values, temperature, confidence=confidence)
+    columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "repetition_from"]
+    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
+    table = table.sort_values([*KEYS, "readout", "cluster"], kind="stable", ignore_index=True)
+    return table.assign(confidence=confidence)
+
+
+def _of_readout(
+    block: blocks.Block,
+    readout: Readout,
+    values: np.ndarray,
+    temperature: float | None,
+    *,
+    confidence: float,
+) -> Iterator[tuple[Row, Row]]:
+    """All quantities of a block's scores (items by reads); see `tidy.from_parts`."""
+    spread = item_moments(values)[:, 1:]
+    statistics: list[Split] = [(_spread, ~np.isnan(spread[:, 0]), np.column_stack([np.ones(len(spread)), spread]), "")]
+    if len(block.orderings[0]) > 1:
+        statistics.append(_split_of_block(block, readout, values, temperature))
+    for statistic, usable, per_item, source in statistics:
+        for cluster in CLUSTERS if usable.any() else ():
+            unit = block.units(cluster, usable)
+            per_unit = unit_parts(per_item[usable], unit)
+            estimates = statistic(resampling.left_out_sums(per_unit, np.arange(len(per_unit))))
+            if not estimates:
+                continue
+            values_of = np.stack(list(estimates.values()), axis=1)
+            ends = resampling.jackknife_t(values_of, confidence, sizes=resampling.part_sizes(unit))
+            rows = {"quantity": np.array(list(estimates), dtype=object), "ci_low": ends.low, "ci_high": ends.high}
+            rows["estimate"] = values_of[0]
+            method = f"method of moments; jackknife over {cluster}s, Student's t"
+            common = block.keys | {"readout": readout, "n_items": int(usable.sum()), "cluster": cluster}
+            yield common | {"n_clusters": len(per_unit), "method": method, "repetition_from": source}, rows
+
+
+def _spread(sums: np.ndarray) -> dict[str, np.ndarray]:
+    """Mean standard deviation and variance of an item's scores, from sums of `unit_parts`."""
+    return {"mean_sd": sums[:, 3] / sums[:, 1], "variance": sums[:, 2] / sums[:, 1]}
+
+
+def _split_of_block(block: blocks.Block, readout: Readout, values: np.ndarray, temperature: float | None) -> Split:
+    """Way to split the variance of a block's reads, the usable items, their `parts`, and what repetition is from."""
+    repeats = repetition.repeats_of(block)
+    crossed = repeats is not None
+    read = block.by_ordering(values) if crossed else values
+    scored = ~np.isnan(read)
+    usable = scored.all(axis=1) if crossed else scored.sum(axis=1) > 1
+    noise, source = np.full(len(usable), np.nan), ""
+    of_repetition = repetition.variances(block, readout, values, temperature)
+    if of_repetition is not None:
+        usable &= ~np.isnan(of_repetition[0]).all(axis=1)
+        noise[usable], source = np.nanmean(of_repetition[0][usable], axis=1), of_repetition[1]
+
+    def statistic(sums: np.ndarray) -> dict[str, np.ndarray]:
+        return split(sums, repeats=repeats or 1, crossed=crossed, known=of_repetition is not None)
+
+    table = np.full((len(usable), 3 + read.shape[1]), np.nan)
+    if usable.any():
+        table[usable] = parts(read[usable], noise[usable])
+    return statistic, usable, table, source

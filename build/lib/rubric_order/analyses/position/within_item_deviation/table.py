@@ -1,0 +1,63 @@
+"""Variation of the scores of an item from read to read."""
+
+import pandas as pd
+
+from rubric_order import strategies
+from rubric_order.tables.columns import Estimated, Flags, Number, Row, Text, cell, numbers, texts, there, with_interval
+from rubric_order.tables.spec import Rows, Table, Value, estimate, select, wide
+
+CAPTION = (
+    "Standard deviation of an item's scores over its reads, mean over items, as in Table 3 of the earlier version of "
+    "Xu et al., with {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s. Then the variance of a read "
+    "under {strategy} in parts: what the order of the options does to all items alike (shift), what it does to each "
+    "item in its own way (interaction), and repetition, under every ordering by itself: from the option probabilities "
+    "of a judge whose score is one draw from them, or from repeats of several orderings (strategy "
+    "repeated_rotations). Ordering %: the share of the first two. Without either, repeats of the usual ordering say "
+    "nothing of the others: interaction and repetition are then one number (unsplit: the residual mean square), and "
+    "there is no share. Parts are not cut off at 0, so those of small ones can be negative. Where a score is one draw "
+    "from option probabilities, drawing at temperature 0 and expected scores have no repetition: their share is 100% "
+    "by definition. "
+    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
+)
+KEYS = ["judge", "dataset", "readout", "cluster"]
+SPLIT = ["ordering", "shift", "interaction", "repetition", "ordering_share", "rest"]
+STRATEGIES = strategies.fitting("deviation")
+UNSPLIT = "not known"
+VARIANCES = {name: f"variance: {name}" for name in ("shift", "interaction", "repetition")}
+
+
+def _rows(within_item_deviation: pd.DataFrame, *, strategy: str = "balanced") -> pd.DataFrame:
+    """One row a judge, dataset and readout: the deviation under each strategy, and the split of one's variance.
+
+    Args:
+        strategy: whose variance is split.
+    """
+    values: list[Value] = []
+    for quantity in ("mean_sd", "variance"):
+        present = set(select(within_item_deviation, quantity=["mean_sd", "variance"])["strategy"])
+        values += [estimate(quantity, f"{quantity}_{name}", strategy=name) for name in STRATEGIES if name in present]
+    split = select(within_item_deviation, strategy=strategy, quantity=SPLIT)
+    counts = split.replace({"repetition_from": {"": None}}).groupby(KEYS)[["n_items", "repetition_from"]].first()
+    values += [within_item_deviation.groupby(KEYS)["n_clusters"].min(), counts]
+    values += [estimate(name, strategy=strategy) for name in SPLIT]
+    return wide(within_item_deviation, KEYS, values).astype({"n_items": "Int64"})
+
+
+def _share(row: Row) -> str:
+    """Mark shares as undefined where nothing varies, though all is known."""
+    ends = (row[f"ordering_share{end}"] for end in ("", "_low", "_high"))
+    return UNSPLIT if pd.isna(row["repetition"]) else with_interval(*ends, form=".0f", times=100)
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "n", "profile", "cluster"),
+    columns=[
+        *texts("judge", "dataset", "readout", n_items="items"),
+        *(Estimated(f"mean_sd_{name}", name=f"sd {name}", when=there(f"mean_sd_{name}")) for name in STRATEGIES),
+        *numbers(".3f", **VARIANCES, missing=UNSPLIT),
+        Number("rest", name="unsplit", missing=""),
+        cell("ordering %", _share),
+        Text("repetition_from", name="repetition from", missing=""),
+        Flags(),
+    ],
+)

@@ -1,0 +1,1 @@
+"""Scoring bias: what conditions of the prompt do to scores and their accuracy."""

@@ -1,0 +1,65 @@
+"""Agreement of each source of golden scores with people, and how often the reads of a judge differ."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.rows import Row
+from rubric_order.methods.agreement import agreement, golden
+from rubric_order.methods.agreement.golden import HUMAN
+
+COLUMNS = {"items": [*golden.COLUMNS, "group_id", "human_score"]}
+
+
+def estimate(
+    *,
+    items: pd.DataFrame,
+    human_scales: Mapping[str, Sequence[float]],
+    confidence: float,
+    golden_scores: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Agreement of golden scores with the mean of people's scores.
+
+    Args:
+        items, human_scales: see `golden.by_item`.
+        confidence: of the intervals.
+        golden_scores: see `golden_scores.estimate`; None where no judge makes any.
+
+    Returns:
+        One row a dataset, `source` (``labels``, or a judge) and `quantity`: ``spearman``, ``pearson``, ``kappa`` and
+        ``mean_absolute_error`` against people, where there are any; ``differ``: share of items whose reads do not all
+        agree, and ``median``: of which three differ, so that the median is taken; by judges alone. Intervals come from
+        leaving out each group, with Student's t, those of correlations on the scale of Fisher's z.
+
+    Source: Li et al. (2025), Table 2, for correlations; it has no intervals and no counts of reads that differ.
+    """
+    golden_by_item = golden.by_item(items, human_scales, golden_scores)
+    blocks = items.groupby("dataset", sort=True)
+    rows = [row for dataset, block in blocks for row in _rows(dataset, block, golden_by_item, confidence)]
+    rows += [] if golden_scores is None else list(_differing(golden_scores, confidence))
+    columns = ["dataset", "source", "quantity", "estimate", "ci_low", "ci_high", "n_items", "n_clusters"]
+    words = dict.fromkeys(("dataset", "source", "quantity"), "str")
+    return pd.DataFrame(rows, columns=columns).astype(words | {"n_items": int, "n_clusters": int})
+
+
+def _rows(dataset: str, block: pd.DataFrame, known: pd.DataFrame, confidence: float) -> Iterator[Row]:
+    given = golden.sources(block, known, 5)
+    human = given.pop(HUMAN, None)
+    if human is None:
+        return
+    for source, scores in given.items():
+        used = ~np.isnan(human) & ~np.isnan(scores)
+        unit = block["group_id"].factorize(sort=True)[0][used]
+        common = {"dataset": dataset, "source": source, "n_items": int(used.sum()), "n_clusters": len(np.unique(unit))}
+        for quantity in agreement.STATISTICS:
+            interval = agreement.single(quantity, scores[used], human[used], unit, confidence)
+            yield common | {"quantity": quantity} | interval.columns()
+
+
+def _differing(votes: pd.DataFrame, confidence: float) -> Iterator[Row]:
+    for (dataset, source), block in votes[votes["n_scored"] > 1].groupby(["dataset", "source"], sort=True):
+        unit = block["group_id"].factorize(sort=True)[0]
+        for quantity, told in (("differ", block["how"] != "same"), ("median", block["how"] == "median")):
+            interval = agreement.share(told.to_numpy(dtype=float), unit, confidence)
+            yield {"dataset": dataset, "source": source, "quantity": quantity, "n_items": len(block)} | interval

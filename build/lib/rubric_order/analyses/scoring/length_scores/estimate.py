@@ -1,0 +1,67 @@
+"""Length of texts and the scores that they get, one by one."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS, KEYS
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.agreement import agreement
+from rubric_order.methods.position import blocks
+from rubric_order.methods.position.blocks import Block
+from rubric_order.methods.uncertainty import multiplicity
+
+COLUMNS = {"scores": blocks.COLUMNS, "items": ["dataset", "item_id", "response"]}
+QUANTITIES = ("pearson", "spearman")
+
+
+def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, items: pd.DataFrame) -> pd.DataFrame:
+    """Correlation of a text's length with the mean score that it gets, beside that with its human score.
+
+    Args:
+        scores: see `blocks.blocks`. confidence: see the package.
+        items: the datasets' items, for their texts; a length is the number of characters.
+
+    Returns:
+        One row a group of `KEYS`, `readout`, `cluster` and `quantity` (``pearson``, ``spearman``). Longer texts are
+        often better ones, so a correlation alone says nothing of the judge: `of_people` is that of the same lengths
+        with human scores, and `difference` the judge's less people's, both over the items that people have rated.
+        Intervals come from leaving out each cluster, with Student's t, those of single correlations on the scale of
+        Fisher's z. NaN where scores or lengths do not vary, or people have rated nothing.
+
+    Source: a textbook section on debiasing judges (46.3), answer to Q2: the correlation, on a calibration set. People's
+    and the difference are ours.
+    """
+    lengths = items.set_index(["dataset", "item_id"])["response"].str.len()
+    rows = [row for block in blocks.blocks(scores) for row in _rows(block, lengths, confidence)]
+    columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "of_people", "difference"]
+    columns += ["difference_se", "difference_low", "difference_high", "p", "n_items", "n_rated", "n_clusters", "method"]
+    table = tidy.from_rows_with_gaps(rows, columns, ["readout", "cluster", "quantity", "method"])
+    return multiplicity.adjust(table.assign(confidence=confidence), "p")
+
+
+def _rows(block: Block, lengths: pd.Series, confidence: float) -> Iterator[Row]:
+    keys = [(block.keys["dataset"], item) for item in block.items["item_id"]]
+    length = lengths.reindex(pd.MultiIndex.from_tuples(keys)).to_numpy(dtype=float)
+    human = block.items["human_score"].to_numpy(dtype=float)
+    for readout, values in block.readouts():
+        is_scored = ~np.isnan(values)
+        with np.errstate(invalid="ignore"):
+            mean = np.where(is_scored, values, 0).sum(axis=1) / is_scored.sum(axis=1)
+        used = ~np.isnan(mean) & ~np.isnan(length)
+        rated = used & ~np.isnan(human)
+        for cluster in CLUSTERS:
+            unit = block.units(cluster)
+            common = block.keys | {"readout": readout, "cluster": cluster, "n_items": int(used.sum())}
+            common |= {"n_rated": int(rated.sum()), "n_clusters": len(np.unique(unit[used]))}
+            common |= {"method": f"each {cluster} left out, Student's t; Fisher's z for correlations"}
+            for quantity in QUANTITIES:
+                row = common | {"quantity": quantity}
+                row |= agreement.single(quantity, mean[used], length[used], unit[used], confidence).columns()
+                if rated.sum() > 1:
+                    chosen = human[rated], length[rated], unit[rated]
+                    row["of_people"] = agreement.single(quantity, *chosen, confidence).estimate
+                    row |= agreement.difference(quantity, mean[rated], *chosen, confidence)
+                yield row

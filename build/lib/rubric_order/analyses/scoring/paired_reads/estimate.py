@@ -1,0 +1,159 @@
+"""Differences between two conditions read by read: the same item under the same ordering, asked in two ways.
+
+A mean over all orderings can hide that some orderings are scored higher and others lower. Where all orderings of a text
+are questions of one request, a read's number is also the number of its question: a trend over numbers, or a difference
+of any number, says that questions influence each other.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import BASELINE, CLUSTERS, KEYS, VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.uncertainty import cluster_robust, multiplicity, resampling
+
+COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", "expected_score"]}
+ROUNDING = 1e-9  # points
+MOST_NUMBERS = 50  # reads an item; more have their mean and size alone
+SHARED = [key for key in KEYS if key != "condition"]
+
+
+def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
+    """Differences of the reads of one condition from those of another, of the same item and ordering.
+
+    Args:
+        scores: one row a read; the conditions of a setting lie in one table.
+        confidence: nominal coverage of the intervals, such as 0.95.
+
+    Returns:
+        One row a group of `KEYS` but for the condition, `varied` (a condition), `other` (the one that it is compared
+        with: the baseline wherever it is one of the two), `readout`, `cluster` and `quantity`. A read's `number` is its
+        place among the reads of its item under `varied`, from 1; where one request asks for all of them, the number of
+        its question.
+
+        - ``mean``: mean difference in points, each number with the same weight;
+        - ``trend``: points by which the difference grows from a number to the next, by least squares over their means;
+        - ``number``: mean difference of one `number`;
+        - ``any_number``: `p` of all numbers having a mean difference of 0, as Hotelling's T-squared over clusters;
+          NaN where there are not more clusters than numbers. `estimate` is the root mean square of the differences of
+          numbers: it is above 0 by chance alone;
+        - ``size``: mean size of the difference of a read. It has no `p`: reads that are drawn at random differ too.
+
+        `n_differ` is the number of reads that differ at all, of `n_pairs`. Intervals and `p` are by a jackknife over
+        clusters with Student's t; `p_holm` and `p_bh` are adjusted for the `n_tests` of a family. Where the difference
+        is the same in all clusters there is neither: nothing says how it varies.
+
+    Source: ours.
+    """
+    rows: list[Row] = []
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        for key, setting in table.groupby(SHARED, sort=True):
+            conditions = {str(name): _numbered(reads) for name, reads in setting.groupby("condition", sort=True)}
+            for one, other in itertools.combinations(sorted(conditions, key=_last_baseline), 2):
+                common = dict(zip(SHARED, key, strict=True)) | {"varied": one, "other": other}
+                rows += _compared(common, conditions[one], conditions[other], confidence)
+    columns = [
+        *SHARED,
+        "varied",
+        "other",
+        "readout",
+        "cluster",
+        "quantity",
+        "number",
+        "estimate",
+        "ci_low",
+        "ci_high",
+        "p",
+        "df",
+    ]
+    columns += ["n_pairs", "n_differ", "n_items", "n_clusters", "effective_clusters", "method"]
+    made = tidy.from_rows(rows, columns, ["varied", "other", "readout", "cluster", "quantity", "method"])
+    return multiplicity.adjust(made.assign(confidence=confidence))
+
+
+def _last_baseline(condition: str) -> tuple[bool, str]:
+    return condition == BASELINE, condition
+
+
+def _numbered(reads: pd.DataFrame) -> pd.DataFrame:
+    """The reads of one condition with the `order` and the `number` of each, and which `repeat` of its order it is."""
+    of_item = reads.sort_values(["item_id", "read_index"], kind="stable")
+    order = pd.Series(of_item["ordering"].map(tuple), name="order")
+    by_item = of_item.assign(order=order, number=of_item.groupby("item_id").cumcount() + 1)
+    return by_item.assign(repeat=by_item.groupby(["item_id", "order"]).cumcount())
+
+
+def _compared(common: Row, one: pd.DataFrame, other: pd.DataFrame, confidence: float) -> Iterator[Row]:
+    """The rows of two conditions."""
+    same = ["item_id", "order", "repeat"]
+    pairs = one.merge(other[[*same, *VALUES.values()]], on=same, suffixes=("", "_of_other"))
+    for readout, column in VALUES.items():
+        difference = (pairs[column].astype(float) - pairs[f"{column}_of_other"].astype(float)).to_numpy()
+        scored = ~np.isnan(difference)
+        if scored.any():
+            difference = np.where(np.abs(difference) > ROUNDING, difference, 0.0)
+            yield from _of_readout(common, readout, pairs[scored], difference[scored], confidence)
+
+
+def _of_readout(
+    common: Row, readout: Readout, pairs: pd.DataFrame, difference: np.ndarray, confidence: float
+) -> Iterator[Row]:
+    """The rows of two conditions by one readout."""
+    common = common | {"readout": readout, "n_pairs": len(pairs), "n_differ": int((difference != 0).sum())}
+    number = pairs["number"].to_numpy()
+    everything: np.ndarray = np.zeros(len(pairs), dtype=int)
+    numbers = np.unique(number) if number.max() <= MOST_NUMBERS else np.zeros(1, dtype=int)
+    place = np.asarray(np.searchsorted(numbers, number)) if len(numbers) > 1 else everything
+    for cluster in CLUSTERS:
+        unit = pd.factorize(pairs[f"{cluster}_id"], sort=True)[0]
+        sizes = np.bincount(unit).astype(float)
+        df, method = resampling.degrees(sizes), f"same item and ordering; jackknife over {cluster}s, Student's t"
+        row = common | {"cluster": cluster, "n_items": pairs["item_id"].nunique(), "n_clusters": len(sizes)}
+        row |= {"effective_clusters": resampling.effective(sizes), "method": method}
+        (size,), size_moved = _means(np.abs(difference), everything, unit, 1)
+        yield row | {"quantity": "size"} | _with_interval(size, size_moved[:, 0], df, confidence) | {"p": np.nan}
+        means, moved = _means(difference, place, unit, len(numbers))
+        for quantity, weights in _contrasts(numbers).items():
+            yield row | {"quantity": quantity} | _with_interval(means @ weights, moved @ weights, df, confidence)
+        if len(numbers) > 1:
+            for mean, by_cluster, value in zip(means, moved.T, numbers.tolist(), strict=True):
+                of_number = _with_interval(mean, by_cluster, df, confidence)
+                yield row | {"quantity": "number", "number": value} | of_number
+            p = cluster_robust.all_zero(means, moved, df=df)
+            any_number = {"quantity": "any_number", "estimate": float(np.sqrt((means**2).mean())), "p": p}
+            yield row | any_number | {"method": f"same item and ordering; Hotelling's T-squared over {cluster}s"}
+
+
+def _contrasts(numbers: np.ndarray) -> dict[str, np.ndarray]:
+    """Weights of the means of numbers, by quantity."""
+    weights = {"mean": np.full(len(numbers), 1 / len(numbers))}
+    if len(numbers) > 1:
+        centred = numbers - numbers.mean()
+        weights["trend"] = centred / (centred**2).sum()
+    return weights
+
+
+def _means(values: np.ndarray, number: np.ndarray, unit: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of each number, shape (n,), and how far each cluster moves it where it is left out, (n_clusters, n)."""
+    clusters = int(unit.max()) + 1
+    cell = unit * n + number
+    count = np.bincount(cell, minlength=clusters * n).reshape(clusters, n)
+    total = np.bincount(cell, values, clusters * n).reshape(clusters, n)
+    mean = total.sum(axis=0) / count.sum(axis=0)
+    left = count.sum(axis=0) - count
+    with np.errstate(invalid="ignore", divide="ignore"):
+        without = np.where(left > 0, (total.sum(axis=0) - total) / left, np.nan)
+    return mean, mean - without
+
+
+def _with_interval(value: float, moved: np.ndarray, df: float, confidence: float) -> Row:
+    """An estimate with its interval, `p` and `df`, from how far each cluster moves it, shape (n_clusters,)."""
+    if np.isnan(moved).any() or not np.abs(moved).max() > ROUNDING:
+        return {"estimate": float(value)}
+    interval = cluster_robust.interval(float(value), moved, confidence, df=df)
+    return {name: interval[name] for name in ("estimate", "ci_low", "ci_high", "p", "df")}

@@ -1,0 +1,79 @@
+"""Two prompts of one judge, from recorded answers."""
+
+import pandas as pd
+
+from rubric_order.tables.columns import Flags, PValue, Row, cell, each_row, numbers, texts, with_interval, written
+from rubric_order.tables.spec import Rows, Table
+
+CAPTION = (
+    "Two prompts in which one judge was asked about the same items, from recorded answers: the first prompt, the other "
+    "one, people's mean score, and the difference of the two prompts on the items that have a score from both. "
+    "The prompts can differ in anything: in their task, their score IDs, how levels are described, whether a reason is "
+    "asked for. So a difference is one of two prompts, and no estimate of what one part of them does. Scores are an "
+    "item's first reads. Mean shift in points, in round brackets the ends that it could have if answers "
+    "without a score had any score; mean change: mean size of the difference; changed: share of items with another "
+    "score; total variation: half the summed differences between the shares of scores. ρ, r, kappa (quadratic weights) "
+    "and mean absolute error (MAE): agreement with people's mean score. {bootstrap[confidence]:.0%} intervals and p "
+    "come from leaving out {cluster}s, with Student's t (* significant after Holm's adjustment). Repeats, the floor: "
+    "the size of the same between two reads of one prompt, with what the two prompts differ by on those items alone. A "
+    "correlation does not see a shift of all scores; the error does."
+)
+VALUES = ["study", "profile", "dataset", "n", "model", "style", "other_style", "judge", "other", "criterion"]
+VALUES += ["quantity", "score", "of_one", "of_other", "of_human", "estimate", "ci_low", "ci_high", "p", "p_holm"]
+VALUES += ["bound_low", "bound_high", "floor", "at_repeats", "repeats_of", "repeated", "n_repeats"]
+VALUES += ["n_items", "n_clusters", "n_reads_one", "n_failed_one", "n_reads_other", "n_failed_other"]
+# What a quantity is called, and its format.
+HEADS = {
+    "mean_shift": ("mean score", ".2f"),
+    "mean_change": ("mean change", ".2f"),
+    "share_changed": ("changed", ".0%"),
+    "total_variation": ("total variation", ".2f"),
+    "share": ("share of {score}", ".0%"),
+    "spearman": ("ρ", ".3f"),
+    "pearson": ("r", ".3f"),
+    "kappa": ("kappa", ".3f"),
+    "mean_absolute_error": ("MAE", ".2f"),
+}
+SIZES = ("mean_change", "share_changed", "total_variation")  # they have no sign
+REPEATS = " ({n_repeats} items of {repeated}, {repeats_of})"
+FAILED = "{n_failed_one} of {n_reads_one}, {n_failed_other} of {n_reads_other}"
+
+
+def _quantity(row: Row) -> str:
+    return HEADS[row["quantity"]][0].format_map(row)
+
+
+def _form(row: Row) -> str:
+    return HEADS[row["quantity"]][1]
+
+
+def _difference(row: Row) -> str:
+    """A difference with its interval, where it has one, and with its bounds."""
+    form = ("" if row["quantity"] in SIZES else "+") + _form(row)
+    value, low, high = row["estimate"], row["ci_low"], row["ci_high"]
+    text = written(value, form) if pd.isna(low) else with_interval(value, low, high, form=form)
+    return f"{text} ({row['bound_low']:{form}}, {row['bound_high']:{form}})" if pd.notna(row["bound_low"]) else text
+
+
+def _repeats(row: Row) -> str:
+    """The floor, beside the two prompts on the same items."""
+    form = _form(row)
+    return f"{row['floor']:{form}} against {row['at_repeats']:{form}}{REPEATS.format_map(row)}"
+
+
+TABLE = Table(
+    rows=Rows("prompt_styles", "study", "profile", "cluster", columns=VALUES),
+    columns=[
+        *texts("model", "dataset"),
+        cell("prompts", "{style}, {other_style}".format_map),
+        *texts("criterion"),
+        cell("quantity", _quantity),
+        *texts(n_items="items"),
+        *numbers(each_row(_form), of_one="first", of_other="other", of_human="people", missing=""),
+        cell("difference", _difference),
+        PValue("p", missing=""),
+        cell("repeats", _repeats, where="floor"),
+        cell("without a score", FAILED.format_map),
+        Flags(),
+    ],
+)

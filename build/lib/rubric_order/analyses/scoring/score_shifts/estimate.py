@@ -1,0 +1,124 @@
+"""By how much conditions and orders of a prompt move the scores of the same items, beside what moves them anyway."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.agreement import variants
+from rubric_order.methods.agreement.variants import NEUTRAL, SHARED, Variants
+from rubric_order.methods.position import uniformity
+from rubric_order.methods.uncertainty import equivalence, multiplicity
+
+COLUMNS = {"scores": variants.COLUMNS}
+QUANTITIES = ("mean_shift", "mean_change", "share_changed", "total_variation")
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    bases: Mapping[str, Sequence[str]],
+    confidence: float,
+    level: float,
+    points: float,
+) -> pd.DataFrame:
+    """Differences of each variant of a prompt from the study's base, see `variants.variants`.
+
+    Args:
+        scores, bases: see `variants.variants`.
+        confidence: of the intervals.
+        level, points: level and margin of the test that the mean shift is too small to be worth mention.
+
+    Returns:
+        One row a dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster` and `quantity`, on the items
+        that are read in all variants and have a score in both:
+
+        - ``mean_shift``: mean score less that of the base, in points, with its test (`p`, adjusted `p_holm`, `p_bh`)
+          and the `verdict` of equivalence within `margin`;
+        - ``mean_change``: mean size of the difference between the first reads of an item;
+        - ``share_changed``: share of items whose first reads differ; readout `hard` alone;
+        - ``total_variation``: half the summed differences between the shares of scores; readout `hard` alone.
+
+        `floor_neutral` is the largest size of the same quantity among the `n_neutral` edits without meaning of that
+        dataset and judge; `floor_repeats` that of two reads of one prompt of the base (none where none is repeated).
+        What is not above them is what any change of a prompt, or a repeated read, does as well. `kind` says what the
+        variant changes.
+    """
+    rows: list[Row] = []
+    for setting in variants.variants(scores, bases):
+        for cluster in CLUSTERS:
+            of_cluster = list(_rows(setting, cluster, confidence, level, points))
+            rows += _with_floors(of_cluster, setting)
+    columns = [*SHARED, "varied", "order", "kind", "readout", "cluster", "quantity", "estimate", "se", "ci_low"]
+    columns += ["ci_high", "p", "low", "high", "verdict", "floor_neutral", "floor_repeats", "n_neutral", "n_items"]
+    columns += ["n_clusters", "n_failed", "method"]
+    words = ["varied", "order", "kind", "readout", "cluster", "quantity", "verdict", "method"]
+    table = tidy.from_rows(rows, columns, words)
+    table = table.assign(confidence=confidence, margin=points, level=level)
+    return multiplicity.adjust(table, "p")
+
+
+def _rows(found: Variants, cluster: str, confidence: float, level: float, points: float) -> Iterator[Row]:
+    unit, means = found.units(cluster), found.means
+    for place in range(1, len(found.names)):
+        common = found.about(place) | {"cluster": cluster}
+        both = ~np.isnan(means[:, [0, place]]).any(axis=1)
+        failed = int((found.reads - found.scored)[:, [0, place]].sum())
+        common |= {"n_items": int(both.sum()), "n_failed": failed}
+        shift = (means[:, place] - means[:, 0])[both]
+        mean = variants.ratio(shift, np.ones(len(shift)), unit[both], confidence)
+        yield common | {"quantity": "mean_shift"} | mean | _equivalence(mean, level, points) | _method(cluster)
+        first = found.first[:, [0, place]]
+        both = ~np.isnan(first).any(axis=1)
+        first, units = first[both], unit[both]
+        change, one = np.abs(first[:, 1] - first[:, 0]), np.ones(len(first))
+        sizes = common | {"n_items": len(first)} | _method(cluster)
+        yield sizes | {"quantity": "mean_change"} | variants.ratio(change, one, units, confidence) | {"p": np.nan}
+        if common["readout"] == Readout.HARD:
+            changed = variants.ratio((change > 0).astype(float), one, units, confidence)
+            yield sizes | {"quantity": "share_changed"} | changed | {"p": np.nan}
+            apart = total_variation(first[:, 0], first[:, 1], common["n"])
+            about_all = {"quantity": "total_variation", "estimate": apart, "n_clusters": len(np.unique(units))}
+            yield sizes | about_all | {"method": "no interval: distances are above 0 by chance alone"}
+
+
+def total_variation(one: np.ndarray, other: np.ndarray, n: int) -> float:
+    """Half the summed differences between the shares of the scores 1 to n, shapes (items,)."""
+    if not len(one):
+        return np.nan
+    shares = [np.bincount(scores.astype(int), minlength=n + 1) / len(scores) for scores in (one, other)]
+    return float(np.abs(shares[0] - shares[1]).sum() / 2)
+
+
+def _method(cluster: str) -> Row:
+    return {"method": f"each {cluster} left out, Student's t"}
+
+
+def _equivalence(mean: Mapping[str, Any], level: float, points: float) -> Row:
+    """Verdict on whether a mean shift is shown to be within the margin, with its interval."""
+    ends = (np.array([mean[name]]) for name in ("estimate", "se", "n_clusters"))
+    value, error, clusters = ends
+    low, high = equivalence.interval(value, error, clusters - 1.0, level)
+    verdict = equivalence.verdict(low, high, points)
+    if verdict == equivalence.SHOWN and mean["n_clusters"] < uniformity.FEW_CLUSTERS:
+        verdict = equivalence.UNDECIDED
+    return {"low": float(low[0]), "high": float(high[0]), "verdict": verdict}
+
+
+def _with_floors(rows: list[Row], found: Variants) -> Iterator[Row]:
+    """The rows with what edits without meaning, and repeated reads, do to the same quantity."""
+    pairs, differing, apart = found.repeats.sum(axis=0)
+    repeated = {"mean_change": apart / pairs, "share_changed": differing / pairs} if pairs else {}
+    for row in rows:
+        neutral = [
+            abs(other["estimate"])
+            for other in rows
+            if other["kind"] == NEUTRAL and other["quantity"] == row["quantity"] and other is not row
+        ]
+        floors = {"floor_neutral": max(neutral, default=np.nan), "n_neutral": len(neutral)}
+        yield row | floors | {"floor_repeats": repeated.get(row["quantity"], np.nan)}

@@ -1,0 +1,59 @@
+"""By how much conditions and orders of a prompt move the scores of the same items."""
+
+import pandas as pd
+
+from rubric_order.tables.columns import Estimated, Flags, Number, OfRows, PValue, Row, cell, each_row, texts
+from rubric_order.tables.spec import Rows, Table, taken
+
+CAPTION = (
+    "Scores of the same items under other conditions, or another order of the score levels, less those of the study's "
+    "first condition and strategy (the base). Mean shift: in points, with {bootstrap[confidence]:.0%} intervals and p "
+    "by Student's t over {cluster}s (* significant after Holm's adjustment). Changed: share of items whose first "
+    "reads differ. Mean change: mean size of that difference. Total variation: half the summed differences between "
+    "the shares of scores. In brackets the floor: the largest that an edit without meaning gives, then, where the "
+    "base is read repeatedly, that of two reads of one prompt. What is not above its floor is not shown to be more "
+    "than what an edit without meaning does: at temperature 0 any edit moves scores. The floor has an error of its "
+    "own, and grows with the number of edits. A mean shift of 0 can hide scores that move up and down. Small: the "
+    "mean shift is shown to lie within {equivalence[points]} points (two one-sided tests at "
+    "{equivalence[level]:.0%}). A letter or Roman numeral stands for one level throughout: what it does and what its "
+    "level does are one here."
+)
+KEYS = ["judge", "profile", "dataset", "n", "varied", "order", "kind", "readout"]
+OF_EACH = ["estimate", "ci_low", "ci_high", "p", "p_holm", "verdict", "floor_neutral", "floor_repeats", "n_neutral"]
+QUANTITIES = ("mean_shift", "mean_change", "share_changed", "total_variation")
+VALUES = [*(taken(name, *OF_EACH, prefix=f"{name}_") for name in QUANTITIES)]
+VALUES += [taken("mean_shift", "n_items", "n_clusters", "n_failed")]
+SHIFT_ENDS = ("mean_shift_ci_low", "mean_shift_ci_high")
+
+
+def _floors(name: str, form: str) -> OfRows:
+    """The floors of a quantity in brackets, those that are known."""
+
+    def write(row: Row) -> str:
+        floors = [f"{floor:{form}}" for of in ("neutral", "repeats") if pd.notna(floor := row[f"{name}_floor_{of}"])]
+        return f" ({', '.join(floors)})" if floors else ""
+
+    return each_row(write)
+
+
+def _size(name: str, head: str, form: str) -> Number:
+    return Number(f"{name}_estimate", form, name=head, marks=_floors(name, form))
+
+
+TABLE = Table(
+    rows=Rows("score_shifts", "study", "profile", "cluster", keys=KEYS, values=VALUES),
+    columns=[
+        *texts("judge", "dataset"),
+        cell("changed", "{varied}, {order}".format_map),
+        *texts("readout", n_items="items"),
+        Estimated(
+            "mean_shift_estimate", "+.2f", name="mean shift", ends=SHIFT_ENDS, marks=_floors("mean_shift", ".2f")
+        ),
+        PValue("mean_shift_p", name="p"),
+        *texts(mean_shift_verdict="small"),
+        _size("share_changed", "changed items", ".0%"),
+        _size("mean_change", "mean change", ".2f"),
+        _size("total_variation", "total variation", ".2f"),
+        Flags(),
+    ],
+)

@@ -1,0 +1,132 @@
+"""Agreement of scores with golden scores in each variant of a prompt, and its difference from the base."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS, EVERY
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.agreement import agreement, golden, variants
+from rubric_order.methods.agreement.variants import NEUTRAL, SHARED, Variants
+from rubric_order.methods.uncertainty import bounds, multiplicity
+
+COLUMNS = {"scores": variants.COLUMNS, "items": golden.COLUMNS}
+FLUCTUATION = "fluctuation_"  # before the name of a correlation
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    bases: Mapping[str, Sequence[str]],
+    confidence: float,
+    items: pd.DataFrame,
+    human_scales: Mapping[str, Sequence[float]],
+    golden_scores: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Agreement of items' mean scores with golden scores, by variant.
+
+    Args:
+        scores, bases: see `variants.variants`.
+        items, human_scales, golden_scores: see `golden.by_item`.
+
+    Returns:
+        One row a dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster`, source of `golden` scores and
+        `quantity`: ``spearman``, ``pearson``, ``kappa`` (quadratic weights, scores rounded, halves up) or
+        ``mean_absolute_error`` in points. `estimate` is of the items that have a score in the variant; `difference`
+        (variant less base, with `difference_low`, `difference_high`, `p`) of the items that have one in both. Intervals
+        come from leaving out each cluster, with Student's t, those of single correlations on the scale of Fisher's z.
+        `bound_low` and `bound_high` are the least and greatest Pearson's r that reads without a score could make.
+
+        With dataset ``all`` also ``fluctuation_spearman`` and ``fluctuation_pearson`` of each `kind` of variant: the
+        largest size of any `difference` over the datasets and the variants of that kind, and beside it `floor`, that
+        of edits without meaning. A largest difference grows with the number of differences, `n_differences`; that of
+        the floor is `n_neutral`. `above_by_chance` is the probability that it is above the floor where all edits move
+        scores alike: the share of its differences in both numbers together.
+
+    Source: Li et al. (2025), Equations 1 and 2, Table 3, Figure 5, for correlations and fluctuation.
+    """
+    golden_by_item = golden.by_item(items, human_scales, golden_scores)
+    rows: list[Row] = []
+    for setting in variants.variants(scores, bases):
+        sources = golden.sources(setting.items, golden_by_item, setting.keys["n"])
+        for name, given in sources.items():
+            rows += _rows(setting, name, given, confidence)
+    rows += _fluctuations(rows)
+    columns = [*SHARED, "varied", "order", "kind", "readout", "cluster", "golden", "quantity", "estimate", "ci_low"]
+    columns += [
+        "ci_high",
+        "difference",
+        "difference_se",
+        "difference_low",
+        "difference_high",
+        "p",
+        "bound_low",
+        "bound_high",
+        "floor",
+        "above_by_chance",
+    ]
+    columns += ["n_items", "n_clusters", "n_failed", "n_differences", "n_neutral", "method"]
+    words = ["varied", "order", "kind", "readout", "cluster", "golden", "quantity", "method"]
+    whole = dict.fromkeys(("n_items", "n_clusters", "n_failed", "n_differences", "n_neutral"), 0)
+    table = tidy.from_rows([whole | row for row in rows], columns, words)
+    table = table.assign(confidence=confidence)
+    return multiplicity.adjust(table, "p")
+
+
+def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> Iterator[Row]:
+    """The rows of one source of golden scores."""
+    means, rated = found.means, ~np.isnan(given)
+    for cluster in CLUSTERS:
+        unit = found.units(cluster)
+        for place in range(len(found.names)):
+            common = found.about(place) | {"cluster": cluster, "golden": name}
+            common |= {"n_failed": int((found.reads - found.scored)[rated, place].sum())}
+            common["method"] = f"each {cluster} left out, Student's t; Fisher's z for correlations"
+            used = rated & ~np.isnan(means[:, place])
+            both = used & ~np.isnan(means[:, 0])
+            common |= {"n_items": int(used.sum()), "n_clusters": len(np.unique(unit[used]))}
+            ends = _bounds(found, place, rated, given) if common["n_failed"] else (np.nan, np.nan)
+            for quantity in agreement.STATISTICS:
+                row = common | {"quantity": quantity}
+                row |= agreement.single(quantity, means[used, place], given[used], unit[used], confidence).columns()
+                if place:
+                    base, other = means[both][:, [0, place]].T
+                    row |= agreement.difference(quantity, other, base, given[both], unit[both], confidence)
+                if quantity == "pearson":
+                    failed = np.isnan(ends[0])
+                    row |= {
+                        "bound_low": row["estimate"] if failed else ends[0],
+                        "bound_high": row["estimate"] if failed else ends[1],
+                    }
+                yield row
+
+
+def _bounds(found: Variants, place: int, rated: np.ndarray, given: np.ndarray) -> tuple[float, float]:
+    """The least and greatest r, where reads without a score could have had any of 1 to n."""
+    reads, total = found.reads[rated, place], found.total[rated, place]
+    missing = reads - found.scored[rated, place]
+    low, high = ((total + missing * score) / reads for score in (1, found.keys["n"]))
+    return bounds.correlation_bounds(low, high, given[rated])
+
+
+def _fluctuations(rows: list[Row]) -> list[Row]:
+    """The largest differences of each kind over datasets, see `estimate`."""
+    differences = pd.DataFrame([row for row in rows if row["dataset"] != EVERY and row["quantity"] in agreement.FISHER])
+    if differences.empty or "difference" not in differences:
+        return []
+    differences = differences[differences["difference"].notna()].assign(size=differences["difference"].abs())
+    same = [*(key for key in SHARED if key != "dataset"), "readout", "cluster", "golden", "quantity"]
+    fluctuations = []
+    for key, block in differences.groupby(same, sort=True):
+        neutral = block.loc[block["kind"] == NEUTRAL, "size"]
+        floor = {"floor": neutral.max(), "n_neutral": len(neutral)}
+        for kind, of_kind in block.groupby("kind", sort=True):
+            common = dict(zip(same, key, strict=True)) | {"dataset": EVERY, "kind": kind, "varied": "", "order": ""}
+            common["quantity"] = FLUCTUATION + common["quantity"]
+            size = {"estimate": of_kind["size"].max(), "n_differences": len(of_kind)}
+            if len(neutral) and kind != NEUTRAL:
+                size["above_by_chance"] = len(of_kind) / (len(of_kind) + len(neutral))
+            fluctuations.append(common | floor | size | {"method": "largest size of a difference; no interval"})
+    return fluctuations

@@ -1,0 +1,90 @@
+"""The advice of Li et al. (2025) as tests: descending order, letters, Roman numerals, a full-mark reference."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from rubric_order.base.conditions import parts
+from rubric_order.base.keys import EVERY
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.uncertainty import multiplicity, random_effects
+
+COLUMNS: dict[str, list[str]] = {}
+SETTING = ["study", "profile", "n", "readout", "cluster", "golden", "quantity", "advice"]
+FACTORS = ("judge", "dataset")
+QUANTITIES = ("spearman", "pearson", "kappa", "mean_absolute_error")
+OF_IDS = ("letter", "roman")
+DESCENDING, FULL_MARK = "descending", "reference_full_mark"
+
+
+def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
+    """Effect of each piece of advice on agreement with golden scores, by judge, and over judges and datasets.
+
+    Args:
+        scoring_accuracy: see `scoring_accuracy.estimate`.
+        confidence: of the intervals over judges; those of single judges are as they come.
+
+    Returns:
+        One row a study, profile, scale, `readout`, `cluster`, `golden` source, `quantity` and `advice`: of each judge
+        (`term` ``judge``) on each dataset, and on all together where there are several, the `estimate` of the
+        difference from the base with its test; and the ``mean`` over judges and datasets, of which these are a sample,
+        where there are two judges at least: random effects, with `sd_judge`. Judges read the same items, so that
+        their sampling errors are correlated; they are taken as independent. A few judges say little of how judges
+        differ.
+
+    Source: Li et al. (2025), Conclusion, for the advice; it tests none of it.
+    """
+    table = scoring_accuracy[scoring_accuracy["quantity"].isin(QUANTITIES)]
+    pieces = [advice(*row) for row in table[["varied", "order", "kind"]].itertuples(index=False)]
+    table = table.assign(advice=pieces)
+    table = table[(table["advice"] != "") & table["difference"].notna()]
+    rows = [row for key, block in table.groupby(SETTING, sort=True) for row in _rows(key, block, confidence)]
+    columns = [
+        "study",
+        "judge",
+        "profile",
+        "dataset",
+        "n",
+        "readout",
+        "cluster",
+        "golden",
+        "quantity",
+        "advice",
+        "term",
+    ]
+    columns += ["estimate", "ci_low", "ci_high", "p", "sd_judge", "n_items", "n_clusters", "n_estimates", "method"]
+    words = ["readout", "cluster", "golden", "quantity", "advice", "term", "method"]
+    whole = dict.fromkeys(("n_items", "n_clusters", "n_estimates"), 0)
+    estimates = tidy.from_rows([whole | row for row in rows], columns, words).assign(confidence=confidence)
+    return multiplicity.adjust(estimates, "p")
+
+
+def advice(varied: str, order: str, kind: str) -> str:
+    """Piece of advice that a variant follows while it changes nothing else; empty for all other variants."""
+    if kind == "order":
+        return DESCENDING if order == DESCENDING else ""
+    said = parts(varied)
+    if kind == "reference":
+        return FULL_MARK if "reference_5" in said else ""
+    return next((name for name in OF_IDS if name in said), "") if kind == "ids" else ""
+
+
+def _rows(key: tuple[Any, ...], block: pd.DataFrame, confidence: float) -> Iterator[Row]:
+    common = dict(zip(SETTING, key, strict=True))
+    ends = {"estimate": "difference", "ci_low": "difference_low", "ci_high": "difference_high", "p": "p"}
+    for row in block.to_dict("records"):
+        kept = {name: row[name] for name in ("judge", "dataset", "n_items", "n_clusters", "method")}
+        yield common | kept | {"term": "judge"} | {name: row[column] for name, column in ends.items()}
+    single = block[(block["dataset"] != EVERY) & (block["difference_se"] > 0)]
+    if single["judge"].nunique() < 2:
+        return
+    codes = {name: pd.factorize(single[name], sort=True)[0] for name in FACTORS}
+    values, errors = (single[name].to_numpy(dtype=float) for name in ("difference", "difference_se"))
+    summary = random_effects.summary(values, errors, codes, confidence)
+    if summary is not None:
+        mean: Row = {"estimate": summary.mean, "ci_low": summary.low, "ci_high": summary.high, "p": summary.p}
+        mean |= {"judge": EVERY, "dataset": EVERY, "term": "mean", "n_estimates": len(single)}
+        mean["sd_judge"] = summary.sd.get("judge", float("nan"))
+        yield common | mean | {"method": "random effects by REML, Hartung and Knapp's interval; errors independent"}

@@ -1,0 +1,111 @@
+"""Mean scores over orders and IDs of a prompt, against means of as many reads of one prompt."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.agreement import agreement, golden, variants
+from rubric_order.methods.agreement.variants import SHARED
+from rubric_order.methods.uncertainty import multiplicity
+
+COLUMNS = {
+    "scores": [*KEYS, "item_id", "group_id", "human_score", "read_index", *VALUES.values()],
+    "items": golden.COLUMNS,
+}
+AVERAGED = ("base", "order", "ids")  # kinds of variants that mean the same as the base
+FEW_READS, ONE_READ = "too few reads of the base", "temperature 0: reads of one prompt are one read"
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    bases: Mapping[str, Sequence[str]],
+    confidence: float,
+    items: pd.DataFrame,
+    human_scales: Mapping[str, Sequence[float]],
+    sampling_temperatures: Mapping[str, Mapping[str, float | None]],
+    golden_scores: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Agreement with golden scores of two means of K reads an item: one of each of K variants, or K of the base.
+
+    Args:
+        scores, bases: see `variants.variants`.
+        confidence: of the intervals.
+        items, human_scales, golden_scores: see `golden.by_item`.
+        sampling_temperatures: of each judge's answers, by judge and profile.
+
+    Returns:
+        One row a study, judge, profile, dataset, scale, `readout`, `cluster`, `golden` source and `quantity`:
+        `averaged` is that of the mean over the base and every variant that changes its order or its IDs alone
+        (`n_calls` of them, first reads), `repeated` that of the mean of as many reads of the base, `difference` the
+        first less the second on the same items, with interval and test. Items that lack a score in any of these reads
+        are left out (`n_failed`). At temperature 0 all reads of a prompt are taken to be its first one, see `flag`;
+        where the base has too few reads above it, nothing is compared and only `averaged` is there.
+
+    Source: Li et al. (2025), Limitations, who propose to average and test nothing.
+    """
+    golden_by_item = golden.by_item(items, human_scales, golden_scores)
+    rows: list[Row] = []
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        for key, block in table.groupby(SHARED, sort=True):
+            keys = dict(zip(SHARED, key, strict=True))
+            base = tuple(bases.get(keys["study"], ()))
+            greedy = sampling_temperatures.get(keys["judge"], {}).get(keys["profile"]) == 0
+            rows += _rows(block, base, keys, golden_by_item, confidence, greedy=greedy)
+    columns = [*SHARED, "readout", "cluster", "golden", "quantity", "averaged", "repeated", "difference"]
+    columns += ["difference_low", "difference_high", "p", "n_calls", "n_items", "n_clusters", "n_failed", "flag"]
+    words = ["readout", "cluster", "golden", "quantity", "flag", "method"]
+    estimates = tidy.from_rows(rows, [*columns, "method"], words)
+    return multiplicity.adjust(estimates.assign(confidence=confidence), "p")
+
+
+def _rows(
+    block: pd.DataFrame,
+    base: tuple[Any, ...],
+    keys: Row,
+    known: pd.DataFrame,
+    confidence: float,
+    *,
+    greedy: bool,
+) -> Iterator[Row]:
+    prompts = list(dict.fromkeys(zip(block["condition"], block["strategy"], strict=True)))
+    chosen = [name for name in prompts if base in prompts and variants.kind(name, base) in AVERAGED]
+    k = len(chosen)
+    if k < 2:
+        return
+    first = block[block["read_index"] == 0]
+    of_base = block[(block["condition"] == base[0]) & (block["strategy"] == base[1])]
+    enough = greedy or bool(of_base["read_index"].max() + 1 >= k)
+    flag = ONE_READ if greedy else "" if enough else FEW_READS
+    by_item = of_base.drop_duplicates("item_id").set_index("item_id")[["group_id", "human_score"]]
+    for readout, column in VALUES.items():
+        if block[column].isna().all():
+            continue
+        wide = first.pivot(index="item_id", columns=["condition", "strategy"], values=column)
+        averaged = wide[chosen].astype(float).mean(axis=1, skipna=False).reindex(by_item.index)
+        reads = of_base.pivot(index="item_id", columns="read_index", values=column).reindex(by_item.index)
+        repeated = reads[[0]] if greedy else reads.iloc[:, :k]
+        repeated = repeated.astype(float).mean(axis=1, skipna=False)
+        both = averaged.notna() & (repeated.notna() | (not enough))
+        items = by_item.reset_index().assign(dataset=keys["dataset"])
+        for source, given in golden.sources(items, known, keys["n"]).items():
+            used = both.to_numpy() & ~np.isnan(given)
+            told = {"readout": readout, "golden": source, "n_calls": k, "flag": flag, "n_items": int(used.sum())}
+            told["n_failed"] = int((~np.isnan(given)).sum() - used.sum())
+            for cluster in CLUSTERS:
+                unit = items[f"{cluster}_id"].factorize(sort=True)[0][used]
+                told |= {"cluster": cluster, "n_clusters": len(np.unique(unit))}
+                told["method"] = f"each {cluster} left out, Student's t"
+                for quantity in agreement.STATISTICS:
+                    one, other = averaged.to_numpy()[used], repeated.to_numpy()[used]
+                    row = keys | told | {"quantity": quantity}
+                    row["averaged"] = float(agreement.parts(quantity, one, given[used], unit)[0])
+                    if enough:
+                        row["repeated"] = float(agreement.parts(quantity, other, given[used], unit)[0])
+                        row |= agreement.difference(quantity, one, other, given[used], unit, confidence)
+                    yield row

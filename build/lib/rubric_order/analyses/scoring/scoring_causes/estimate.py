@@ -1,0 +1,218 @@
+"""Causes that move scores: position, ID, or the presence, number and text of a reference answer. One model for all."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import permutations
+from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
+from rubric_order.methods.agreement import variants
+from rubric_order.methods.agreement.variants import SHARED
+from rubric_order.methods.position import prompt_effects, uniformity
+from rubric_order.methods.position.selections import READOUTS
+from rubric_order.methods.uncertainty import cluster_robust, multiplicity
+
+COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *VALUES.values(), READOUTS[Readout.SOFT]]}
+NOT_IDENTIFIED = "not identified"
+MODELS = {
+    Readout.HARD: "conditional logit of pairs of reads, Firth's penalty",
+    Readout.SOFT: "least squares of log-probabilities within items",
+}
+NUMBER, BOTH, TEXT = "slope_of_number", "slope_of_number_and_text", "slope_of_text"
+
+
+class Laid(NamedTuple):
+    """The reads of all conditions, items by reads.
+
+    Attributes:
+        items: `group_id` and `item_id` of each, with `dataset`.
+        reads: condition, strategy and index of each read.
+        places: place of each score from 0, shape (items, reads, n). Where an item lacks the read, it is the canonical.
+        values: score by readout, shape (items, reads); NaN where there is none.
+        probabilities: of each score, shape (items, reads, n); NaN where they are unknown.
+    """
+
+    items: pd.DataFrame
+    reads: list[tuple[Any, ...]]
+    places: np.ndarray
+    values: dict[Readout, np.ndarray]
+    probabilities: np.ndarray
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    conditions: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    confidence: float,
+) -> pd.DataFrame:
+    """Effects of position, ID, presence, number and text on log-odds, and slopes in points.
+
+    Args:
+        scores: one row a read, with `COLUMNS`; or such tables, as one a file.
+        conditions: what each says, by name and number of levels: `ids` (lowest level first), `text` (level that the
+            reference answer is written for, 0 for none, None where it is the item's own, if it has one) and `shown`
+            (level that it is said to get).
+        confidence: of the intervals.
+
+    Returns:
+        One row a dataset (or ``all``), `readout`, `cluster`, `cause` and `about`, with its test. `cause` is
+
+        - ``position`` `about` 1, 2, ...: what a place adds to the log-odds of the score there, less the mean of all;
+        - ``id`` `about` such as ``A - E``: what an ID adds beside another that stands for its level when the IDs are
+          reversed;
+        - ``presence`` `about` a score: what showing a reference answer, whatever its number and text, adds to the
+          log-odds of the score, less the mean of all; where some conditions show one and others do not;
+        - ``number``, ``text``: what a level nearer to the number of the reference answer, or to the level that its text
+          was written for, adds. Conditions that show whatever reference an item has are left out of a study that names
+          references;
+        - ``slope_of_number``: points that a score moves with each point of the number, the text being the same;
+          ``slope_of_number_and_text``: where the text is written for the number; ``slope_of_text``: the difference.
+          Where some items have both of the first two, all three are of these items.
+
+        `n_items` are those that count: of slopes the ones with a score in each of their reads, else those with two
+        scores or more.
+
+        Readout ``soft`` is a mean over groups: least squares of log-probabilities. Readout ``hard`` is of the average
+        pair of reads: where groups differ in an effect, its log-odds are nearer to 0 than the mean of those of the
+        groups, as in every logistic model of a population. The hypothesis of no effect is the same.
+
+        What the design does not tell has no number and the `flag` ``not identified``: an ID that always stands for one
+        level is that level, and the number of a reference answer whose text always fits it is its text. Where all
+        reference answers have a text for one level, the text is their presence.
+    """
+    rows: list[Row] = []
+    pooled: dict[tuple[Any, ...], list[Laid]] = {}
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        for key, block in table.groupby(SHARED, sort=True):
+            keys = dict(zip(SHARED, key, strict=True))
+            block = _with_known_references(block, conditions, keys["n"])
+            if block["condition"].nunique() > 1:
+                laid = _laid(block, keys["dataset"], keys["n"])
+                rows += _rows(keys, laid, conditions, confidence)
+                pooled.setdefault((*(keys | {"dataset": EVERY}).values(),), []).append(laid)
+    for key, parts in pooled.items():
+        if len(parts) > 1 and all(part.reads == parts[0].reads for part in parts):
+            rows += _rows(dict(zip(SHARED, key, strict=True)), _joined(parts), conditions, confidence)
+    columns = [*SHARED, "readout", "cluster", "cause", "about", "estimate", "se", "ci_low", "ci_high", "p", "flag"]
+    words = ["readout", "cluster", "cause", "about", "flag", "unit", "method"]
+    table = tidy.from_rows(rows, [*columns, "unit", "n_items", "n_clusters", "method"], words)
+    adjusted = multiplicity.adjust(table.rename(columns={"cause": "quantity"}), "p")
+    return adjusted.rename(columns={"quantity": "cause"}).assign(confidence=confidence)
+
+
+def _with_known_references(block: pd.DataFrame, conditions: Mapping[str, Any], n: int) -> pd.DataFrame:
+    """The reads of which it is known which reference answer they show, where a study names any."""
+    text = block["condition"].map(
+        {name: by_scale[str(n)]["text"] for name, by_scale in conditions.items() if str(n) in by_scale}
+    )
+    return block[text.notna()] if text.notna().any() else block
+
+
+def _laid(block: pd.DataFrame, dataset: str, n: int) -> Laid:
+    read, reads = pd.factorize(pd.MultiIndex.from_frame(block[["condition", "strategy", "read_index"]]), sort=True)
+    item, ids = pd.factorize(block["item_id"], sort=True)
+    cells, shape = (item, read), (len(ids), len(reads))
+    shown = np.stack(block["ordering"].to_numpy())
+    places = np.broadcast_to(np.arange(n), (*shape, n)).copy()
+    places[cells] = permutations.positions_of(shown) - 1
+    values = {}
+    for readout, column in VALUES.items():
+        values[readout] = np.full(shape, np.nan)
+        values[readout][cells] = block[column].to_numpy(dtype=float, na_value=np.nan)
+    probabilities = np.full((*shape, n), np.nan)
+    with_probabilities = np.flatnonzero(block[READOUTS[Readout.SOFT]].notna())
+    if len(with_probabilities):
+        of_scores = np.empty((len(with_probabilities), n))
+        np.put_along_axis(
+            of_scores,
+            shown[with_probabilities] - 1,
+            np.stack(block[READOUTS[Readout.SOFT]].to_numpy()[with_probabilities]),
+            axis=1,
+        )
+        probabilities[item[with_probabilities], read[with_probabilities]] = of_scores
+    first: np.ndarray = np.zeros(len(ids), dtype=int)
+    first[item] = np.arange(len(item))
+    items = block[["item_id", "group_id"]].iloc[first].assign(dataset=dataset).reset_index(drop=True)
+    return Laid(items, list(reads), places, values, probabilities)
+
+
+def _joined(parts: list[Laid]) -> Laid:
+    values = {name: np.concatenate([part.values[name] for part in parts]) for name in VALUES}
+    places, probabilities = (np.concatenate([getattr(p, name) for p in parts]) for name in ("places", "probabilities"))
+    items = pd.concat([part.items for part in parts], ignore_index=True)
+    return Laid(items, parts[0].reads, places, values, probabilities)
+
+
+def _rows(keys: Row, laid: Laid, conditions: Mapping[str, Any], confidence: float) -> Iterator[Row]:
+    n = keys["n"]
+    said = [conditions[condition][str(n)] for condition, *_ in laid.reads]
+    ids = np.array([wording["ids"] for wording in said], dtype=object)
+    text, shown = (np.array([wording[name] or 0 for wording in said], dtype=int) for name in ("text", "shown"))
+    shown = np.where(text > 0, shown, 0)
+    terms = prompt_effects.terms(laid.places, ids, shown, text)
+    styles: dict[frozenset[Any], tuple[Any, ...]] = {
+        frozenset(map(str, range(1, n + 1))): tuple(map(str, range(1, n + 1)))
+    }
+    for row in ids.tolist():
+        styles.setdefault(frozenset(row), tuple(row))
+    asked = prompt_effects.contrasts(
+        terms.names, [style for style in styles.values() if set(style) <= set(ids.ravel().tolist())]
+    )
+    units = {
+        cluster: laid.items.groupby(["dataset", f"{cluster}_id"], sort=True).ngroup().to_numpy() for cluster in CLUSTERS
+    }
+    for readout, values in laid.values.items():
+        if np.isnan(values).all():
+            continue
+        if readout == Readout.HARD:
+            sums = prompt_effects.of_scores(terms, np.where(np.isnan(values), 0, values).astype(int) - 1)
+        else:
+            sums = prompt_effects.of_probabilities(terms, laid.probabilities)
+        for cluster, unit in units.items():
+            several = int(((~np.isnan(values)).sum(axis=1) > 1).sum())
+            common = keys | {"readout": readout, "cluster": cluster, "n_items": several}
+            error = cluster_robust.LARGER if readout == Readout.HARD else cluster_robust.SANDWICH
+            model = {"unit": "log-odds", "method": f"{MODELS[readout]}; {error.format(cluster)}"}
+            yield from (common | model | row for row in _effects(sums.by_cluster(unit).fit(), asked, confidence))
+            points = {"unit": "points", "method": f"least squares within items; each {cluster} left out"}
+            yield from (common | points | row for row in _slopes(values, text, shown, unit, n, confidence))
+
+
+def _effects(fit: cluster_robust.Fit, asked: Mapping[tuple[str, str], np.ndarray], confidence: float) -> Iterator[Row]:
+    count = 0 if fit.problem else cluster_robust.counted(fit.influence)
+    for (cause, subject), weights in asked.items():
+        flags = fit.flags if fit.problem or fit.tells(weights) else [NOT_IDENTIFIED]
+        flags = [*flags, "few clusters"] if fit.tells(weights) and count < uniformity.FEW_CLUSTERS else flags
+        row = {"cause": cause, "about": subject, "flag": ", ".join(flags), "n_clusters": count}
+        yield row | fit.interval(weights, confidence)
+
+
+def _slopes(
+    values: np.ndarray, text: np.ndarray, shown: np.ndarray, unit: np.ndarray, n: int, confidence: float
+) -> Iterator[Row]:
+    """Slopes of the score on the number that is shown, see `estimate`."""
+    same, fitting = (text == n) & (shown > 0), (text == shown) & (shown > 0)
+    slopes = {NUMBER: _of_items(values, shown, same), BOTH: _of_items(values, shown, fitting)}
+    slopes[TEXT] = slopes[BOTH] - slopes[NUMBER]
+    common = ~np.isnan(slopes[TEXT])
+    if common.any():
+        slopes = {cause: np.where(common, of_items, np.nan) for cause, of_items in slopes.items()}
+    for cause, of_items in slopes.items():
+        has_slope = ~np.isnan(of_items)
+        interval = variants.ratio(of_items[has_slope], np.ones(int(has_slope.sum())), unit[has_slope], confidence)
+        few = "few clusters" if interval["n_clusters"] < uniformity.FEW_CLUSTERS else ""
+        labels = {"cause": cause, "about": "", "n_items": int(has_slope.sum())}
+        yield labels | {"flag": few if has_slope.any() else NOT_IDENTIFIED} | interval
+
+
+def _of_items(values: np.ndarray, shown: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Slope of each item's scores on the number shown in some reads; NaN without a score, or a second number."""
+    number = shown[chosen] - shown[chosen].mean() if chosen.any() else np.zeros(0)
+    if not number.any():
+        return np.full(len(values), np.nan)
+    return values[:, chosen] @ number / (number @ number)

@@ -1,0 +1,68 @@
+"""Frequency of each score under conditions and orders of a prompt: a heat map a judge."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rubric_order.base.keys import EVERY
+from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
+from rubric_order.figures import style
+from rubric_order.figures.view import Layout, View
+
+CAPTION = (
+    "Number of items that get each score, or none, under conditions and orders of the prompt, on the items that are "
+    "read under all of them. First rows: golden scores, rounded. The row after them is what the others are "
+    "compared with. Rows of edits without meaning (neutral) show how much counts move anyway. Rows of further studies "
+    "come after those of the first; of a row that several have, the first one's is shown, on its own items. After Li "
+    "et al. (2025), Figure 6."
+)
+
+
+def draw(
+    scoring_tendency: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, also: Sequence[str] = ()
+) -> Figure:
+    """Counts of scores: one panel a judge, one row a variant or source of golden scores.
+
+    Args:
+        scoring_tendency: see `scoring_tendency.estimate`.
+        also: further studies.
+    """
+    studies = list(dict.fromkeys((view.study, *also)))
+    of_studies = rows_with(scoring_tendency, study=studies)
+    datasets = of_studies["dataset"].unique()  # one dataset is all of them
+    dataset = datasets[0] if view.dataset == EVERY and len(datasets) == 1 else view.dataset
+    chosen = view.rows(of_studies, "profile", "n", dataset=dataset)
+    chosen = chosen.sort_values("study", key=lambda names: names.map(studies.index), kind="stable")
+    chosen = chosen.drop_duplicates(["judge", "varied", "order", "score"])
+    if chosen.empty:
+        reason = f"No study {view.study} with several conditions or orders of dataset {dataset}"
+        return style.nothing(reason, layout)
+    variants = [", ".join(filter(None, row)) for row in zip(chosen["varied"], chosen["order"], strict=True)]
+    chosen = chosen.assign(name=variants)
+    rows, scores = list(dict.fromkeys(variants)), sorted(chosen["score"].unique())
+    judges = list(chosen["judge"].unique())
+    height = layout.height_in * len(rows) + style.scaled(0.7)
+    figure, _, panels = style.panels(len(judges), layout, height_in=height)
+    for axis, judge in zip(panels, judges, strict=True):
+        counts = chosen[chosen["judge"] == judge].pivot_table(index="name", columns="score", values="n_scores")
+        _draw_panel(axis, counts.reindex(index=rows, columns=scores).to_numpy(), rows, scores)
+        axis.set_title(labels.judge(judge))
+    figure.supxlabel("Score")
+    return figure
+
+
+def _draw_panel(axis: Axes, counts: np.ndarray, rows: list[str], scores: list[int]) -> None:
+    axis.imshow(np.nan_to_num(counts), aspect="auto", cmap="Blues", vmin=0)
+    dark = np.nanmax(counts) / 2 if np.isfinite(counts).any() else 0
+    for (row, column), count in np.ndenumerate(counts):
+        if not np.isnan(count):
+            colour = "white" if count > dark else "black"
+            axis.text(column, row, f"{count:.0f}", ha="center", va="center", fontsize=style.scaled(6), color=colour)
+    axis.set_xticks(range(len(scores)), ["none" if score < 0 else str(score) for score in scores])
+    axis.set_yticks(range(len(rows)), rows)
+    axis.grid(visible=False)
+    axis.tick_params(length=0)

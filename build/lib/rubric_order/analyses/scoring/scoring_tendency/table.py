@@ -1,0 +1,44 @@
+"""Frequency of each score under conditions and orders of a prompt."""
+
+import pandas as pd
+
+from rubric_order.tables.columns import Row, Text, cell, different, equal, texts
+from rubric_order.tables.spec import Rows, Table, wide
+
+CAPTION = (
+    "How many items get each score under conditions and orders of the prompt (first reads), on the items that are "
+    "read under all of them; none (-1 in the CSV file): the answer gives no score; constrained: scores of answers that "
+    "gave none until nothing but a score was allowed: the likeliest of IDs that the judge would not write. Rows of "
+    "golden scores come first: human is the mean of people's scores, labels the mean of those that came with the "
+    "dataset, both rounded, halves up. After Li et al. (2025), Equations 3 and 4 and Figure 6."
+)
+KEYS = ["judge", "profile", "dataset", "n", "varied", "order", "kind"]
+NONE = -1  # in place of a score: the answer gives none
+
+
+def _rows(scoring_tendency: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, dataset and variant, or source of golden scores, and a column a score."""
+    of_score = scoring_tendency.set_index([*KEYS, "score"])["n_scores"].unstack(fill_value=0)
+    counts = scoring_tendency.groupby(KEYS)[["n_constrained", "n_items"]].first()
+    return wide(scoring_tendency, KEYS, [of_score.rename(columns=str), counts])
+
+
+def _scores(rows: pd.DataFrame) -> list[Text]:
+    titles = rows.loc[:, "kind":"n_constrained"].columns[1:-1]
+    return [Text(name, name="none" if name == str(NONE) else name) for name in titles]
+
+
+def _variant(row: Row) -> str:
+    return ", ".join(filter(None, (row["varied"], row["order"])))
+
+
+TABLE = Table(
+    rows=Rows(_rows, "study", "profile"),
+    columns=[
+        *texts("judge", "dataset"),
+        cell("golden", _variant, where=equal("kind", "golden")),
+        cell("prompt", _variant, where=different("kind", "golden")),
+        _scores,
+        Text("n_constrained", name="constrained", when=lambda rows: rows["n_constrained"].any()),
+    ],
+)

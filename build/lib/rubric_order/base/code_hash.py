@@ -1,0 +1,244 @@
+"""Version of the code that a result depends on: a hash of a script and of the library modules that it uses.
+
+The hash is taken of the syntax, without comments, docstrings, layout and descriptions of columns, so that only a change
+of what the code does marks a result as out of date. What was found of a file is kept beside its compiled form, since
+every start of Snakemake asks for most of the library.
+"""
+
+import ast
+import contextlib
+import functools
+import hashlib
+import importlib.util
+import itertools
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+PACKAGE = "rubric_order"
+DESCRIPTIONS = {"meaning", "unit"}  # of columns and contracts: arguments that people read on a page
+
+
+class Package(NamedTuple):
+    """A package whose modules count.
+
+    Attributes:
+        name: dotted name; more than one part where it lies in a namespace.
+        folder: folder in which its full name begins.
+    """
+
+    name: str
+    folder: Path
+
+
+def code_version(script: Path, modules: Iterable[str] = ()) -> str:
+    """Hash over a script, the library modules that it uses, and those that they use in turn.
+
+    A module counts where it is imported, also inside a function. An imported package counts as its `__init__` and the
+    modules of it that are named; the other modules of the package do not count. The library's own `__init__`, which
+    holds its version, never counts.
+
+    Args:
+        script: the entry script; the library lies beside it.
+        modules: modules that are loaded by their name at run time, which no import tells: their paths in the library,
+            such as `probes/score_order.py`, or dotted names, as `Plugins.module` gives them. A module of another
+            package counts with the packages that it lies in and with what they import of their package and of ours.
+
+    Raises:
+        FileNotFoundError: one of them is not there.
+    """
+    ours = Package(PACKAGE, script.parent)
+    pending = [(ours, script), *(file for module in modules for file in _loaded(ours, module))]
+    closure: dict[Path, str] = {}
+    while pending:
+        package, path = pending.pop()
+        if path not in closure:
+            digest, used = _read(path, path.stat().st_mtime_ns, package)
+            closure[path] = f"{path.relative_to(package.folder).as_posix()}={digest}"
+            for name in used:
+                home = ours if name.startswith(f"{PACKAGE}.") else package
+                pending += [(home, file) for file in _files(home.folder, name, home.name)]
+    parts = sorted(closure.values())
+    return hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
+
+
+def _loaded(ours: Package, module: str) -> Iterator[tuple[Package, Path]]:
+    """Files of a module that is loaded by its name, each with its package."""
+    if module.endswith(".py"):
+        yield ours, ours.folder / PACKAGE / module
+    elif module.startswith(f"{PACKAGE}."):
+        yield ours, ours.folder / f"{module.replace('.', '/')}.py"
+    else:
+        # The first of these that has a file is the package; those before it are namespaces, which packages share.
+        names = itertools.accumulate(module.split("."), "{}.{}".format)
+        specs = (importlib.util.find_spec(name) for name in names)
+        spec = next((spec for spec in specs if spec is None or spec.origin), None)
+        if spec is None or spec.origin is None:
+            raise FileNotFoundError(f"{module}: no such module")
+        file = Path(spec.origin)
+        depth = spec.name.count(".")
+        if spec.submodule_search_locations is None:  # a module without a package
+            yield Package(spec.name, file.parents[depth]), file
+        else:
+            package = Package(spec.name, file.parents[depth + 1])
+            files = [*_files(package.folder, module, package.name)]
+            whole = package.folder.joinpath(*module.split("."))
+            if not {whole.with_suffix(".py"), whole / "__init__.py"} & {*files}:
+                raise FileNotFoundError(f"{module}: no such module")
+            yield from ((package, path) for path in files)
+
+
+def module_file(module: str) -> Path | None:
+    """File of a module by its dotted name; None where there is no such module.
+
+    The packages that it lies in are imported.
+
+    Raises:
+        Exception: whatever a package raises that cannot be imported.
+    """
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise
+        return None
+    return Path(spec.origin) if spec is not None and spec.origin else None
+
+
+def constant(module: Path, name: str) -> object:
+    """The value of a constant of a module, without running the module.
+
+    Raises:
+        ValueError: it has no such constant, or one that is more than a literal.
+    """
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and [getattr(target, "id", None) for target in node.targets] == [name]:
+            return ast.literal_eval(node.value)
+    raise ValueError(f"{module}: no constant {name}")
+
+
+@functools.cache
+def _read(path: Path, _modified: int, package: Package | None = None) -> tuple[str, frozenset[str]]:
+    """Hash of one file's syntax, and the dotted names that it uses of its package and of ours.
+
+    Of our files it is kept beside them.
+    """
+    source = path.read_bytes()
+    if package is not None and package.name != PACKAGE:
+        return _of_syntax(source, package.name, path.relative_to(package.folder))
+    kept = path.parent / "__pycache__" / f"{path.stem}.syntax.json"
+    content = hashlib.blake2b(_own() + source, digest_size=16).hexdigest()
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        saved = json.loads(kept.read_text(encoding="utf-8"))
+        if saved["content"] == content:
+            return saved["syntax"], frozenset(saved["used"])
+    digest, used = _of_syntax(source)
+    if not sys.dont_write_bytecode:
+        with contextlib.suppress(OSError):
+            _keep(kept, {"content": content, "syntax": digest, "used": sorted(used)})
+    return digest, used
+
+
+@functools.cache
+def _own() -> bytes:
+    """The bytes of this file. Where they change, what was kept of all files is out of date."""
+    return Path(__file__).read_bytes()
+
+
+def _keep(path: Path, found: dict[str, object]) -> None:
+    """Write what was found of a file, whole or not at all."""
+    path.parent.mkdir(exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary.write_text(json.dumps(found), encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) -> tuple[str, frozenset[str]]:
+    """Result of `_read`, from the bytes of a file; `path` is that of a file of another package, in its folder."""
+    tree = ast.parse(source)
+    nodes = list(ast.walk(tree))
+    packages = (f"{PACKAGE}.", f"{package}.")
+    used = frozenset(name for name in _names(nodes, path) if f"{name}.".startswith(packages) and name != PACKAGE)
+    for node in nodes:
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
+            node, clean=False
+        ):
+            node.body = node.body[1:]
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("Column", "Contract"):
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in DESCRIPTIONS]
+    parts: list[str] = []
+    _write(tree, parts)
+    return hashlib.blake2b("".join(parts).encode(), digest_size=8).hexdigest(), used
+
+
+def _names(nodes: list[ast.AST], path: Path | None = None) -> Iterator[str]:
+    """Dotted names that are imported, and those that are reached from them: `tables` and then `tables.write`.
+
+    Imports that begin with a dot are followed from `path`, the file in the folder of its package.
+    """
+    imported = {}
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                imported[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else alias.name.partition(".")[0]
+                )
+                yield alias.name
+        elif isinstance(node, ast.ImportFrom):
+            above = path.parts[: len(path.parts) - node.level] if path is not None and node.level else ()
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names if module else ():
+                imported[alias.asname or alias.name] = f"{module}.{alias.name}"
+                yield f"{module}.{alias.name}"
+    for node in nodes:
+        parts = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if parts and isinstance(node, ast.Name) and node.id in imported:
+            yield ".".join([imported[node.id], *reversed(parts)])
+
+
+def _write(node: object, parts: list[str]) -> None:
+    """A syntax tree as pieces of text, the same in every version of Python: fields that are empty do not count."""
+    if isinstance(node, ast.AST):
+        parts.append(f"{type(node).__name__}(")
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if value is not None and value != []:
+                parts.append(f"{name}=")
+                _write(value, parts)
+                parts.append(", ")
+        parts.append(")")
+    elif isinstance(node, list):
+        parts.append("[")
+        for value in node:
+            _write(value, parts)
+            parts.append(", ")
+        parts.append("]")
+    else:
+        parts.append(repr(node))
+
+
+def _files(root: Path, name: str, package: str = PACKAGE) -> Iterator[Path]:
+    """The files that a dotted name leads through: packages' `__init__`, and the module at the end of them, if any.
+
+    What follows the last file is a name that is defined in it. Our own `__init__` is left out.
+    """
+    parts = package.split(".")
+    path = root.joinpath(*parts)
+    if package != PACKAGE and (path / "__init__.py").exists():
+        yield path / "__init__.py"
+    for part in name.split(".")[len(parts) :]:
+        path /= part
+        if path.is_dir():
+            if (path / "__init__.py").exists():
+                yield path / "__init__.py"
+        else:
+            module = path.with_suffix(".py")
+            if module.exists():
+                yield module
+            return

@@ -1,0 +1,141 @@
+"""Command lines of the entry scripts, made from the signature of their `main`."""
+
+import argparse
+import errno
+import inspect
+import json
+import logging
+import os
+import re
+import sys
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rubric_order.base import signals
+from rubric_order.base.errors import InputError, printable
+
+log = logging.getLogger("rubric_order")
+
+# An output's path leads through a file, or is a folder.
+OF_A_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOENT, errno.ENAMETOOLONG}
+OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}  # mistakes of the place, not of ours
+
+
+def run(main: Callable[..., None]) -> None:
+    """Call `main` with the options of the command line.
+
+    Each parameter becomes an option, read by its annotation: ``dict`` from a file of JSON, or from JSON itself,
+    ``list[Path]`` and ``list[str]`` from several words, ``dict[str, Path]`` from several ``name=path``,
+    ``dict[str, list[Path]]`` from a name and several paths (the option is given once for each name), ``Path | None``
+    from a path or from nothing, a class with a method ``from_file`` from the path of a file, and others, such as
+    ``Path`` and ``int``, from one word. An `InputError` ends the program with one line and status 1, and so does a disk
+    that is full or may not be written to.
+    """
+    begin()
+    try:
+        main(**vars(parser(main).parse_args()))
+    except InputError as error:
+        sys.exit(f"error: {error}")
+    except OSError as error:
+        if error.errno not in OF_THE_DISK:
+            raise
+        sys.exit(f"error: {told(error)}")
+    except KeyboardInterrupt:
+        sys.exit("ended on request")
+
+
+def parser(main: Callable[..., None]) -> argparse.ArgumentParser:
+    """A parser of the options of `main`, see `run`."""
+    options = argparse.ArgumentParser(description=inspect.getdoc(main))
+    for name, parameter in inspect.signature(main).parameters.items():
+        required = parameter.default is inspect.Parameter.empty
+        default = None if required else parameter.default
+        option = f"--{name.replace('_', '-')}"
+        options.add_argument(option, required=required, default=default, **_reader(parameter.annotation))
+    return options
+
+
+def begin() -> None:
+    """Log to the standard error, and end at the first signal."""
+    log_to_stderr(logging.INFO)
+    signals.end_once()  # SIGTERM comes from a scheduler or at the time limit
+
+
+def log_to_stderr(level: int) -> None:
+    """Log to the standard error: messages of this program from a level on, and warnings of libraries."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Printable("%(asctime)s %(message)s", datefmt="%H:%M:%S"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    log.setLevel(level)
+
+
+class _Printable(logging.Formatter):
+    """Lines of a log, which go to a terminal: what they quote of answers and names is escaped."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
+def told(error: OSError) -> str:
+    """Message of the system about a file or folder, on one line."""
+    path = error.filename2 or error.filename  # of two the output
+    return printable(f"{f'{path}: ' if path else ''}{os.strerror(error.errno or 0)}")
+
+
+def _reader(annotation: Any) -> dict[str, Any]:
+    if annotation in (list[Path], list[str]):
+        return {"type": typing.get_args(annotation)[0], "nargs": "*"}
+    if annotation == dict[str, Path]:
+        return {"type": _named_path, "nargs": "*", "action": _Named}
+    if annotation == dict[str, list[Path]]:
+        return {"nargs": "+", "action": _Grouped}
+    if annotation == Path | None:
+        return {"type": _optional_path, "nargs": "?"}
+    return {"type": _settings if annotation is dict else getattr(annotation, "from_file", annotation)}
+
+
+def _settings(text: str) -> dict[str, Any]:
+    """Settings from the path of a file, or from JSON: command lines are seen by all, and their length has a limit."""
+    try:
+        content = json.loads(text if text.startswith("{") else Path(text).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{text:.200}: expected JSON or a file of JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise argparse.ArgumentTypeError(f"{text:.200}: expected a mapping, found {content!r:.60}")
+    return content
+
+
+class _Named(argparse.Action):
+    """Pairs as a dictionary."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        setattr(namespace, self.dest, dict(values))
+
+
+class _Grouped(argparse.Action):
+    """A name and its paths, added to those of the same option before."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        name, *paths = values
+        setattr(namespace, self.dest, (getattr(namespace, self.dest) or {}) | {name: [Path(path) for path in paths]})
+
+
+def _optional_path(text: str) -> Path | None:
+    return Path(text) if text else None
+
+
+def _named_path(text: str) -> tuple[str, Path]:
+    name, _, path = text.partition("=")
+    return name, Path(path)
+
+
+def is_asked_for(pattern: str, variable: str) -> bool:
+    """Tell whether a word of this program's command line is like `pattern`, or one of the program that started it was.
+
+    Snakemake starts others, for single jobs, whose command lines do not name its targets: environment `variable` does.
+    """
+    if any(re.fullmatch(pattern, word) for word in sys.argv[1:]):
+        os.environ[variable] = "1"
+    return variable in os.environ

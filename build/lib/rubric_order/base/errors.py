@@ -1,0 +1,53 @@
+"""The one kind of error that a user can cause, and text that a terminal may be given."""
+
+import unicodedata
+from collections.abc import Collection
+
+# Characters that move the cursor, colour, hide or turn text around, or that no terminal takes.
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+class InputError(Exception):
+    """Something in the user's files or config is wrong.
+
+    The message names the place (file, row, field), what was found and what was expected. Entry scripts print it
+    as one line and exit with status 1; a traceback is kept for defects of the program. What it quotes is escaped.
+
+    Attributes:
+        status: exit status of the program.
+    """
+
+    status = 1
+
+    def __init__(self, message: object) -> None:
+        super().__init__(printable(str(message)))
+
+
+def printable(text: str) -> str:
+    r"""A text with escapes in place of characters that are not seen, such as those that control a terminal.
+
+    Line ends and tabs stay.
+
+    >>> printable("\x1b[31mred")
+    '\\x1b[31mred'
+    """
+    if text.isprintable():
+        return text
+    return "".join(_escaped(character) if is_unseen(character) else character for character in text)
+
+
+def is_unseen(character: str) -> bool:
+    """True for a character that is not seen, but for line ends and tabs."""
+    return character not in "\n\t" and unicodedata.category(character) in UNSEEN
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def nearest(name: object, names: Collection[str]) -> str:
+    """The end of a message about a name that is unknown: the known one that is most like it, if one is."""
+    import difflib  # every program imports this module, and few need it
+
+    close = difflib.get_close_matches(str(name), list(names), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

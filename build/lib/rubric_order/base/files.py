@@ -1,0 +1,388 @@
+"""Reading input files with errors that name the place, and writing outputs that are whole or absent."""
+
+import contextlib
+import csv
+import hashlib
+import io
+import itertools
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+
+from rubric_order import __version__
+from rubric_order.base.errors import InputError
+
+SCHEMA_VERSION = 1  # of tables without a contract
+MAX_DEPTH = 50
+MAX_REPEATED = 100_000  # values of a YAML file that aliases repeat; each is walked through as often as it stands there
+LEFT_SECONDS = 3600.0  # a temporary file as old as that is no running job's: writing one takes seconds
+GROUP_ROWS = 2048  # rows that are read together of a file of which jobs read a part
+
+
+@contextlib.contextmanager
+def atomic(path: str | Path, *, rename: Callable[[Path], Path] | None = None) -> Iterator[Path]:
+    """A temporary path beside `path`. It replaces `path` when the block ends, and is removed if the block fails.
+
+    Args:
+        path: the output.
+        rename: gives the output's path from what was written, where that decides; in the same folder.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    os.close(descriptor)
+    temporary = Path(name)
+    temporary.chmod(0o644)
+    try:
+        yield temporary
+        with open(temporary, "rb+") as file:
+            os.fsync(file)  # after a power cut there is the old file or the new one, never an empty one
+        os.replace(temporary, rename(temporary) if rename else path)
+        if os.name == "posix":  # elsewhere a folder cannot be opened
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)  # from here on, it is the new file
+            finally:
+                os.close(folder)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: str | Path) -> None:
+    """Remove the temporary files of `atomic` that killed jobs left in a folder a while ago."""
+    for path in Path(folder).glob(".*-????????.*"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > LEFT_SECONDS:
+                path.unlink()
+
+
+def write_text(text: str, path: str | Path) -> None:
+    with atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_parquet(table: pd.DataFrame | pa.Table | Iterable[pa.Table], path: str | Path, **metadata: object) -> None:
+    """Write a table with the schema version, the program's version and `metadata` in the file's own metadata.
+
+    Of several tables, all of one schema, each is written before the next is taken, so that only one is in memory. The
+    bytes depend on the tables and the metadata alone.
+    """
+    if isinstance(table, pd.DataFrame):
+        table = pa.Table.from_pandas(table, preserve_index=False)
+    with atomic(path) as temporary:
+        _write_parts([table] if isinstance(table, pa.Table) else table, temporary, metadata)
+
+
+def write_by_content(
+    tables: Iterable[pa.Table], folder: str | Path, *, plain: str | None = None, **metadata: object
+) -> Path:
+    """Write tables into one file of a folder, see `write_parquet`. The file is named by its `content_hash`.
+
+    Args:
+        tables: all of one schema.
+        folder: where to.
+        plain: a column that is written as it is, not compressed: twice as large, and read several times as fast.
+        metadata: as of `write_parquet`.
+
+    Returns:
+        Its path.
+    """
+    written = Path(folder, "new.parquet")
+
+    def by_content(temporary: Path) -> Path:
+        nonlocal written
+        written = written.with_stem(content_hash(temporary))
+        return written
+
+    with atomic(written, rename=by_content) as temporary:
+        _write_parts(tables, temporary, metadata, plain)
+    return written
+
+
+def in_row_groups(table: pa.Table, rows: int = GROUP_ROWS) -> Iterator[pa.Table]:
+    """A table in parts of so many rows, which `write_parquet` writes as row groups. An empty one is one part."""
+    return (table.slice(start, rows) for start in range(0, max(len(table), 1), rows))
+
+
+def read_rows(file: pq.ParquetFile, rows: np.ndarray, columns: list[str]) -> Iterator[pa.Table]:
+    """Some rows of a file, in the order of the file, a table a row group. Groups without any are not read.
+
+    Args:
+        file: the open file.
+        rows: their indices, ascending.
+        columns: names of columns; those that the file lacks are left out.
+    """
+    present = [name for name in columns if name in file.schema_arrow.names]
+    ends = group_bounds(file)
+    bounds: np.ndarray = np.asarray(rows.searchsorted(ends))
+    for group in np.flatnonzero(np.diff(bounds)).tolist():
+        yield file.read_row_group(group, present).take(rows[bounds[group] : bounds[group + 1]] - ends[group])
+
+
+def group_bounds(file: pq.ParquetFile) -> np.ndarray:
+    """First row of each row group of a file, and the end of the last one, shape (n_groups + 1,)."""
+    sizes = (file.metadata.row_group(group).num_rows for group in range(file.num_row_groups))
+    return np.cumsum([0, *sizes])
+
+
+def content_hash(path: str | Path) -> str:
+    """Hash of the bytes of a file, as 32 hexadecimal digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def _write_parts(tables: Iterable[pa.Table], path: Path, metadata: dict[str, Any], plain: str | None = None) -> None:
+    parts = iter(tables)
+    first = next(parts)
+    provenance = {"schema_version": SCHEMA_VERSION, "rubric_order": __version__, **metadata}
+    kept = first.schema.metadata or {}  # column types, as pandas writes them
+    schema = first.schema.with_metadata({**kept, b"rubric_order": json.dumps(provenance, sort_keys=True)})
+    options = {"compression": "zstd", "write_page_checksum": True}
+    if plain is not None:
+        columns = [path for name in schema.names for path in (name, f"{name}.list.element") if name != plain]
+        options |= {"compression": dict.fromkeys(columns, "zstd") | {plain: "none"}, "use_dictionary": columns}
+    with pq.ParquetWriter(path, schema, **options) as writer:
+        for part in itertools.chain([first], parts):
+            writer.write_table(part.replace_schema_metadata(schema.metadata))
+
+
+def read_metadata(path: str | Path) -> dict[str, Any]:
+    """The metadata that `write_parquet` wrote."""
+    return metadata_of(pq.read_schema(path))
+
+
+def metadata_of(schema: pa.Schema) -> dict[str, Any]:
+    """The metadata that `write_parquet` wrote, from the schema of a file; empty where another program wrote it."""
+    return json.loads((schema.metadata or {}).get(b"rubric_order", "{}"))
+
+
+def read_tables(paths: list[Path], columns: list[str] | None = None) -> pd.DataFrame:
+    """All rows of several Parquet files of one schema, in the order of the files."""
+    tables = [pq.read_table(path, columns=columns) for path in paths]
+    return pa.concat_tables(tables, promote_options="permissive").to_pandas()
+
+
+def sha256(path: str | Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_text(path: str | Path) -> str:
+    """Text of a UTF-8 file, with its line ends as they are.
+
+    Raises:
+        InputError: the file is missing or cannot be read, or is not UTF-8.
+    """
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        byte = error.object[error.start]
+        raise InputError(f"{path}: line {line}: expected UTF-8, found byte 0x{byte:02x}") from None
+
+
+def read_json(path: str | Path) -> object:
+    """Content of a JSON file.
+
+    Raises:
+        InputError: with line and column, where the file is not JSON, repeats a key, or is nested too deeply.
+    """
+    return parse_json(read_text(path), path)
+
+
+def read_json_lines(path: str | Path) -> list[tuple[int, Any]]:
+    """Line numbers (1-based) and contents of the non-blank lines of a JSON Lines file.
+
+    Raises:
+        InputError: with the line, where one is not JSON, repeats a key, or is nested too deeply.
+    """
+    lines = enumerate(read_text(path).split("\n"), start=1)
+    return [(number, parse_json(line, path, number)) for number, line in lines if line.strip()]
+
+
+def parse_json(text: str, path: str | Path, line: int | None = None) -> Any:
+    """Content of a text of JSON.
+
+    Args:
+        text: the text.
+        path, line: names it in errors.
+
+    Raises:
+        InputError: it is not JSON, repeats a key, or is nested too deeply.
+    """
+    where = f"{path}" if line is None else f"{path}: line {line}"
+
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, Any]:
+        content = dict(pairs)
+        if len(content) < len(pairs):
+            keys = [key for key, _ in pairs]
+            repeated = next(key for key in keys if keys.count(key) > 1)
+            raise InputError(f"{where}: key {repeated!r:.60} stands twice in one mapping; expected once")
+        return content
+
+    try:
+        content = json.loads(text, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        place = f"line {line or error.lineno}, column {error.colno}"
+        raise InputError(f"{path}: {place}: malformed JSON: {error.msg}") from None
+    except RecursionError:
+        raise InputError(f"{where}: nested too deeply; expected at most {MAX_DEPTH} levels") from None
+    except ValueError as error:  # such as a number of ten thousand digits
+        raise InputError(f"{where}: malformed JSON: {error}") from None
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        _check_depth(content, where)
+    return content
+
+
+def _check_depth(content: object, where: str) -> None:
+    """Refuse content that is nested more than `MAX_DEPTH` levels deep: even a message that shows it could fail."""
+    level, seen = [content] if isinstance(content, dict | list) else [], set()
+    for _ in range(MAX_DEPTH):
+        inside = [entry.values() if isinstance(entry, dict) else entry for entry in level]
+        level = []
+        for entry in (entry for entries in inside for entry in entries if isinstance(entry, dict | list)):
+            if id(entry) not in seen:  # a YAML alias is seen once, even where it stands within itself
+                seen.add(id(entry))
+                level.append(entry)
+        if not level:
+            return
+    raise InputError(f"{where}: nested too deeply; expected at most {MAX_DEPTH} levels")
+
+
+def read_csv(path: str | Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
+    """Line numbers (of a row's last line, 1-based) and rows by column of a CSV file with a header.
+
+    Args:
+        path: the file. Blank lines are skipped.
+        columns: the required columns.
+
+    Raises:
+        InputError: the file is not CSV, or a row has more or fewer cells than there are columns (both with the line); a
+            column is missing or stands twice; or there are no rows.
+    """
+    csv.field_size_limit(2**24)
+    # strict: otherwise a quote that is never closed swallows all rows after it
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        lines = [(reader.line_num, cells) for cells in reader if cells]
+    except csv.Error as error:
+        raise InputError(f"{path}: line {reader.line_num}: malformed CSV: {error}") from None
+    header = lines[0][1] if lines else []
+    if len(lines) < 2:
+        raise InputError(f"{path}: no rows")
+    for name in columns:
+        if name not in header:
+            raise InputError(f"{path}: column {name!r} is missing; found {listed(header)}")
+    for place, name in enumerate(header):
+        if name in header[:place]:
+            raise InputError(f"{path}: column {name!r:.60} stands twice; expected once")
+    for number, cells in lines[1:]:
+        if len(cells) != len(header):
+            raise InputError(f"{path}: line {number}: expected {len(header)} cells, found {len(cells)}")
+    return [(number, dict(zip(header, cells, strict=True))) for number, cells in lines[1:]]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names on one line, cut after 200 characters."""
+    return f"{', '.join(' '.join(name.split()) for name in names):.200}"
+
+
+class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where it is there
+    """A safe loader that refuses a mapping with one key twice, which YAML forbids and PyYAML overlooks."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:  # the date 2026-02-31, or `!!bool x`
+            raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
+        seen = set()
+        for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                continue
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, Hashable):
+                raise yaml.MarkedYAMLError(problem=f"key {key!r:.60} is not a word", problem_mark=key_node.start_mark)
+            if key in seen:
+                raise yaml.MarkedYAMLError(problem=f"duplicate key {key!r:.60}", problem_mark=key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def _check_aliases(text: str) -> None:
+    """Refuse a YAML text whose aliases repeat more than `MAX_REPEATED` values in all, or stand for what they are in.
+
+    A few lines of aliases of aliases stand for billions of values. They are counted here, not made.
+
+    Raises:
+        yaml.MarkedYAMLError: at the alias that goes too far.
+    """
+    sizes: dict[str, int] = {}  # of the values with an anchor
+    count = repeated = 0
+    begun: list[tuple[str | None, int]] = []  # of the mappings and lists that are open: anchor, and values before
+    for event in yaml.parse(text, Loader=_UniqueKeyLoader):
+        if isinstance(event, yaml.AliasEvent):
+            if any(anchor == event.anchor for anchor, _ in begun):
+                problem = f"alias *{event.anchor:.60} stands for the value that it is in"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+            if (size := sizes.get(event.anchor)) is None:
+                problem = f"found undefined alias {event.anchor!r:.60}"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+            count, repeated = count + size, repeated + size
+            if repeated > MAX_REPEATED:
+                problem = f"aliases stand for more than {MAX_REPEATED} values; expected fewer"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+        elif isinstance(event, yaml.NodeEvent):
+            count += 1
+            if not isinstance(event, yaml.ScalarEvent):
+                begun.append((event.anchor, count - 1))
+                if len(begun) > MAX_DEPTH:
+                    problem = f"nested too deeply; expected at most {MAX_DEPTH} levels"
+                    raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+            elif event.anchor is not None:
+                sizes[event.anchor] = 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = begun.pop()
+            if anchor is not None:
+                sizes[anchor] = count - before
+
+
+def read_yaml(path: str | Path) -> object:
+    """Content of a YAML file.
+
+    Raises:
+        InputError: with line and column, where the file is not YAML, repeats a key, is nested too deeply, or has
+            aliases that stand for too much.
+    """
+    text = read_text(path)
+    try:
+        _check_aliases(text)
+        content = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        raise InputError(
+            f"{path}: line {mark.line + 1}, column {mark.column + 1}: malformed YAML: {error.problem}"
+        ) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise InputError(f"{path}: line {line}: character {chr(error.character)!r} is not allowed in YAML") from None
+    except RecursionError:
+        raise InputError(f"{path}: nested too deeply; expected at most {MAX_DEPTH} levels") from None
+    _check_depth(content, str(path))
+    return content

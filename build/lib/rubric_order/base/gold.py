@@ -1,0 +1,75 @@
+"""Labels that a judge is compared with: who gave them, and how texts call them.
+
+Most datasets have scores of people. Of some nobody rated the texts, and each was written for a level: the intended
+level stands in the place of a human score, and must not be called one.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+Gold = Literal["human", "intended"]  # kind of label of a dataset
+HUMAN: Gold = "human"
+INTENDED: Gold = "intended"
+
+NAMES: Mapping[str, str] = {HUMAN: "human score", INTENDED: "intended level"}  # of one label
+OTHERS: Mapping[str, str] = {HUMAN: "people", INTENDED: "intended levels"}  # whom a judge agrees with
+# Words for people's labels, and for intended levels in their place.
+_INTENDED = (
+    ("Human agreement", "Agreement with intended levels"),
+    ("agreement with people", "agreement with intended levels"),
+    ("Agreement with people", "Agreement with intended levels"),
+    ("r with people", "r with intended levels"),
+    ("Human score", "Intended level"),
+    ("human score", "intended level"),
+)
+_NAMES_PEOPLE = re.compile(r"\b(?:human|people|raters?)\b", re.IGNORECASE)
+
+
+def of_all(golds: Collection[str]) -> str:
+    """The kind of label of several datasets: ``intended`` where all of them have such, else ``human``.
+
+    Example:
+        >>> of_all(["human", "intended"]), of_all(["intended"])
+        ('human', 'intended')
+    """
+    return INTENDED if golds and all(gold == INTENDED for gold in golds) else HUMAN
+
+
+def worded(text: str, gold: str) -> str:
+    """A text on human scores with the name of another kind of label in their place.
+
+    Args:
+        text: such as a caption or a heading.
+        gold: kind of label.
+
+    Example:
+        >>> worded("Human scores, and r with people.", "intended")
+        'Intended levels, and r with intended levels.'
+    """
+    if gold == HUMAN:
+        return text
+    for people, intended in _INTENDED:
+        text = text.replace(people, intended)
+    return text
+
+
+def note(text: str, datasets: Mapping[str, str], gold: str) -> str:
+    """Sentence for a text on people's scores that says which datasets nobody rated; empty where none is or it has none.
+
+    Args:
+        text: a caption.
+        datasets: kind of label of each dataset that the text is about, by label.
+        gold: kind of label of all of them, see `of_all`.
+
+    Example:
+        >>> note("Agreement with human scores.", {"Demo": "intended", "HANNA": "human"}, "human")
+        'Nobody rated Demo: the level that each text was written for (intended level) stands for a human score.'
+    """
+    unrated = [label for label, kind in datasets.items() if kind == INTENDED]
+    if not unrated or not _NAMES_PEOPLE.search(text):
+        return ""
+    means = "the intended level of a text is the level that it was written for"
+    if gold == HUMAN:
+        means = "the level that each text was written for (intended level) stands for a human score"
+    return f"Nobody rated {', '.join(unrated)}: {means}."

@@ -1,0 +1,148 @@
+"""Names for people: what tables and figures write in place of the ids of judges and datasets, and in which order."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pandas as pd
+
+from rubric_order.base import gold as golds
+from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
+
+# Columns of printed tables that hold a judge (also as judge/profile), or a dataset. `golden` and `source`: whose scores
+# are taken for the truth, a judge's among others.
+JUDGES = ("judge", "our judge", "other judge", "golden", "source", "writer", "reviewer")
+DATASETS = ("dataset",)
+# Columns that hold one thing or another, each with the column that says in each row which of the above it is.
+NAMED_BY = {"one": "compared", "other": "compared", "which": "of"}
+
+
+class Labels(NamedTuple):
+    """Labels by id, in the order of config.
+
+    Attributes:
+        judges, datasets: those that studies use; what is not there is written as its id.
+        gold: kind of label of the datasets, see `gold.of_all`.
+    """
+
+    judges: Mapping[str, str]
+    datasets: Mapping[str, str]
+    gold: str = golds.HUMAN
+
+    @property
+    def gold_scores(self) -> str:
+        """Name of what judges are compared with: ``human scores`` or ``intended levels``."""
+        return f"{golds.NAMES[self.gold]}s"
+
+    def judge(self, name: str) -> str:
+        return self.judges.get(name, name)
+
+    def dataset(self, name: str) -> str:
+        return self.datasets.get(name, name)
+
+    def place_of_judge(self, name: str) -> int:
+        """Place of a judge in config, from 0, by which it looks the same in all figures."""
+        return list(self.judges).index(name) if name in self.judges else len(self.judges)
+
+    def place_of_dataset(self, name: str) -> int:
+        return list(self.datasets).index(name) if name in self.datasets else len(self.datasets)
+
+
+def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
+    """Estimates with judges and datasets in the order of config; what is of all of them comes after the single ones.
+
+    Args:
+        estimates: a table of statistics, sorted by its keys, which are its first columns. Published numbers keep the
+            order of the paper.
+    """
+    places = {"judge": labels.place_of_judge, "dataset": labels.place_of_dataset}
+    columns = list(estimates)
+    ranked = [place for place, name in enumerate(columns) if name in places]
+    if not ranked or "published" in columns:
+        return estimates
+    keys = columns[: ranked[-1] + 1]
+    ranks = estimates[keys].assign(**{name: estimates[name].map(places[name]) for name in places if name in keys})
+    return estimates.loc[ranks.sort_values(keys, kind="stable").index].reset_index(drop=True)
+
+
+def every_profile(statistics: Mapping[str, pd.DataFrame], labels: Labels) -> tuple[dict[str, pd.DataFrame], Labels]:
+    """Statistics with each profile of a judge as a judge of its own, ``judge/profile``, of the one profile `EVERY`.
+
+    Args:
+        statistics: by name; those without the columns `judge` and `profile` stay as they are.
+
+    Returns:
+        The statistics, and labels with those judges, each after its own: ``Qwen3-8B, think``.
+
+    Example:
+        >>> table = pd.DataFrame({"judge": ["a", "a"], "profile": ["default", "think"]})
+        >>> found, labels = every_profile({"s": table}, Labels({"a": "A-7B"}, {}))
+        >>> found["s"]["judge"].tolist(), [labels.judge(name) for name in found["s"]["judge"]]
+        (['a', 'a/think'], ['A-7B', 'A-7B, think'])
+    """
+    tables = {name: _profiles_as_judges(table, labels) for name, table in statistics.items()}
+    seen = {name for table in tables.values() if "judge" in table for name in table["judge"].dropna().unique()}
+    judges = {}
+    for judge, label in labels.judges.items():
+        judges[judge] = label
+        own = sorted(name for name in seen if name.startswith(f"{judge}/"))
+        judges |= {name: f"{label}, {name.partition('/')[2]}" for name in own}
+    return tables, labels._replace(judges=judges)
+
+
+def _profiles_as_judges(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:
+    if "judge" not in table or "profile" not in table:
+        return table
+    other = table["profile"].notna() & (table["profile"] != DEFAULT_PROFILE)
+    changed = table.assign(profile=EVERY)
+    changed["judge"] = table["judge"].where(~other, table["judge"] + "/" + table["profile"])
+    if "other" in table:  # a judge, or a strategy
+        renamed = other & table["other"].isin(labels.judges)
+        changed["other"] = table["other"].where(~renamed, table["other"] + "/" + table["profile"])
+    return changed
+
+
+def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
+    """A printed table with labels in place of the ids of judges and datasets: in columns that hold them, and in heads.
+
+    Which columns hold them is said in `JUDGES`, `DATASETS` and `NAMED_BY`; how they are headed does not depend on case.
+    """
+    labelled = printed.copy()
+    for name in printed:
+        if NAMED_BY.get(name) in printed:
+            kinds = printed[NAMED_BY[name]].tolist()
+        elif name.lower() in (*JUDGES, *DATASETS):
+            kinds = [name.lower()] * len(printed)
+        else:
+            continue
+        labelled[name] = [_label(text, kind, labels) for text, kind in zip(printed[name], kinds, strict=True)]
+    return labelled.rename(columns=lambda name: _head(name, labels))
+
+
+def _label(value: object, kind: str, labels: Labels) -> object:
+    """Label that is written for a value of a kind that has labels; others stay as they are."""
+    if not isinstance(value, str):
+        return value
+    if kind in JUDGES:
+        return _judge_and_profile(value, labels)
+    return _datasets(value, labels) if kind in DATASETS else value
+
+
+def _head(name: str, labels: Labels) -> str:
+    """A head that begins with a dataset, and may name a judge before a colon (``dataset, judge: r``), with labels."""
+    dataset, comma, rest = name.partition(", ")
+    if not comma or dataset not in labels.datasets:
+        return golds.worded(name, labels.gold)
+    golden, colon, of = rest.partition(": ")
+    return labels.dataset(dataset) + comma + _judge_and_profile(golden, labels) + colon + of
+
+
+def _judge_and_profile(text: str, labels: Labels) -> str:
+    if text in labels.judges:
+        return labels.judge(text)
+    judge, slash, profile = text.partition("/")
+    return labels.judge(judge) + slash + profile
+
+
+def _datasets(text: str, labels: Labels) -> str:
+    """One dataset, or several with blanks between them, as a published average has them."""
+    return ", ".join(map(labels.dataset, text.split(" ")))

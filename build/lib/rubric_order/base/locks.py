@@ -1,0 +1,183 @@
+"""One writer of an output at a time, also where two runs of the workflow make the same output.
+
+When a run of Snakemake is killed on a cluster, its jobs go on, sometimes for hours. The next run starts the same jobs
+again. Without a lock both jobs would send, and pay for, the same requests. With it the second job waits, and then finds
+all answers in the response store. (Files are safe without a lock: an output is written under a temporary name and then
+renamed.)
+
+The lock is a POSIX record lock. It ends when its process ends, and child processes do not inherit it. The server of a
+network file system keeps it (NFSv4; NFSv3 with its lock service; Lustre, GPFS and CephFS as commonly mounted), so it
+holds between the nodes of a cluster. The lock file also names its holder. Some file systems have no locks, or keep
+separate locks on each node. There the second job checks whether the holder still runs: a process of this machine in
+the list of processes, a SLURM job with ``squeue``.
+
+Without ``/proc``, as on macOS and Windows, a lock file says nothing of its holder's process, and the lock alone counts.
+On Windows a byte of the file is locked.
+"""
+
+import contextlib
+import errno
+import json
+import logging
+import math
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 2.0  # longest time between two tries; the first ones follow each other sooner
+FAR = 2**30  # place of the byte that is locked on Windows, where nobody reads
+SQUEUE_SECONDS = 20.0  # time that squeue gets to answer
+
+
+@contextlib.contextmanager
+def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
+    """Be the only job that makes an output; wait while another job makes it.
+
+    The lock file is ``.NAME.lock`` beside the output. It exists while the block runs.
+
+    Args:
+        output: what is made.
+        patience: longest time to wait, in seconds.
+
+    Yields:
+        Whether this job makes it. False where another job still does when patience has ended.
+    """
+    path = output.with_name(f".{output.name}.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    told, begun, pause = None, time.monotonic(), POLL_SECONDS / 40
+    while True:
+        file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - open as long as the lock is held
+        locked, holder = _lock(file, path), _read_holder(file)
+        if locked and not alive(holder):
+            break
+        file.close()
+        if time.monotonic() - begun >= patience:
+            yield False
+            return
+        if told != holder:
+            log.info("waiting for %s, which makes %s", _name(holder), output)
+            told = holder
+        time.sleep(pause)
+        pause = min(2 * pause, POLL_SECONDS)
+    try:
+        _write_holder(file)
+        yield True
+    finally:
+        if sys.platform == "win32":  # an open file is not removed there
+            file.close()
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+        else:
+            path.unlink(missing_ok=True)
+            file.close()
+
+
+def _write_holder(file: TextIO) -> None:
+    """Write into a lock file that this process holds it."""
+    file.seek(0)
+    file.truncate()
+    mine = {"pid": os.getpid(), "started": _started(os.getpid()), "slurm_job": _slurm_job()}
+    file.write(json.dumps(_place() | mine))
+    file.flush()
+
+
+def _read_holder(file: TextIO) -> dict[str, Any]:
+    """The holder that a lock file names; an empty mapping where the file is empty or incomplete."""
+    file.seek(0)
+    try:
+        return json.loads(file.read() or "{}")
+    except ValueError:
+        return {}
+
+
+def alive(holder: dict[str, Any]) -> bool | None:
+    """Tell whether the holder's process still runs; None where this machine cannot know."""
+    if not holder:
+        return None
+    if {key: holder[key] for key in _place()} == _place():
+        started = holder["started"]
+        return None if started is None else _started(holder["pid"]) == started
+    if holder["slurm_job"] in (None, _slurm_job()) or not shutil.which("squeue"):
+        return None
+    return _runs(holder["slurm_job"])
+
+
+def _lock(file: TextIO, path: Path) -> bool:
+    """Try to lock an open file. False where another process holds the lock, or has removed or replaced the file."""
+    try:
+        if sys.platform == "win32":
+            file.seek(FAR)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EAGAIN):
+            return False
+        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP):
+            raise
+        log.warning("%s: the file system has no locks (%s)", path, error.strerror)
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _place() -> dict[str, Any]:
+    """The machine and the container in which a process id is unique."""
+    namespace = os.stat("/proc/self/ns/pid").st_ino if sys.platform == "linux" else 0
+    return {"host": platform.node(), "pid_namespace": namespace}
+
+
+def _name(holder: dict[str, Any]) -> str:
+    if not holder:
+        return "another job"
+    job = f"SLURM job {holder['slurm_job']}, " if holder["slurm_job"] else ""
+    return f"{job}process {holder['pid']} on {holder['host']}"
+
+
+def _started(pid: int) -> int | None:
+    """Start of a process, in clock ticks since boot; None once it has ended. Id and start name one process.
+
+    None where this system does not say.
+    """
+    if sys.platform != "linux":
+        return None
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    state, *fields = stat.rpartition(")")[2].split()
+    return None if state in "ZX" else int(fields[18])
+
+
+def _slurm_job() -> str | None:
+    """The SLURM job of this process, under the name that squeue and scancel use."""
+    array, task = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
+    return f"{array}_{task}" if array and task else os.environ.get("SLURM_JOB_ID")
+
+
+def _runs(job: str) -> bool | None:
+    """Tell whether SLURM says that a job runs; None where it does not answer."""
+    states = "RUNNING,SUSPENDED,COMPLETING"
+    command = ["squeue", "--noheader", f"--states={states}", "--format=%i", f"--jobs={job}"]
+    try:
+        asked = subprocess.run(  # noqa: S603 - no shell
+            command, capture_output=True, text=True, timeout=SQUEUE_SECONDS, check=False
+        )
+    except (subprocess.TimeoutExpired, OSError) as error:
+        log.warning("squeue does not say whether SLURM job %s runs: %s", job, error)
+        return None
+    return asked.returncode == 0 and bool(asked.stdout.strip())

@@ -1,0 +1,220 @@
+"""Additions of packages by entry points: probes, adapters of datasets, importers of recorded answers, engines, results.
+
+An entry point names a class, such as ``letter_order = my_package.letters:LetterOrder`` in group
+``rubric_order.probes``, or the record of a result (`catalogue.Result`). Ours stand in ``entry_points.txt`` of this
+library, in the form that the metadata of every installed package have, and nowhere else: setuptools copies the file
+into the metadata of the library (``dynamic`` in pyproject.toml). The file is read also where the library is installed,
+and the copy is left alone. The workflow runs without being installed, and an editable install keeps the copy of the day
+on which it was made. Our results stand in `catalogue`.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+from collections.abc import Callable, Collection
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
+
+from rubric_order.base.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from importlib import metadata
+
+OURS = "rubric-order"
+RESULTS = "rubric_order.results"  # group of the records of results
+
+Plugin = TypeVar("Plugin")
+
+
+class _Group:
+    """Entry points of one group.
+
+    Attributes:
+        group: name of the group.
+    """
+
+    def __init__(self, group: str) -> None:
+        self.group = group
+
+    def names(self) -> tuple[str, ...]:
+        """Names of the entry points: ours in the order of their file, then others, sorted. No module is imported."""
+        return tuple(dict.fromkeys(entry.name for _, entry in _entries(self.group)))
+
+    def _packages(self, name: str) -> list[tuple[str, metadata.EntryPoint]]:
+        """The packages that register a name, each with its entry point."""
+        return [(package, entry) for package, entry in _entries(self.group) if entry.name == name]
+
+    def _refuse(self, name: str, packages: Collection[str]) -> InputError:
+        """Error of a name that several packages register."""
+        return InputError(
+            f"{name!r:.80} is registered in {self.group} by {' and '.join(packages)}; expected one package"
+        )
+
+    def _entry(self, name: str) -> tuple[str, metadata.EntryPoint]:
+        """Package and entry point of a name."""
+        entries = self._packages(name)
+        if not entries:
+            registered = ", ".join(map(repr, self.names()))
+            raise InputError(f"{name!r:.80} is not one of {registered}{nearest(name, self.names())}")
+        if len(entries) > 1:
+            raise self._refuse(name, [package for package, _ in entries])
+        return entries[0]
+
+    def _load(self, name: str, wanted: str) -> tuple[Any, str, str]:
+        """The object of an entry point, its value, and the beginning of a message about what is wrong with it.
+
+        Args:
+            wanted: what it should be, in words.
+        """
+        package, entry = self._entry(name)
+        expected = f"package {package}: entry point {name!r} of {self.group}: expected {wanted}"
+        try:
+            return entry.load(), entry.value, expected
+        except Exception as error:
+            if package == OURS:
+                raise  # a defect of the program, which keeps its traceback
+            reason = f"{type(error).__name__}: {error}"
+            raise InputError(f"{expected}, but {entry.value!r} cannot be imported: {reason}") from error
+
+
+class Plugins(_Group, Generic[Plugin]):
+    """Classes of one group of entry points, by name.
+
+    Attributes:
+        group: name of the group.
+        base: abstract class that each of them inherits.
+    """
+
+    def __init__(self, group: str, base: type) -> None:
+        super().__init__(group)
+        self.base = base
+
+    def module(self, name: str) -> str:
+        """Dotted name of the module of a class, as `code_version` takes it.
+
+        A class of another package is loaded, so that what is wrong with it is said before any job runs. Ours are not
+        loaded: some take long.
+
+        Raises:
+            InputError: see `load`.
+        """
+        package, entry = self._entry(name)
+        if package != OURS:
+            self.load(name)
+        return entry.module
+
+    def load(self, name: str) -> type[Plugin]:
+        """Import a class.
+
+        Raises:
+            InputError: no package or several register the name, or the class cannot be imported, does not inherit the
+                base, or lacks something that the base asks for.
+        """
+        plugin, value, expected = self._load(name, f"a subclass of {self.base.__module__}.{self.base.__qualname__}")
+        if not (isinstance(plugin, type) and issubclass(plugin, self.base)):
+            raise InputError(f"{expected}, found {plugin!r:.80} in {value!r}")
+        missing = sorted(getattr(plugin, "__abstractmethods__", ()))
+        missing += [attribute for attribute in self.base.__annotations__ if not hasattr(plugin, attribute)]
+        if missing:
+            raise InputError(f"{expected} with all that it asks for, but {value!r} lacks {', '.join(missing)}")
+        return cast(type[Plugin], plugin)
+
+
+class Record(NamedTuple, Generic[Plugin]):
+    """A record that a package registers.
+
+    Attributes:
+        value: the record.
+        package, version: of the package.
+        where: beginning of a message about the record, which names package and entry point.
+    """
+
+    value: Plugin
+    package: str
+    version: str
+    where: str
+
+
+class Records(_Group, Generic[Plugin]):
+    """Records of one group of entry points, by name; ours stand elsewhere.
+
+    Attributes:
+        group: name of the group.
+        kind: class of the records.
+        ours: function that returns the names which no package may register.
+    """
+
+    def __init__(self, group: str, kind: type[Plugin], ours: Callable[[], Collection[str]]) -> None:
+        super().__init__(group)
+        self.kind, self.ours = kind, ours
+
+    def check(self, name: str) -> None:
+        """Check that no package registers a name of ours.
+
+        Raises:
+            InputError: one does; it is named.
+        """
+        if others := [package for package, _ in self._packages(name) if name in self.ours()]:
+            raise self._refuse(name, [OURS, *others])
+
+    def load(self, name: str) -> Record[Plugin]:
+        """Import a record.
+
+        Raises:
+            InputError: no package or several register the name, one of ours has it, or the record cannot be imported or
+                is something else.
+        """
+        self.check(name)
+        record, value, expected = self._load(name, f"a record of {self.kind.__module__}.{self.kind.__qualname__}")
+        if not isinstance(record, self.kind):
+            raise InputError(f"{expected}, found {record!r:.80} in {value!r}")
+        package, entry = self._entry(name)
+        version = entry.dist.version if entry.dist else ""
+        return Record(record, package, version, f"package {package}: entry point {name!r} of {self.group}")
+
+
+def imported(module: str) -> ModuleType:
+    """A module that makes a result, of ours or of another package.
+
+    Raises:
+        InputError: a module of another package cannot be imported; the package is named.
+    """
+    top = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except Exception as error:
+        packages = (package for package, entry in _entries(RESULTS) if entry.module.partition(".")[0] == top)
+        if top == __name__.partition(".")[0]:
+            raise  # a defect of the program, which keeps its traceback
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(f"package {next(packages, top)}: {module!r} cannot be imported: {reason}") from error
+
+
+@functools.cache
+def _entries(group: str) -> tuple[tuple[str, metadata.EntryPoint], ...]:
+    """Entry points of a group, each with the package that registers it: ours, and those of other installed packages."""
+    ours, installed = _every_entry()
+    others = sorted(installed.select(group=group), key=lambda entry: entry.name)
+    is_ours = re.compile(OURS.replace("-", "[-_.]"), re.IGNORECASE).fullmatch
+    named = (((entry.dist and entry.dist.name) or "", entry) for entry in others)  # a half-written one has no name
+    return (
+        *((OURS, entry) for entry in ours.select(group=group)),
+        *((name, entry) for name, entry in named if not is_ours(name)),
+    )
+
+
+@functools.cache
+def _every_entry() -> tuple[metadata.EntryPoints, Any]:
+    """Entry points of our file, and those of all installed packages: looking for them takes milliseconds."""
+    from importlib import metadata  # slow to import
+
+    return metadata.Distribution.at(Path(__file__).parents[1]).entry_points, metadata.entry_points()
+
+
+def forget() -> None:
+    """Look for entry points anew: packages have been installed since."""
+    _entries.cache_clear()
+    _every_entry.cache_clear()

@@ -1,0 +1,19 @@
+"""Readouts of a judge's answer."""
+
+from enum import StrEnum
+
+
+class Readout(StrEnum):
+    """Readout of an answer.
+
+    Attributes:
+        HARD: the option that was written. SOFT: the probabilities of all options.
+        CALIBRATED: either of them, corrected by what other groups say of positions; where config asks for it.
+    """
+
+    HARD = "hard"
+    SOFT = "soft"
+    CALIBRATED = "calibrated"
+
+
+READ = (Readout.HARD, Readout.SOFT)  # readouts of an answer as it is

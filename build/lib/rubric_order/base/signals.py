@@ -1,0 +1,75 @@
+"""Signals that ask a job to end: the first one ends it, and none cuts a write short."""
+
+import contextlib
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Generator, Iterator
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+ENDING = (signal.SIGTERM, signal.SIGINT)
+AGAIN_SECONDS = 0.05  # after this time a signal is sent anew whose exception Python dropped
+
+
+def end_once() -> None:
+    """From now on the first signal raises SystemExit, or KeyboardInterrupt, so that a job first writes what it has.
+
+    Later signals are told of and do nothing else: the job is ending already. SIGKILL ends it at once. Python drops an
+    exception that is raised while an object is finalised (`__del__`). The signal is then sent again until it ends the
+    job.
+    """
+    asked = 0  # the signal that ends the job
+    told = sys.unraisablehook
+
+    def end(number: int, _: object) -> None:
+        nonlocal asked
+        if asked:
+            log.warning("ending already: what has come is being written")
+            return
+        asked = number
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit("ended on request")
+
+    def dropped(what: "sys.UnraisableHookArgs") -> None:
+        nonlocal asked
+        if not (asked and isinstance(what.exc_value, (SystemExit, KeyboardInterrupt))):
+            told(what)
+            return
+        number, asked = asked, 0
+        again = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = dropped
+    for number in ENDING:
+        signal.signal(number, end)
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """Signals that come while the block runs take effect at its end. In another thread than the main one, none do."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.signal(number, lambda number, _: came.append(number)) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        if came:
+            signal.raise_signal(came[0])
+
+
+def yielded_after(source: Iterator[Any] | None, stop: BaseException) -> Iterator[Any]:
+    """Values that a generator yields after the exception `stop` is thrown into it; none if it has ended."""
+    if isinstance(source, Generator):
+        with contextlib.suppress(StopIteration, type(stop)):
+            yield source.throw(stop)
+            yield from source

@@ -1,0 +1,90 @@
+"""Values of a suite of items that a later run is compared with: from the statistic `anchors` to a card and back."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import KEYS
+from rubric_order.base.readouts import READ
+
+NAME = "anchors"  # the statistic
+QUANTITIES = ("score", "order", "ends", "failed")  # of which each group has a mean, see the statistic
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """Means of each group of a suite of items in one run.
+
+    Attributes:
+        suite: digest of items, groups, orderings and repeats; runs of one suite can be compared.
+        items: number of items of each group, shape (n_groups,), in the order of the groups' ids.
+        values: by readout and quantity the mean of each group, shape (n_groups,); NaN where it has none.
+        names: ids of the items of each group, by its id; empty where they are not known.
+    """
+
+    suite: str
+    items: np.ndarray
+    values: Mapping[tuple[str, str], np.ndarray]
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The anchors as JSON has them: what is not known is None."""
+        values: dict[str, dict[str, list[float | None]]] = {}
+        for (readout, quantity), means in self.values.items():
+            listed = [None if math.isnan(mean) else mean for mean in means.tolist()]
+            values.setdefault(str(readout), {})[quantity] = listed
+        names = {"names": {group: list(items) for group, items in self.names.items()}} if self.names else {}
+        return {"suite": self.suite, "items": self.items.tolist(), "values": values, **names}
+
+    def without_names(self) -> "Anchors":
+        """The anchors without names of items."""
+        return Anchors(self.suite, self.items, self.values)
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any], where: object) -> "Anchors":
+        """Anchors from what `to_dict` made of them.
+
+        Args:
+            content: see ``summary.schema.json``.
+            where: names the file in errors.
+
+        Raises:
+            InputError: a quantity is unknown, or does not have a value for each group; or names are of other groups.
+        """
+        items = np.array(content["items"], dtype=int)
+        values = {}
+        for readout, quantities in content["values"].items():
+            for quantity, means in quantities.items():
+                place = f"{where}: anchors: values: {readout}: {quantity}"
+                if readout not in READ or quantity not in QUANTITIES:
+                    raise InputError(f"{place:.200}: unknown; expected hard or soft, and {', '.join(QUANTITIES)}")
+                if len(means) != len(items):
+                    raise InputError(f"{place}: {len(means)} values; expected one for each of {len(items)} groups")
+                values[readout, quantity] = np.array([math.nan if mean is None else mean for mean in means])
+        names = content.get("names", {})
+        if names and [len(items_of) for items_of in names.values()] != items.tolist():
+            raise InputError(f"{where}: anchors: names: expected the items of each of {len(items)} groups")
+        return cls(content["suite"], items, values, names)
+
+
+def gather(table: pd.DataFrame | None) -> dict[tuple[Any, ...], Anchors]:
+    """The anchors of each group of reads, by the values of `KEYS`; none without the statistic."""
+    if table is None:
+        return {}
+    anchors = {}
+    for key, rows in table.groupby(KEYS, sort=False):
+        values: dict[tuple[str, str], np.ndarray] = {}
+        items: np.ndarray = np.zeros(0, dtype=int)
+        names: dict[str, list[str]] = {}
+        for (readout, quantity), part in rows.groupby(["readout", "quantity"], sort=False):
+            values[str(readout), str(quantity)] = part["estimate"].to_numpy(dtype=float)
+            items = part["n_items"].to_numpy(dtype=int)
+            names = dict(zip(part["group_id"].astype(str), map(json.loads, part["items"]), strict=True))
+        anchors[tuple(key)] = Anchors(str(rows["suite"].iloc[0]), items, values, names)
+    return anchors

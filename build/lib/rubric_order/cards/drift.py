@@ -1,0 +1,224 @@
+"""Drift of a judge from a baseline over the runs of a gate: what changed, by how much, and whether that is known.
+
+All runs read the same items in the same orderings. Compared are the means of groups of items: the mean score, the
+effect of the usual ordering, the selections at the ends, the share of reads without a score, and the distance of each
+group's score from its baseline, which shows changes that cancel over groups. The last runs are set against those before
+by permuting runs within groups (`run_changes`); all tests of all runs of a gate together find a change in a judge that
+has none in at most `LEVEL` of all gates.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.base.readouts import Readout
+from rubric_order.cards.anchors import Anchors
+from rubric_order.methods.uncertainty import run_changes
+
+LEVEL = 0.05  # of all tests of all runs of a gate together
+SCORE, ORDER, ENDS, FAILED, DISTANCE = "score", "order", "ends", "failed", "distance"
+POINTS, SHARE = "points", "share"
+QUANTITIES = {
+    SCORE: ("mean score", POINTS),
+    ORDER: ("usual ordering less all orderings", POINTS),
+    ENDS: ("first less last position", SHARE),
+    FAILED: ("reads without a score", SHARE),
+    DISTANCE: ("distance of groups from the baseline", POINTS),
+}  # in words, and their units
+READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " (probabilities)"}
+
+
+class Drift(NamedTuple):
+    """Change of one quantity, by the comparison that shows it most.
+
+    Attributes:
+        quantity: one of `QUANTITIES`. readout: ``hard`` or ``soft``.
+        latest: runs at the end that are compared with those before. n_runs: runs in all, with the baseline.
+        estimate: the last runs less those before; NaN where no group has both.
+        low, high: interval. The intervals of all quantities, comparisons and runs together hold at `LEVEL`.
+        p: p-value of no change, adjusted for all quantities, comparisons and runs.
+        n_groups: groups that are compared.
+        can_tell: whether any values of so many groups and runs could show a change.
+    """
+
+    quantity: str
+    readout: str
+    latest: int
+    n_runs: int
+    estimate: float
+    low: float
+    high: float
+    p: float
+    n_groups: int
+    can_tell: bool
+
+    @property
+    def changed(self) -> bool:
+        """True where the test finds a change."""
+        return self.p <= LEVEL
+
+    @property
+    def same(self) -> bool:
+        """True where all runs have the same values, so that nothing says how far others could lie apart."""
+        return self.estimate == 0 and self.low == self.high == 0
+
+    @property
+    def label(self) -> str:
+        """The quantity in words."""
+        return f"{QUANTITIES[self.quantity][0]}{READ_AS[self.readout]}"
+
+    @property
+    def words(self) -> str:
+        """The change as people read it, with the runs that are compared."""
+        if math.isnan(self.estimate):
+            return "not known"
+        if self.same:
+            return f"the same in all {self.n_runs} runs"
+        return f"{self.direction}{self.size}, {self.compared}, {self.p_words}"
+
+    @property
+    def direction(self) -> str:
+        """Sign of a change of distance in words; empty for other quantities, whose sign says all."""
+        if self.quantity != DISTANCE:
+            return ""
+        return "nearer than before, " if self.estimate < 0 else "farther than before, "
+
+    @property
+    def narrowest(self) -> float:
+        """Half of the interval's width: an interval around no drift at all would reach so far."""
+        return (self.high - self.low) / 2
+
+    @property
+    def size(self) -> str:
+        """Estimate and interval as people read them."""
+        if math.isnan(self.estimate):
+            return "not known"
+        unit = QUANTITIES[self.quantity][1]
+        scale, form, sign = (1.0, ".3f", "points") if unit == POINTS else (100.0, ".1f", "percentage points")
+        ends = [f"{scale * value:+z{form}}" for value in (self.estimate, self.low, self.high)]
+        return f"{ends[0]} [{ends[1]}, {ends[2]}] {sign}"
+
+    @property
+    def p_words(self) -> str:
+        """The adjusted p-value as people read it."""
+        return "p < 0.001" if self.p < 0.001 else f"p = {self.p:.3f}" if self.p < 1 else "p = 1"
+
+    @property
+    def compared(self) -> str:
+        """Runs that are compared."""
+        before = self.n_runs - self.latest
+        last = "this run" if self.latest == 1 else f"the last {self.latest} runs"
+        if self.quantity == DISTANCE:
+            return f"{last} and the {_runs(before)} since the baseline"
+        if before == 1:
+            return f"{last} and the baseline"
+        return f"{last} and the {_runs(before)} before"
+
+
+def drifts(
+    baseline: Anchors, runs: Sequence[Anchors], *, n_cards: int = 1, daily: bool = True, levels: int = 10
+) -> list[Drift]:
+    """Drift of each quantity, after the last of some runs.
+
+    Args:
+        baseline: the first run. runs: those after it, oldest first, of the same suite.
+        n_cards: cards that the gate looks at, which share the level.
+        daily: whether runs are looked at one after the other, so that the level is for all of them, past and to come;
+            else
+            the whole level is for this one look.
+        levels: score levels, which bound what is in points.
+
+    Returns:
+        One for each quantity that two runs have.
+
+    Raises:
+        ValueError: there is no run.
+    """
+    if not runs:
+        raise ValueError("expected a run after the baseline")
+    series = dict(_series([baseline, *runs]))
+    tests = {key: run_changes.latest(len(values)) for key, values in series.items()}
+    n_tests = n_cards * sum(_sides(quantity) * len(windows) for (_, quantity), windows in tests.items())
+    share = run_changes.spending(len(runs)) if daily else 1.0
+    weights: np.ndarray = baseline.items.astype(float)
+    return [
+        _drift(key, values, weights, tests[key], share / max(n_tests, 1), levels)
+        for key, values in series.items()
+        if tests[key]
+    ]
+
+
+def moved(baseline: Anchors, runs: Sequence[Anchors], drift: Drift) -> np.ndarray:
+    """Change of each group in the comparison of a drift: of its mean score, where that is a distance.
+
+    Args:
+        baseline, runs: see `drifts`.
+        drift: one of theirs.
+
+    Returns:
+        Shape (n_groups,): mean of the last runs less that of those before; NaN where one of them has no value.
+    """
+    quantity = SCORE if drift.quantity == DISTANCE else drift.quantity
+    values = _stacked([baseline, *runs], (drift.readout, quantity))
+    return _mean(values[-drift.latest :]) - _mean(values[: -drift.latest])
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Mean over runs of what is known, shape (n_groups,)."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
+
+
+def _sides(quantity: str) -> int:
+    """Directions in which a quantity is tested: a distance can only grow."""
+    return 1 if quantity == DISTANCE else 2
+
+
+def _drift(
+    key: tuple[str, str], values: np.ndarray, weights: np.ndarray, windows: list[int], share: float, levels: int
+) -> Drift:
+    """The comparison of a quantity whose p-value is smallest; of equal ones that of all runs since the baseline."""
+    readout, quantity = key
+    differences = [run_changes.difference(values, weights, latest) for latest in reversed(windows)]
+    one_sided = [diff.greater if quantity == DISTANCE else min(diff.greater, diff.less) for diff in differences]
+    best = int(np.argmin(one_sided))
+    chosen = differences[best]
+    reach = {POINTS: levels - 1.0, SHARE: 1.0}[QUANTITIES[quantity][1]] * (1.0 if quantity in (SCORE, FAILED) else 2.0)
+    low, high = run_changes.interval(values, weights, chosen.latest, 2 * LEVEL * share, reach=reach)
+    least = min(run_changes.smallest(len(values), diff.latest, diff.n_groups) for diff in differences)
+    return Drift(
+        quantity,
+        readout,
+        chosen.latest,
+        len(values),
+        chosen.estimate,
+        low,
+        high,
+        min(1.0, one_sided[best] / share),
+        chosen.n_groups,
+        least / share <= LEVEL,
+    )
+
+
+def _series(runs: Sequence[Anchors]) -> Iterator[tuple[tuple[str, str], np.ndarray]]:
+    """By readout and quantity the values of all runs, shape (n_runs, n_groups); distances have no baseline."""
+    keys = dict.fromkeys(key for run in runs for key in run.values)
+    for key in keys:
+        yield key, _stacked(runs, key)
+    scores = [key for key in keys if key[1] == SCORE]
+    if scores and len(runs) > 1:
+        readout = scores[-1][0]  # probabilities, where they are known, hold less noise
+        values = _stacked(runs, (readout, SCORE))
+        yield (readout, DISTANCE), np.abs(values[1:] - values[0])
+
+
+def _stacked(runs: Sequence[Anchors], key: tuple[str, str]) -> np.ndarray:
+    nothing = np.full(len(runs[0].items), np.nan)
+    return np.stack([run.values.get(key, nothing) for run in runs])
+
+
+def _runs(count: int) -> str:
+    return "run" if count == 1 else f"{count} runs"

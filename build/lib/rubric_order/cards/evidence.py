@@ -1,0 +1,438 @@
+"""Evidence that statistics give on one group of reads, gathered from their tables."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.gold import HUMAN
+from rubric_order.base.intervals import UNKNOWN, Interval
+from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.cards import spread as spreads
+from rubric_order.methods.position import order_tests, uniformity
+from rubric_order.methods.uncertainty import cluster_robust, equivalence
+
+# The statistics that a card is made from; the first says which cards there are.
+STATISTICS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence", spreads.NAME)
+# Read too where there are human scores, or competing candidates; no verdict depends on them.
+OPTIONAL = ("human_agreement", "strategy_comparison", "rank_reversal")
+# Columns that cards are made from.
+SELECTORS = ("readout", "quantity", "position", "criterion", "baseline", "other", "comparison", "level", "method")
+SIZES = ("n_items", "n_clusters", "n_prompts", "n_orderings", "k", "k_other", "temperature")
+VALUES = ("estimate", "ci_low", "ci_high", "low", "high", "margin", "verdict", "chance")
+TESTED = ("p", "p_cluster", "p_rotation", "p_order", "flag", "saturated", "se", "df", "confidence")
+LABELLED = ("gold", "known_from")
+USED = (*SELECTORS, *SIZES, *VALUES, *TESTED, *LABELLED)
+Rows = list[Row]
+ByKey = dict[tuple[Any, ...], Rows]  # rows of estimates by `KEYS`
+# Columns of `decisiveness` that evidence takes as they are, by type.
+PLAIN = {
+    int: ("n_items", "n_groups", "n_reads", "n_failed", "n_orderings", "fewest", "most"),
+    bool: ("shared", "balanced", "crossed"),
+    float: ("commonest_share", "discordant_share", "top_probability", "effective_groups", "heaviest_group"),
+}
+CLUSTER = "group"
+EQUALLY_PROBABLE = 1.01  # mean of the largest probability, as a multiple of 1/n, of a judge that says nothing
+MUCH_LESS = 0.9  # share of the groups; fewer effective ones are worth a word
+USUAL = ("single", "fixed")  # strategies of the usual ordering
+
+
+@dataclass(frozen=True)
+class Small:
+    """Verdict on whether an effect is shown to be smaller than a margin.
+
+    Attributes:
+        verdict: see `methods.uncertainty.equivalence.verdict`; empty where there is no such effect.
+        worst: the effect that is least shown to be small.
+    """
+
+    verdict: str = ""
+    margin: float = math.nan
+    worst: Interval = UNKNOWN
+
+    @property
+    def shown(self) -> bool:
+        return self.verdict == equivalence.SHOWN
+
+
+@dataclass(frozen=True)
+class ReadoutResults:
+    """Results of one readout of some reads.
+
+    Attributes:
+        shares: of each position, from the first to the last; empty where scores keep their positions.
+        v: Cramer's V of the shares. p_selection: of equal shares.
+        preference: of each position in log-odds; NaN where it cannot be told. p_preference: of all being 0.
+        interaction: what the highest score gains at the last position and the lowest at the first, beside what
+            positions are worth to all scores, in log-odds. p_interaction: of it being 0.
+        usual: the usual ordering's mean score less the mean over orderings. p_usual: of its being 0. largest_gap:
+            between two orderings, and what chance makes of it. p_points: of no mean effect of the order.
+        small_points, small_log_odds, small_interaction: whether these are shown to be small.
+        preference_errors, interaction_error, shift_errors: standard errors, the last ones of each ordering's mean score
+            less the mean of all; NaN where they are not known.
+        saturated: whether the scores leave an order nothing to change.
+    """
+
+    name: Readout
+    shares: tuple[Interval, ...] = ()
+    v: Interval = UNKNOWN
+    p_selection: float = math.nan
+    preference: tuple[Interval, ...] = ()
+    p_preference: float = math.nan
+    interaction: Interval = UNKNOWN
+    p_interaction: float = math.nan
+    usual: Interval = UNKNOWN
+    p_usual: float = math.nan
+    largest_gap: float = math.nan
+    gap_by_chance: float = math.nan
+    p_points: float = math.nan
+    small_points: Small = Small()
+    small_log_odds: Small = Small()
+    small_interaction: Small = Small()
+    preference_errors: tuple[float, ...] = ()
+    interaction_error: float = math.nan
+    shift_errors: tuple[float, ...] = ()
+    saturated: bool = False
+
+    @property
+    def tests(self) -> dict[str, float]:
+        """p-values of the tests of this readout that could be made, see `order_tests.TESTS`."""
+        p = (self.p_selection, self.p_preference, self.p_interaction, self.p_points, self.p_usual)
+        return {name: value for name, value in zip(order_tests.TESTS, p, strict=True) if not math.isnan(value)}
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Agreement of a judge with people, by Pearson's r over all items, and what the order and averaging do to it.
+
+    Attributes:
+        usual: r of one read in the usual ordering; unknown where no strategy reads in it.
+        single: mean r of one read in each of the orders, over the items that the usual ordering has scored.
+        mean: r of the mean of all reads of an item.
+        order: `single` less `usual`. averaging: r of the mean less `single`.
+        reliability: of the mean of several people's scores; unknown where one person rated.
+        n_items: that have a human score.
+        gold: kind of label in the place of people's scores, see module `gold`.
+        expected: r of the mean expected score of an item, where `mean` is of written ones and both are known.
+    """
+
+    usual: Interval = UNKNOWN
+    single: float = math.nan
+    mean: Interval = UNKNOWN
+    order: Interval = UNKNOWN
+    averaging: Interval = UNKNOWN
+    reliability: Interval = UNKNOWN
+    n_items: int = 0
+    gold: str = HUMAN
+    expected: Interval = UNKNOWN
+
+    @property
+    def ceiling(self) -> float:
+        """r of a judge that errs in nothing, with scores of these people: the root of their reliability."""
+        return math.sqrt(self.reliability.estimate) if self.reliability.estimate > 0 else math.nan
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """Frequency of another best candidate after averaging over orderings than in the usual ordering.
+
+    Attributes:
+        flip: share of the prompts in which no candidate is among the best of both.
+        excess: what that is above the noise of few reads, where it can be told.
+        usual_reads: reads of an item in the usual ordering.
+        n_prompts: that have competing candidates.
+    """
+
+    flip: Interval = UNKNOWN
+    excess: Interval = UNKNOWN
+    usual_reads: int = 0
+    n_prompts: int = 0
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Evidence on one group of reads.
+
+    Attributes:
+        keys: values of `keys.KEYS`.
+        others: columns of `decisiveness.estimate`; `effective_groups` and `heaviest_group` say how unequal groups are.
+        hard, soft: readouts; None where there is none.
+        known_share: of the reads whose option probabilities are known.
+        drawn: whether answers are drawn from the option probabilities, see `order_tests.drawn_as_they_are`.
+        exponent: interval of the power that says so.
+        detectable_v: the smallest V that such a study finds with 80% power, by the main readout.
+        agreement, rankings: by the main readout; None where there are no human scores, or no candidates that compete.
+        spread: what orderings do to single items.
+        failures: number of reads without a score by reason, the commonest first.
+    """
+
+    keys: dict[str, Any]
+    n_items: int
+    n_groups: int
+    n_reads: int
+    n_failed: int
+    n_orderings: int
+    fewest: int
+    most: int
+    shared: bool
+    balanced: bool
+    crossed: bool
+    commonest_score: int | None
+    commonest_share: float
+    discordant_share: float
+    top_probability: float
+    hard: ReadoutResults | None
+    soft: ReadoutResults | None
+    known_share: float = 0.0
+    drawn: bool = False
+    exponent: tuple[float, float] = (math.nan, math.nan)
+    detectable_v: float = math.nan
+    agreement: Agreement | None = None
+    rankings: Rankings | None = None
+    effective_groups: float = math.nan
+    heaviest_group: float = math.nan
+    spread: spreads.Spread = spreads.NOTHING
+    n_copies: int = 0
+    copies: str = ""
+    failures: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:
+        return int(self.keys["n"])
+
+    @property
+    def main(self) -> ReadoutResults:
+        """The readout of what was selected: what was written, where anything was. Without a read it has no results."""
+        return self.hard or self.soft or ReadoutResults(Readout.HARD)
+
+    @property
+    def deciding(self) -> order_tests.Deciding:
+        """The names of the readouts that decide the verdict."""
+        known_share = self.known_share if self.soft else 0.0
+        hard = self.hard is not None
+        return order_tests.deciding(hard=hard, known=known_share, drawn=self.drawn, crossed=self.crossed)
+
+    @property
+    def log_odds(self) -> ReadoutResults:
+        """The readout that decides what is in log-odds."""
+        return (self.soft if self.deciding.log_odds == Readout.SOFT else self.hard) or self.main
+
+    @property
+    def points(self) -> ReadoutResults:
+        """The readout that decides what is in points."""
+        return (self.soft if self.deciding.points == Readout.SOFT else self.hard) or self.main
+
+    @property
+    def tests(self) -> dict[order_tests.Test, float]:
+        """p-values of the tests that decide by readout and test, after Holm's adjustment for their number."""
+        p = {(readout.name, name): value for readout in self.readouts for name, value in readout.tests.items()}
+        return order_tests.adjusted(p, self.n, self.deciding)
+
+    @property
+    def readouts(self) -> tuple[ReadoutResults, ...]:
+        return tuple(readout for readout in (self.hard, self.soft) if readout)
+
+    @property
+    def saturated(self) -> bool:
+        """True where the scores leave an order next to nothing to change, by the main readout."""
+        return self.main.saturated or self.commonest_share >= uniformity.COMMONEST
+
+    @property
+    def says_nothing(self) -> bool:
+        """True where every score has the same probability in all reads, or as good as: the text has not been read."""
+        return self.soft is not None and self.top_probability <= EQUALLY_PROBABLE / self.n
+
+    @property
+    def unequal(self) -> bool:
+        """True where groups are so unequal that they say clearly less than as many equal ones."""
+        return self.effective_groups < MUCH_LESS * self.n_groups
+
+    @property
+    def independent_groups(self) -> float:
+        """Number of groups that limits count: that of equal ones which would say as much, where it is known."""
+        return self.n_groups if math.isnan(self.effective_groups) else self.effective_groups
+
+    @property
+    def failed_share(self) -> float:
+        asked = self.n_reads + self.n_failed
+        return self.n_failed / asked if asked else math.nan
+
+
+def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
+    """The evidence about each group of reads of strategies that are read in several orderings, by `KEYS`.
+
+    Args:
+        statistics: tables of `STATISTICS` by name, and of `OPTIONAL` where they are there.
+    """
+    tables = {name: statistics[name] for name in (*STATISTICS[1:], *OPTIONAL) if name in statistics}
+    parts = {name: _by_key(table) for name, table in tables.items()}
+    for row in statistics[STATISTICS[0]].to_dict("records"):
+        key = tuple(row[name] for name in KEYS)
+        own = {name: groups.get(key) for name, groups in parts.items() if name in STATISTICS}
+        score, main = row["commonest_score"], Readout.HARD if row["n_reads"] else Readout.SOFT
+        temperature = float(_first(own["position_preference"] or [], "temperature"))
+        plain: Row = {name: kind(row[name]) for kind, columns in PLAIN.items() for name in columns}
+        yield Evidence(
+            keys={name: row[name] for name in KEYS},
+            **plain,
+            commonest_score=None if pd.isna(score) else int(score),
+            hard=_readout(Readout.HARD, own) if row["n_reads"] else None,
+            soft=_readout(Readout.SOFT, own) if not pd.isna(row["top_probability"]) else None,
+            known_share=float(row["known_share"]),
+            drawn=order_tests.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature),
+            exponent=(float(row["exponent_low"]), float(row["exponent_high"])),
+            detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
+            agreement=_agreement(key, parts, main),
+            rankings=_rankings(key, parts, main),
+            spread=spreads.gather(own.get(spreads.NAME)),
+            n_copies=int(row.get("n_copies", 0)),
+            copies=str(row.get("copies", "")),
+            failures=json.loads(row.get("failures") or "{}"),
+        )
+
+
+def _by_key(table: pd.DataFrame) -> ByKey:
+    """The rows of each key, as plain values: of a thousand small tables each costs more than what is in it."""
+    if "cluster" in table:
+        table = table[table["cluster"] == CLUSTER]
+    rows_by_key: ByKey = {}
+    used = [*KEYS, *(name for name in USED if name in table)]
+    columns = [table[name].astype(object).where(table[name].notna(), math.nan).tolist() for name in used]
+    for values in zip(*columns, strict=True):
+        rows_by_key.setdefault(values[: len(KEYS)], []).append(
+            dict(zip(used[len(KEYS) :], values[len(KEYS) :], strict=True))
+        )
+    return rows_by_key
+
+
+def _agreement(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -> Agreement | None:
+    of = {"readout": readout, "criterion": EVERY}
+    rows = parts.get("human_agreement", {}).get(key)
+    mean = _one(rows, **of, quantity="pearson")
+    if not mean.known:
+        return None
+    values: Row = {"mean": mean, "reliability": _one(rows, **of, quantity="human_reliability")}
+    first = _rows(rows, **of)[0]
+    values |= {"n_items": int(first["n_items"]), "gold": str(first.get("gold", HUMAN))}
+    if readout == Readout.HARD:
+        values["expected"] = _one(rows, readout=Readout.SOFT, criterion=EVERY, quantity="pearson")
+    compared = parts.get("strategy_comparison", {}).get(key)
+    for baseline in USUAL:
+        order, averaging, of_usual = (
+            _one(compared, **of, baseline=baseline, quantity=name)
+            for name in ("order", "averaging", "averaging_baseline")
+        )
+        usual = _one(parts["human_agreement"].get(_with_strategy(key, baseline)), **of, quantity="pearson")
+        # One read in the usual ordering; of several, what averaging them adds is taken off, and no interval is known.
+        if order.known and usual.known:
+            one = usual if baseline == "single" else Interval(usual.estimate - of_usual.estimate)
+            single = one.estimate + order.estimate
+            return Agreement(**values, usual=one, single=single, order=order, averaging=averaging)
+    return Agreement(**values)
+
+
+def _rankings(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -> Rankings | None:
+    reversals, own = parts.get("rank_reversal", {}), key[KEYS.index("strategy")]
+    for usual in USUAL:
+        # A pair of strategies has one row, in either order.
+        for strategy, other, usual_reads in ((own, usual, "k_other"), (usual, own, "k")):
+            part = reversals.get(_with_strategy(key, strategy))
+            of = {"readout": readout, "other": other, "quantity": "top1_flip"}
+            between = _rows(part, **of, comparison="between")
+            flip = Interval.of(between[0]) if between else UNKNOWN
+            if flip.known:
+                row, excess = between[0], _one(part, **of, comparison="excess")
+                return Rankings(flip, excess, int(row[usual_reads]), int(row["n_prompts"]))
+    return None
+
+
+def _with_strategy(key: tuple[Any, ...], strategy: str) -> tuple[Any, ...]:
+    return tuple(strategy if name == "strategy" else value for name, value in zip(KEYS, key, strict=True))
+
+
+def _rows(part: Rows | None, **values: object) -> Rows:
+    """The rows that have some values."""
+    return [row for row in part or () if all(row[name] == value for name, value in values.items())]
+
+
+def _one(part: Rows | None, **values: object) -> Interval:
+    """The estimate with these values; unknown where there is none."""
+    rows = _rows(part, **values)
+    return Interval.of(rows[0]) if rows else UNKNOWN
+
+
+def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
+    rows = {statistic: _rows(part, readout=name) for statistic, part in own.items()}
+    values: dict[str, Any] = {}
+    if part := rows.get("position_selection"):
+        values |= _selection(part)
+    if part := rows.get("position_preference"):
+        values["preference"] = tuple(map(Interval.of, _by_position(part, "preference")))
+        # Where one position is always chosen its preference may have no bound, and a penalised estimate has one.
+        if any(cluster_robust.SEPARATED in str(row["flag"]) for row in part):
+            values["preference"] = (UNKNOWN,) * len(values["preference"])
+        values["p_preference"] = _first(_rows(part, quantity="no_preference"), "p_cluster")
+        values["interaction"] = _one(part, quantity="interaction")
+        values["p_interaction"] = _first(_rows(part, quantity="interaction"), "p")
+        values["preference_errors"] = tuple(float(row["se"]) for row in _by_position(part, "preference"))
+        values["interaction_error"] = float(_first(_rows(part, quantity="interaction"), "se"))
+        values["saturated"] = values.get("saturated", False) or "saturated" in str(part[0]["flag"])
+    if part := rows.get("score_effects"):
+        gap, test = (_rows(part, quantity=quantity) for quantity in ("largest_gap", "order_test"))
+        values["usual"] = _one(part, quantity="usual_minus_balanced")
+        values["p_usual"] = float(_first(_rows(part, quantity="usual_minus_balanced"), "p_order"))
+        values |= {"largest_gap": _first(gap, "estimate"), "gap_by_chance": _first(gap, "chance")}
+        values["p_points"] = _first(test, "p_order")
+        values["shift_errors"] = _errors(_rows(part, quantity="ordering"))
+        flag = str(_first(test, "flag", ""))
+        values["saturated"] = values.get("saturated", False) or "saturated" in flag or "no variation" in flag
+    if part := rows.get("equivalence"):
+        values |= {f"small_{name}": _small(part, name) for name in ("points", "log_odds", "interaction")}
+        test = _rows(rows.get("score_effects"), quantity="order_test")
+        same = "no variation" in str(_first(test, "flag", ""))
+        if name == Readout.SOFT and same and _first(test, "n_clusters") >= uniformity.FEW_CLUSTERS:
+            # The expected score of every item is the same in all orderings: that is the smallest shift there is.
+            values["small_points"] = Small(equivalence.SHOWN, values["small_points"].margin, Interval(0.0, 0.0, 0.0))
+    return ReadoutResults(name, **values)
+
+
+def _selection(part: Rows) -> dict[str, Any]:
+    test = _rows(part, quantity="chi2")
+    # With fewer clusters than `ENOUGH_CLUSTERS` both tests must agree.
+    p = [_first(test, column) for column in ("p_cluster", "p_rotation")]
+    return {
+        "shares": tuple(map(Interval.of, _by_position(part, "share"))),
+        "v": _one(part, quantity="cramers_v"),
+        "p_selection": max([value for value in p if not math.isnan(value)], default=math.nan),
+        "saturated": bool(part[0]["saturated"]),
+    }
+
+
+def _errors(rows: Rows) -> tuple[float, ...]:
+    """Standard errors behind intervals of Student's t; NaN where there is no interval."""
+    if not rows:
+        return ()
+    low, high, df = (np.array([row[name] for row in rows], dtype=float) for name in ("ci_low", "ci_high", "df"))
+    return tuple(equivalence.error_of_interval(low, high, df, float(rows[0]["confidence"])).tolist())
+
+
+def _by_position(part: Rows, quantity: str) -> Rows:
+    return sorted(_rows(part, quantity=quantity), key=lambda row: row["position"])
+
+
+def _first(rows: Rows, column: str, default: object = math.nan) -> Any:
+    return rows[0][column] if rows else default
+
+
+def _small(part: Rows, quantity: str) -> Small:
+    rows = _rows(part, quantity=quantity)
+    if not rows:
+        return Small()
+    row = rows[0]
+    return Small(row["verdict"], float(row["margin"]), Interval(*(float(row[e]) for e in ("estimate", "low", "high"))))

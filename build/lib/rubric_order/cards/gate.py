@@ -1,0 +1,318 @@
+"""Cards of a run against those of a baseline: the findings of ``rubric-order check --baseline``.
+
+A change that the tests of `drift` find is a failure, of whichever size. Where a largest drift of the mean score is
+given, the mean score is compared with it instead, as other limits are: kept where the whole interval lies inside. A
+change that was found in an earlier run stays a failure until there is a new baseline, since later runs are compared
+with all before, and those then hold the changed judge.
+
+Reads count once. Reads that equal those of an earlier run, to the last digit of all means, are a copy of them unless
+the caller says that the judge was asked anew: a copy is no evidence, and a few copies would look like a change.
+"""
+
+import datetime
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rubric_order.base.errors import InputError
+from rubric_order.cards import drift as drifts
+from rubric_order.cards import history
+from rubric_order.cards.anchors import Anchors
+from rubric_order.cards.limits import CANNOT_TELL, FAILED, PASSED, Finding, name
+
+Card = Mapping[str, Any]
+SAME = ("dataset", "study", "strategy", "profile", "condition", "n_levels")  # keys in which cards of two runs agree
+EARLIER = "no change in earlier runs"
+MOST = 3  # groups, or names, that a message lists
+
+
+class Checked(NamedTuple):
+    """Outcome of a run against its baseline.
+
+    Attributes:
+        findings: one for each quantity of each card, and for changes that earlier runs have found.
+        runs: the history with this run; as it was where the reads are counted already.
+        drifts: of each card, by its name, each quantity.
+        notes: sentences on how the run was counted.
+    """
+
+    findings: list[Finding]
+    runs: list[history.Run]
+    drifts: dict[str, list[drifts.Drift]]
+    notes: list[str]
+
+
+def check(
+    cards: Sequence[Card],
+    baseline: Sequence[Card],
+    runs: Sequence[history.Run],
+    *,
+    where: object,
+    baseline_where: object,
+    run: str | None = None,
+    daily: bool = True,
+    max_drift: float | None = None,
+    new_reads: bool = False,
+) -> Checked:
+    """Compare the cards of a run with those of a baseline.
+
+    Args:
+        cards, baseline: see `summary.read`.
+        runs: the history.
+        where, baseline_where: name the two files in errors.
+        run: name of the run; its time by default.
+        daily: see `drift.drifts`.
+        max_drift: largest drift of the mean score, in points.
+        new_reads: whether the judge was asked anew, so that reads count although they equal those of an earlier run.
+
+    Raises:
+        InputError: a card has no anchors, or the baseline has none of its suite.
+    """
+    partners: dict[str, tuple[Card, Card, Anchors]] = {}
+    for card in cards:
+        own = anchors_of(card, where)
+        other = _partner(card, own, baseline, where, baseline_where)
+        key = name(other)
+        if key in partners:
+            raise InputError(f"{where}: two cards are compared with {key!r:.100} of {baseline_where}; expected one")
+        partners[key] = card, other, own
+    seen = {
+        key: history.Seen(judge=card["judge"], anchors=own.without_names().to_dict())
+        for key, (card, _, own) in partners.items()
+    }
+    first = {
+        key: history.Seen(judge=other["judge"], anchors=anchors_of(other, baseline_where).without_names().to_dict())
+        for key, (_, other, _) in partners.items()
+    }
+    place = _place(runs, seen, first, run, new_reads)
+    findings: list[Finding] = []
+    by_card: dict[str, list[drifts.Drift]] = {}
+    for key, (card, other, own) in partners.items():
+        anchors = [Anchors.of(past.cards[key].anchors, "history") for past in place.before if key in past.cards]
+        before = anchors_of(other, baseline_where)
+        changes = drifts.drifts(
+            before,
+            [*anchors, own],
+            n_cards=len(cards),
+            daily=daily,
+            levels=int(card.get("n_levels", 10)),
+        )
+        label = name(card) + (f", baseline {other['judge']}" if other["judge"] != card["judge"] else "")
+        groups = list(own.names or before.names)
+        outcomes = [
+            _with_groups(_finding(label, change, max_drift), groups, drifts.moved(before, [*anchors, own], change))
+            for change in changes
+        ]
+        seen[key].failed = [
+            change.label for change, finding in zip(changes, outcomes, strict=True) if finding.outcome == FAILED
+        ]
+        findings += outcomes
+        found_now = place.name if seen[key].failed else None
+        findings += _earlier(
+            label, [(past, past.cards[key]) for past in place.others if key in past.cards and past.run != found_now]
+        )
+        by_card[label] = changes
+    if place.counted:
+        return Checked(findings, list(runs), by_card, place.notes)
+    time = datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
+    line = history.Run(run=place.name or time, time=time, baseline=history.digest(baseline), cards=place.kept | seen)
+    return Checked(findings, history.with_run(runs, line), by_card, place.notes)
+
+
+class _Place(NamedTuple):
+    """Place of a run in the history.
+
+    Attributes:
+        name: of the run; None for its time.
+        before: runs that it is compared with. others: those whose findings stay: all but a run that it replaces.
+        kept: cards of a run of its name that are not checked now.
+        counted: whether its reads are in the history, or in the baseline, already.
+        notes: see `Checked`.
+    """
+
+    name: str | None
+    before: Sequence[history.Run]
+    others: Sequence[history.Run]
+    kept: dict[str, history.Seen]
+    counted: bool
+    notes: list[str]
+
+
+def _place(
+    runs: Sequence[history.Run],
+    seen: Mapping[str, history.Seen],
+    first: Mapping[str, history.Seen],
+    run: str | None,
+    new_reads: bool,
+) -> _Place:
+    """Place of a run: that of the run, or of the baseline, whose reads it has, or the last one.
+
+    A run of the same name is replaced, unless it found a change: that stays, and this run is a further attempt.
+    """
+    for number, past in enumerate(runs):
+        if (not new_reads or history.is_attempt(past.run, run)) and _equal(seen, past.cards):
+            return _Place(past.run, runs[:number], runs, {}, True, [_copy(f"run {past.run}")])
+    if not new_reads and _equal(seen, first):
+        return _Place(run, [], runs, {}, True, [_copy("the baseline")])
+    named = next((past for past in runs if past.run == run), None)
+    if named is None:
+        return _Place(run, runs, runs, {}, False, [])
+    if any(named.cards[key].failed for key in seen if key in named.cards):
+        attempt = history.attempt(named.run, {past.run for past in runs})
+        note = f"Run {named.run} found a change, which stays found: these reads count as run {attempt}."
+        return _Place(attempt, runs, runs, {}, False, [note])
+    others = [other for other in runs if other is not named]
+    kept = {key: card for key, card in named.cards.items() if key not in seen}
+    replaced = len(kept) < len(named.cards)
+    notes = [f"Run {named.run} is checked again: new reads replace its earlier ones."] if replaced else []
+    return _Place(run, others, others, kept, False, notes)
+
+
+def _equal(seen: Mapping[str, history.Seen], past: Mapping[str, history.Seen]) -> bool:
+    """True where all cards have the values of the same judge in another run."""
+    return all(
+        key in past and (card.judge, card.anchors) == (past[key].judge, past[key].anchors) for key, card in seen.items()
+    )
+
+
+def _copy(of: str) -> str:
+    return (
+        f"The reads are those of {of}, to the last digit, and do not count again. "
+        "If the judge was asked anew and gave the same answers, add --new-reads."
+    )
+
+
+def anchors_of(card: Card, where: object) -> Anchors:
+    """The anchors of a card.
+
+    Raises:
+        InputError: it has none, or they are not complete. `where` names its file.
+    """
+    if "anchors" not in card:
+        raise InputError(
+            f"{where}: card {name(card)!r:.100} has no anchors; expected a summary of this version: make it anew"
+        )
+    return Anchors.of(card["anchors"], where)
+
+
+def _partner(card: Card, own: Anchors, baseline: Sequence[Card], where: object, baseline_where: object) -> Card:
+    """The baseline's card of the same suite; of several that of the same judge."""
+    alike = [other for other in baseline if all(other.get(key) == card.get(key) for key in SAME)]
+    same = [other for other in alike if anchors_of(other, baseline_where).suite == own.suite]
+    if not same:
+        raise InputError(
+            f"{where}: card {name(card)!r:.100}: another suite than in {baseline_where}, which cannot be compared: "
+            f"{_difference(card, own, alike or baseline, baseline_where)}"
+        )
+    of_judge = [other for other in same if other["judge"] == card["judge"]] or same
+    if len(of_judge) > 1:
+        listed = ", ".join(str(other["judge"]) for other in of_judge)
+        raise InputError(
+            f"{where}: card {name(card)!r:.100}: several cards of {baseline_where} have its suite: {listed:.100}; "
+            "expected one of the same judge, or one alone"
+        )
+    return of_judge[0]
+
+
+def _difference(card: Card, own: Anchors, others: Sequence[Card], where: object) -> str:
+    """Difference of a card's suite from that of the card of a baseline that is most like it, in words."""
+    if not others:
+        return "there is no card"
+    other = min(others, key=lambda other: (len(_unlike(card, other)), other["judge"] != card["judge"]))
+    there = anchors_of(other, where)
+    parts = [f"{key} {card.get(key)!r:.40}, there {other.get(key)!r:.40}" for key in _unlike(card, other)]
+    parts += [f"{_size(card, own)}, there {_size(other, there)}", *_names(own, there)]
+    return "; ".join(parts)
+
+
+def _unlike(card: Card, other: Card) -> list[str]:
+    """Keys in which cards differ that agree in runs of one suite."""
+    return [key for key in SAME if other.get(key) != card.get(key)]
+
+
+def _size(card: Card, anchors: Anchors) -> str:
+    """Size of a suite in words."""
+    counts = {"group": len(anchors.items), "item": int(anchors.items.sum())}
+    counts |= {"ordering": card["n_orderings"]} if "n_orderings" in card else {}
+    counts |= {"read": card["n_reads"] + card["n_failed"]} if {"n_reads", "n_failed"} <= card.keys() else {}
+    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items())
+
+
+def _names(own: Anchors, other: Anchors) -> list[str]:
+    """Items that are new, that are missing and that are in another group than in another suite."""
+    if not (own.names and other.names):
+        return ["names of items are not known, since a summary is of an earlier version"]
+    own_groups, groups = (
+        {item: group for group, items in suite.names.items() for item in items} for suite in (own, other)
+    )
+    moved = [item for item in own_groups if item in groups and own_groups[item] != groups[item]]
+    parts = {
+        "new items": [item for item in own_groups if item not in groups],
+        "missing items": [item for item in groups if item not in own_groups],
+        "items in another group": moved,
+    }
+    listed = [f"{about} ({len(items)}): {_first(items)}" for about, items in parts.items() if items]
+    return listed or ["the items are the same, so that their orderings or repeats differ"]
+
+
+def _first(items: Sequence[str]) -> str:
+    return ", ".join(f"{item:.40}" for item in items[:MOST]) + (", ..." if len(items) > MOST else "")
+
+
+def _finding(card: str, drift: drifts.Drift, max_drift: float | None) -> Finding:
+    if max_drift is not None and drift.quantity == drifts.SCORE:
+        inside = -max_drift <= drift.low and drift.high <= max_drift
+        outside = drift.low > max_drift or drift.high < -max_drift
+        outcome = PASSED if inside else FAILED if outside else CANNOT_TELL
+        text = f"drift of the {drift.label} within {max_drift:g} points"
+        return Finding(
+            card, text, outcome, drift.words + (_excluded(drift, max_drift) if outcome == CANNOT_TELL else "")
+        )
+    text = f"no change: {drift.label}"
+    if drift.changed:
+        return Finding(card, text, FAILED, drift.words)
+    if not drift.can_tell:
+        return Finding(card, text, CANNOT_TELL, f"{drift.words}; {_groups(drift)} in so few runs cannot show a change")
+    return Finding(card, text, PASSED, drift.words)
+
+
+def _excluded(drift: drifts.Drift, max_drift: float) -> str:
+    """The drift that a suite of this size can exclude, behind what was found; empty where nothing is known."""
+    if math.isnan(drift.low):
+        return ""
+    excluded = f"; drifts above {_up(max(-drift.low, drift.high))} points are excluded"
+    if drift.narrowest <= max_drift:
+        return excluded
+    return f"{excluded}, and {_groups(drift)} in {drift.n_runs} runs exclude none below {_up(drift.narrowest)}"
+
+
+def _up(points: float) -> str:
+    """Points, rounded up."""
+    return f"{math.ceil(points * 1000) / 1000:.3f}"
+
+
+def _groups(drift: drifts.Drift) -> str:
+    return "1 group" if drift.n_groups == 1 else f"{drift.n_groups} groups"
+
+
+def _with_groups(finding: Finding, groups: Sequence[str], changes: np.ndarray) -> Finding:
+    """The finding; of a change with the groups that moved most, and how many moved up and down."""
+    if finding.outcome != FAILED or not groups:
+        return finding
+    most = [place for place in np.argsort(-np.abs(changes), kind="stable")[:MOST] if changes[place]]
+    if not most:
+        return finding
+    listed = ", ".join(f"{groups[place]:.40} ({changes[place]:+.2f})" for place in most)
+    up, down = int((changes > 0).sum()), int((changes < 0).sum())
+    return finding._replace(found=f"{finding.found}; most in {listed}; {up} groups up, {down} down of {len(groups)}")
+
+
+def _earlier(card: str, runs: Sequence[tuple[history.Run, history.Seen]]) -> list[Finding]:
+    """Finding of the first earlier run that found a change."""
+    for run, seen in runs:
+        if seen.failed:
+            text = f"run {run.run} found one: {', '.join(seen.failed)}"
+            return [Finding(card, EARLIER, FAILED, text)]
+    return []

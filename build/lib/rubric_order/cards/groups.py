@@ -1,0 +1,221 @@
+"""Number of groups of items that would tell what a card cannot tell, from the standard errors that its reads have."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rubric_order.base.readouts import Readout
+from rubric_order.cards.evidence import Evidence, ReadoutResults
+from rubric_order.methods.position import order_tests, planning_groups, sampling
+from rubric_order.methods.position.planning_groups import Errors, Needed, Spread
+from rubric_order.methods.uncertainty import distributions
+
+TWICE = "where orderings are read once, what the order does to single items cannot be told from chance"
+SATURATED = "the written scores are saturated"
+BOUNDS = 0.02  # a share of pairs that differ is taken to be so far from 0 and from the most that there can be
+
+
+class Groups(NamedTuple):
+    """Numbers of groups like those that were read.
+
+    Attributes:
+        log_odds, points: for `biased`, by a preference for one position, and a shift by the usual ordering.
+        equivalent: for `equivalent`, of a judge without bias.
+        repeated: the same where each ordering is read twice as often; None where that is not what is missing.
+        effects: the preference and the shift.
+        power: share of such studies that find it.
+    """
+
+    log_odds: Needed
+    points: Needed
+    equivalent: Needed
+    repeated: Needed | None
+    effects: tuple[float, float]
+    power: float
+
+    def content(self) -> dict[str, Any]:
+        """As JSON has it: null is where no number of groups is enough."""
+        return {
+            "groups_for_biased": {"log_odds": _whole(self.log_odds), "points": _whole(self.points)},
+            "groups_for_equivalent": _whole(self.equivalent),
+            "groups_for_equivalent_with_repeats": None if self.repeated is None else _whole(self.repeated),
+        }
+
+
+NOTHING = {"groups_for_biased": None, "groups_for_equivalent": None, "groups_for_equivalent_with_repeats": None}
+
+
+def _whole(needed: Needed) -> int | None:
+    return None if math.isinf(needed.groups) else int(needed.groups)
+
+
+def planned(
+    errors: Errors,
+    margins: tuple[float, float, float],
+    *,
+    effects: tuple[float, float] | None = None,
+    power: float = planning_groups.POWER,
+    like: float = 1.0,
+    repeated: Errors | None = None,
+) -> Groups:
+    """Numbers of groups from errors.
+
+    Args:
+        margins: in log-odds, in points, and of the spread between single items.
+        effects: that are to be found; the first two margins by default.
+        like: groups that say as much as an effective one.
+        repeated: errors where each ordering is read twice as often.
+    """
+    log_odds, points = effects or margins[:2]
+    limits = dict(zip(("margin_log_odds", "margin_points", "margin_spread"), margins, strict=True))
+
+    def of(needed: Needed) -> Needed:
+        return needed._replace(groups=math.ceil(needed.groups * like) if needed.groups < math.inf else math.inf)
+
+    return Groups(
+        of(planning_groups.for_biased(errors, log_odds=log_odds, power=power)),
+        of(planning_groups.for_biased(errors, points=points, power=power)),
+        of(planning_groups.for_equivalent(errors, **limits, power=power)),
+        of(planning_groups.for_equivalent(repeated, **limits, power=power)) if repeated else None,
+        (log_odds, points),
+        power,
+    )
+
+
+def of_reads(
+    evidence: Evidence, *, effects: tuple[float, float] | None = None, power: float = planning_groups.POWER
+) -> Groups | None:
+    """Numbers of groups like those of some reads; None where the reads have no standard errors to go by."""
+    errors = _errors(evidence)
+    if errors is None:
+        return None
+    log_odds, points = evidence.log_odds, evidence.points
+    margins = (log_odds.small_log_odds.margin, points.small_points.margin, evidence.spread.margin)
+    unknown = not evidence.spread.sd.known and not evidence.spread.shown
+    numbers = planned(
+        errors,
+        margins if not math.isnan(margins[2]) else (*margins[:2], margins[1]),
+        effects=effects,
+        power=power,
+        like=evidence.n_groups / errors.groups,
+        repeated=_repeated(evidence, errors) if unknown else None,
+    )
+    if evidence.saturated and Readout.HARD in evidence.deciding:
+        numbers = numbers._replace(equivalent=Needed(math.inf, SATURATED), repeated=None)
+    elif unknown:
+        numbers = numbers._replace(equivalent=Needed(math.inf, TWICE))
+    return numbers
+
+
+def _errors(evidence: Evidence) -> Errors | None:
+    """Standard errors of what decides, at the effective number of groups."""
+    log_odds, points, exponent = evidence.log_odds, evidence.points, 0.0
+    low, high = evidence.exponent
+    if evidence.soft and evidence.hard and low <= 1 <= high:  # more groups show that expected scores decide points
+        points, width = evidence.soft, 2 * distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2)
+        exponent = (high - low) / width
+    if not (evidence.crossed and evidence.readouts and evidence.independent_groups > 2):
+        return None
+    preference, shifts = np.array(log_odds.preference_errors), np.array(points.shift_errors)
+    written = np.array((evidence.hard or points).shift_errors)
+    written = written if len(written) == len(shifts) and np.isfinite(written).all() else shifts
+    is_known = len(preference) and len(shifts) and np.isfinite(preference).all() and np.isfinite(shifts).all()
+    if not is_known or not (preference > 0).all() or not (shifts > 0).all():
+        return None
+    if evidence.n > 2 and not log_odds.interaction_error > 0:
+        return None
+    model = _model(evidence, log_odds, 1)
+    return Errors(
+        n=evidence.n,
+        groups=evidence.independent_groups,
+        log_odds=preference,
+        one_place=_size(preference) * model.one_place / _size(model.log_odds),
+        points=shifts,
+        written=written,
+        exponent=exponent,
+        interaction=log_odds.interaction_error,
+        spread=_spread(evidence),
+        by=evidence.deciding if not exponent else order_tests.deciding(hard=True, known=1.0, drawn=True),
+    )
+
+
+def _model(evidence: Evidence, readout: ReadoutResults, times: float) -> Errors:
+    """Expected errors of a judge whose pairs of reads differ as often, each ordering read some times more often."""
+    most = 1 - 1 / evidence.n
+    differ = evidence.discordant_share if evidence.discordant_share == evidence.discordant_share else most / 2
+    often = max(1.0, evidence.n_reads / evidence.n_items / evidence.n_orderings)
+    return planning_groups.expected(
+        evidence.n,
+        round(min(max(differ, BOUNDS), most - BOUNDS), 3),
+        orderings=evidence.n_orderings,
+        repeats=max(round(often * times), 1),
+        items=evidence.n_items / evidence.n_groups,
+        groups=evidence.independent_groups,
+        soft=readout.name == Readout.SOFT,
+    )
+
+
+def _spread(evidence: Evidence) -> Spread:
+    """The spread between single items, and its error from two ends of its intervals.
+
+    Where reads with chance do not tell it from none, its estimate says next to nothing, and it is taken to be as small
+    as without reads: that of `planning_groups.PROMPT_NOISE`.
+    """
+    of = evidence.spread
+    if not of.sd.known:
+        return Spread(0.0, 0.0, False) if of.shown else Spread(0.0, math.nan, False)
+    df = evidence.independent_groups - 1
+    apart = float(distributions.t_quantile((1 + of.confidence) / 2, df) - distributions.t_quantile(1 - of.level, df))
+    variance, outer, inner = (value**2 for value in (of.sd.estimate, of.sd.high, of.reach))
+    if of.logarithm and variance > 0:
+        return Spread(variance, variance * math.log(outer / inner) / apart, True)
+    if not of.sd.low > 0:
+        variance = _model(evidence, evidence.hard or evidence.log_odds, 2).spread.variance
+    return Spread(variance, (outer - inner) / apart, False)
+
+
+def _repeated(evidence: Evidence, errors: Errors) -> Errors:
+    """Errors where each ordering is read twice as often: chance has half its part, what groups differ in stays."""
+    now, then = (_model(evidence, evidence.hard or evidence.log_odds, times) for times in (1, 2))
+
+    def halved(seen: Any, chance: Any, rest: Any) -> Any:
+        return np.sqrt(np.maximum(np.square(seen) - np.square(chance) + np.square(rest), np.square(rest)))
+
+    shrinks = _size(halved(errors.log_odds, _size(now.log_odds), _size(then.log_odds))) / _size(errors.log_odds)
+    return errors._replace(
+        log_odds=errors.log_odds * shrinks,
+        one_place=errors.one_place * shrinks,
+        points=halved(errors.points, _size(now.points), _size(then.points)),
+        interaction=float(halved(errors.interaction, now.interaction, then.interaction)),
+        spread=then.spread,
+    )
+
+
+def _size(values: np.ndarray) -> float:
+    return float(np.sqrt(np.square(values).mean()))
+
+
+def sentence(found: Groups) -> str:
+    """The line of a card."""
+    log_odds, points = found.effects
+    needed = (
+        f"With {found.power:.0%} power, {_number(found.log_odds)} groups like these find a preference of {log_odds:g} "
+        f"log-odds for one position, and {_number(found.points)} a shift of {points:g} points by the usual ordering"
+    )
+    if not math.isinf(found.equivalent.groups):
+        return f"{needed}; {_number(found.equivalent)} show a judge without bias to be equivalent."
+    said = f"{needed}. No number of groups shows equivalence: {found.equivalent.why}."
+    if found.repeated is None:
+        return said
+    if math.isinf(found.repeated.groups):
+        return f"{said} Nor does it with each ordering read twice: {found.repeated.why}."
+    return f"{said} With each ordering read twice, {_number(found.repeated)} groups do."
+
+
+def _number(needed: Needed) -> str:
+    """A number with two digits, rounded up; the rest is rounding."""
+    if math.isinf(needed.groups):
+        return "no number"
+    digits = 10 ** max(math.floor(math.log10(needed.groups)) - 1, 0)
+    return f"{math.ceil(needed.groups / digits - 1e-9) * digits:,}"

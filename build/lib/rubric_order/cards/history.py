@@ -1,0 +1,154 @@
+"""History of a gate: the runs that were compared with a baseline, a line each, in a file beside it."""
+
+import datetime
+import hashlib
+import itertools
+import json
+import re
+import shlex
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+
+REMEDY = "restore the file, or take that line out, so that its run no longer counts"
+ENDING = ".history.jsonl"  # in place of the ending of the baseline's file
+
+
+class Seen(BaseModel):
+    """One card of one run.
+
+    Attributes:
+        judge: its name in that run.
+        anchors: see `anchors.Anchors.to_dict`.
+        failed: labels of the quantities that were outside what the gate allows.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    judge: str
+    anchors: dict[str, Any]
+    failed: list[str] = Field(default_factory=list)
+
+
+class Run(BaseModel):
+    """One run: a line of the file.
+
+    Attributes:
+        format: the name of the format.
+        run: name of the run. A run of the same name that is checked again replaces it, unless it found a change.
+        time: of the check, as ISO 8601 writes it.
+        baseline: digest of the baseline that it was compared with.
+        cards: by name of the baseline's card.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    format: Literal["rubric-order run 1"] = "rubric-order run 1"
+    run: str = Field(min_length=1)
+    time: str
+    baseline: str
+    cards: dict[str, Seen]
+
+
+def beside(baseline: Path) -> Path:
+    """File of the history of a baseline."""
+    return baseline.with_name(re.sub(r"\.json$", "", baseline.name) + ENDING)
+
+
+def digest(cards: Iterable[Mapping[str, Any]]) -> str:
+    """Digest of a baseline: of the anchors of its cards."""
+    content = json.dumps([card.get("anchors") for card in cards], sort_keys=True)
+    return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
+
+
+def read(path: Path, baseline: str) -> list[Run]:
+    """The runs of a history, oldest first; none without a file.
+
+    Args:
+        path: the file.
+        baseline: digest of the baseline, see `digest`.
+
+    Raises:
+        InputError: with the line, where one is no run, or belongs to another baseline.
+    """
+    if not path.exists():
+        return []
+    runs = []
+    try:
+        lines = files.read_json_lines(path)
+    except InputError as error:
+        raise InputError(f"{error}; {REMEDY}") from None
+    for number, content in lines:
+        try:
+            run = Run.model_validate(content)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = "/".join(map(str, first["loc"])) or "the whole"
+            raise InputError(f"{path}: line {number}: {place:.100}: {first['msg']:.200}; {REMEDY}") from None
+        if run.baseline != baseline:
+            raise InputError(
+                f"{path}: line {number}: field 'baseline': {run.baseline:.40} is another baseline than this one "
+                f"({baseline}); expected runs of this one. To begin anew, move the file away: "
+                f"mv {shlex.quote(str(path))} {shlex.quote(f'{path}.old')}"
+            )
+        runs.append(run)
+    return runs
+
+
+def accept(summary: Path, baseline: Path, path: Path) -> list[Path]:
+    """Make a summary the baseline; the one before and its history are kept beside, with the time in their names.
+
+    The history is moved last: a check in between finds it to be of another baseline, and refuses.
+
+    Args:
+        summary, baseline: the new and the old one, which may be missing.
+        path: the history.
+
+    Returns:
+        The files that are kept.
+    """
+    time = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    kept = []
+    content = summary.read_bytes()
+    if baseline.exists():
+        kept.append(baseline.with_name(f"{baseline.stem}.{time}{baseline.suffix}"))
+        _copy(baseline.read_bytes(), kept[-1])
+    _copy(content, baseline)
+    if path.exists():
+        kept.append(path.with_name(f"{path.name}.{time}"))
+        path.rename(kept[-1])
+    return kept
+
+
+def _copy(content: bytes, path: Path) -> None:
+    with files.atomic(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def attempt(run: str, names: Collection[str]) -> str:
+    """Name of a further attempt of a run, which none of some names is.
+
+    >>> attempt("n3", {"n3", "n3 (attempt 2)"})
+    'n3 (attempt 3)'
+    """
+    return next(name for name in (f"{run} (attempt {k})" for k in itertools.count(2)) if name not in names)
+
+
+def is_attempt(name: str, run: str | None) -> bool:
+    """True where a name is that of a run or of a further attempt of it."""
+    return run is not None and re.fullmatch(rf"{re.escape(run)}( \(attempt \d+\))?", name) is not None
+
+
+def with_run(runs: Iterable[Run], run: Run) -> list[Run]:
+    """A history with a run at its end, without an earlier one of its name."""
+    return [*(other for other in runs if other.run != run.run), run]
+
+
+def write(runs: Iterable[Run], path: Path) -> None:
+    """Write a history, whole or not at all."""
+    files.write_text("".join(f"{run.model_dump_json()}\n" for run in runs), path)

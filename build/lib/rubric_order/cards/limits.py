@@ -1,0 +1,154 @@
+"""Test of bias cards against limits: passed, failed, or cannot tell.
+
+V, points, log-odds and agreement have intervals. Such a limit is kept where the whole interval lies inside it, and
+broken where the whole interval lies outside it. It cannot be told where the interval reaches across the limit or is not
+known, and where there are fewer groups than asked for. Of a saturated judge V cannot be told either, nor can points and
+log-odds of written scores; agreement and what option probabilities decide can. Preferences are kept where that of every
+position is, and broken where that of one is.
+
+The share of reads without a score has no interval: the share itself is compared, whatever the number of groups. Too few
+groups are never a failure: they cannot tell.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from rubric_order.base.gold import HUMAN, OTHERS
+from rubric_order.base.readouts import Readout
+
+PASSED, FAILED, CANNOT_TELL = OUTCOMES = ("passed", "failed", "cannot tell")
+STATUS = {PASSED: 0, FAILED: 1, CANNOT_TELL: 2}
+
+
+class Limits(NamedTuple):
+    """Limits of a card; None is no limit.
+
+    Attributes:
+        v: greatest Cramer's V.
+        points: greatest shift of the mean score by the usual ordering, either way.
+        log_odds: greatest preference for a position, either way.
+        failed: greatest share of reads without a score.
+        agreement: least Pearson's r with human scores, of the mean of all reads of an item.
+        groups: least number of groups; with fewer, only the share of reads without a score is told.
+    """
+
+    v: float | None = None
+    points: float | None = None
+    log_odds: float | None = None
+    failed: float | None = None
+    agreement: float | None = None
+    groups: int | None = None
+
+
+class Finding(NamedTuple):
+    """Outcome of one limit for one card."""
+
+    card: str
+    limit: str
+    outcome: str
+    found: str
+
+
+def check(cards: Iterable[Mapping[str, Any]], limits: Limits) -> list[Finding]:
+    """Compare cards with limits, see `summary.read`."""
+    return [finding for card in cards for finding in _of_card(card, limits)]
+
+
+def status(findings: Iterable[Finding]) -> int:
+    """0 where all limits are kept, 1 where one is broken, 2 where none is broken and one cannot be told, or none was
+    looked at.
+    """
+    outcomes = {finding.outcome for finding in findings}
+    return STATUS[FAILED if FAILED in outcomes else CANNOT_TELL if CANNOT_TELL in outcomes or not outcomes else PASSED]
+
+
+def name(card: Mapping[str, Any]) -> str:
+    """Name of a card, in words."""
+    parts = [card["judge"], card.get("dataset"), card.get("study"), card.get("strategy")]
+    parts += [
+        card[key] for key, usual in (("profile", "default"), ("condition", "baseline")) if card.get(key, usual) != usual
+    ]
+    parts += [f"{card['n_levels']} levels"] if "n_levels" in card else []
+    return ", ".join(str(part) for part in parts if part not in (None, "reads"))
+
+
+def _of_card(card: Mapping[str, Any], limits: Limits) -> Iterator[Finding]:
+    label, groups = name(card), card["n_groups"]
+    few = limits.groups is not None and groups < limits.groups
+    if limits.groups is not None:
+        yield Finding(label, f"groups at least {limits.groups}", CANNOT_TELL if few else PASSED, f"{groups}")
+    decided_by = card.get("decided_by", {})
+
+    def blind(what: str) -> str:
+        if card.get("saturated") and decided_by.get(what) != Readout.SOFT:
+            return "saturated: nearly always one score"
+        return "too few groups" if few else ""
+
+    if limits.v is not None:
+        yield _within(label, f"V at most {limits.v:g}", _ends(card, "v"), limits.v, blind("v"))
+    if limits.points is not None:
+        text = f"usual ordering within {limits.points:g} points"
+        yield _within(label, text, _ends(card, "usual_minus_balanced"), limits.points, blind("points"))
+    if limits.log_odds is not None:
+        yield _preferences(label, card, limits.log_odds, blind("log_odds"))
+    if limits.failed is not None:
+        asked = card.get("n_reads", 0) + card.get("n_failed", 0)
+        share = card.get("n_failed", 0) / asked if asked else None
+        outcome = CANNOT_TELL if share is None else PASSED if share <= limits.failed else FAILED
+        share_text = "no reads" if share is None else f"{share:.1%}"
+        yield Finding(label, f"reads without a score at most {limits.failed:.1%}", outcome, share_text)
+    if limits.agreement is not None:
+        yield _agrees(label, card.get("agreement"), limits.agreement, "too few groups" if few else "")
+
+
+def _ends(card: Mapping[str, Any], key: str) -> tuple[float | None, float | None, float | None]:
+    return card.get(key), card.get(f"{key}_low"), card.get(f"{key}_high")
+
+
+def _outcome(low: float | None, high: float | None, limit: float) -> str:
+    if low is None or high is None:
+        return CANNOT_TELL
+    if -limit <= low and high <= limit:
+        return PASSED
+    return FAILED if low > limit or high < -limit else CANNOT_TELL
+
+
+def _within(about: str, text: str, ends: tuple[Any, ...], limit: float, blind: str) -> Finding:
+    _, low, high = ends
+    return _finding(about, text, _outcome(low, high, limit), _written(*ends), blind)
+
+
+def _agrees(about: str, agreement: Mapping[str, Any] | None, limit: float, blind: str) -> Finding:
+    """Pearson's r of the mean of all reads with human scores. It is told of a saturated judge as well."""
+    others = OTHERS[(agreement or {}).get("gold", HUMAN)]
+    text = f"agreement with {others} (r) at least {limit:g}"
+    if agreement is None:
+        return Finding(about, text, CANNOT_TELL, "no human scores, or no correlation with them")
+    _, low, high = ends = _ends(agreement, "mean")
+    outcome = CANNOT_TELL
+    if low is not None and high is not None:
+        outcome = PASSED if low >= limit else FAILED if high < limit else CANNOT_TELL
+    return _finding(about, text, outcome, _written(*ends), blind)
+
+
+def _written(value: float | None, low: float | None, high: float | None) -> str:
+    text = "not known" if value is None else f"{value:.3f}"
+    return text + (f" [{low:.3f}, {high:.3f}]" if low is not None and high is not None else " [no interval]")
+
+
+def _finding(about: str, text: str, outcome: str, found: str, blind: str) -> Finding:
+    """A finding; where there is a reason in `blind`, it cannot be told, and the reason stands behind what was found."""
+    return Finding(about, text, CANNOT_TELL, f"{found}; {blind}") if blind else Finding(about, text, outcome, found)
+
+
+def _preferences(about: str, card: Mapping[str, Any], limit: float, blind: str) -> Finding:
+    """Finding on all positions together: kept where each is, broken where one is."""
+    readouts = card.get("readouts", {})
+    decides = card.get("decided_by", {}).get("log_odds", Readout.HARD)
+    preferences = (readouts.get(decides) or readouts.get(Readout.SOFT) or {}).get("preference") or []
+    outcomes = {_outcome(preference["log_odds_low"], preference["log_odds_high"], limit) for preference in preferences}
+    outcome = FAILED if FAILED in outcomes else PASSED if outcomes == {PASSED} else CANNOT_TELL
+    values = [preference["log_odds"] for preference in preferences if preference["log_odds"] is not None]
+    words = ", ".join(f"{value:+z.2f}" for value in values) or "not known"
+    text = f"preferences within {limit:g} log-odds"
+    return _finding(about, text, outcome, words, blind)

@@ -1,0 +1,363 @@
+"""The methods of a run in words, made from its own config and results, and what they cite as BibTeX."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
+
+import pandas as pd
+
+from rubric_order import catalogue, strategies
+from rubric_order.base import gold
+from rubric_order.contracts.scores import SCORES
+
+Cite = Callable[..., str]  # the citation of some keys, which it notes
+
+STRATEGIES = {name: strategy.words for name, strategy in strategies.STRATEGIES.items()}
+# What results a run names say of how they were computed, and what they cite. Statistics by name, as in the catalogue.
+STATISTICS = {
+    "position_selection": (
+        "Whether positions are selected equally often was tested by Pearson's chi-square with the Rao-Scott correction "
+        "for reads of one group, and the strength was measured by Cramér's V.",
+        ("rao1984",),
+    ),
+    "position_preference": (
+        "What each position adds to the log-odds of the score that stands there was estimated by a conditional logit "
+        "of pairs of reads of an item and, where option probabilities were known, by least squares of logarithms, "
+        "with standard errors that are robust to groups.",
+        (),
+    ),
+    "score_effects": (
+        "Effects on scores in points were estimated by least squares with a level for each item; in the test that the "
+        "order has any effect, groups changed signs at random.",
+        (),
+    ),
+    "order_tests": (
+        "A bias was called found where a test of the order had p of at most 3% after Holm's adjustment for all tests "
+        "of the judge's bias card. Option probabilities decided what is in log-odds where they were known.",
+        (),
+    ),
+    "position_consistency": (
+        "Shares of comparisons have Clopper-Pearson intervals with the jackknife's error over groups, and differences "
+        "those of the jackknife; what a place adds to a candidate's log-odds was estimated by a conditional logit of "
+        "pairs of reads with Firth's penalty.",
+        (),
+    ),
+    "human_agreement": (
+        "Agreement with human scores was measured by Pearson's r, Spearman's rho, Kendall's tau-b and weighted kappa.",
+        (),
+    ),
+    "calibration": (
+        "What a calibration would make of single reads was estimated by half of the orderings against the other half, "
+        "with calibrations that were learnt on other groups: option probabilities were divided by what positions are "
+        "worth, and written scores replaced by the mean score of items with that score at that position.",
+        (),
+    ),
+    "ordering_subsets": (
+        "Errors of scores by few orderings were estimated against the mean over all orderings without the chance of "
+        "reads; the best orderings were chosen in other groups than those that their error was measured in.",
+        (),
+    ),
+    "manipulability": (
+        "Ranges of scores and ranks over orderings were compared with those of reads that exchange their orderings "
+        "within items; what is reached was measured in reads that had no part in the choice of the orderings.",
+        (),
+    ),
+    "corrected_means": (
+        "Means of human scores over all items were estimated from the labelled items and the judge's scores of all by "
+        "prediction-powered inference, with groups as the sample and the weight of the judge with the least error; "
+        "pass rates also from the judge's sensitivity and specificity.",
+        ("angelopoulos2023", "rogan1978"),
+    ),
+    "adaptive_budget": (
+        "Complete reads of items were replayed in random order until the interval of an item's mean over its orderings "
+        "was narrow enough, by confidence sequences for sampling without replacement and by conformal risk control "
+        "over groups, with an estimate of what a further group adds.",
+        ("waudbysmith2024", "angelopoulos2024"),
+    ),
+    "advice": (
+        "The precision of further studies was predicted from the variance of what each item adds to an estimate, "
+        "parted into what the items of a group share and what each adds; intervals come from resampled groups.",
+        (),
+    ),
+    "equivalence": (
+        "Effects were called smaller than a margin where two one-sided tests reject that they are as large.",
+        ("schuirmann1987",),
+    ),
+}
+
+COUNTED = ("unit_id", "group_id", "failure", "n")  # columns of scores
+SLOT = ["group_id", "criterion", "rubric_id", "level"]  # what a reference answer is written for
+CITED = re.compile(r"@([\w:-]+)")  # a key, in what another package says of its methods
+
+
+class Counts(NamedTuple):
+    """Counts of what one study has of one dataset, over its judges, and the numbers of options that were shown."""
+
+    n_items: int
+    n_groups: int
+    n_reads: int
+    n_failed: int
+    scales: tuple[int, ...] = ()
+
+
+class Answers(NamedTuple):
+    """Reference answers at several scores of one dataset.
+
+    Attributes:
+        levels: scores that they were wanted for.
+        n_wanted: groups, criteria and scores.
+        n_attempts, n_texts: how often one was written, and how often that gave a text.
+        n_accepted: of those that were wanted.
+    """
+
+    levels: Sequence[int]
+    n_wanted: int
+    n_attempts: int
+    n_texts: int
+    n_accepted: int
+
+    @classmethod
+    def of(cls, attempts: pd.DataFrame) -> Self:
+        """Facts about the reference answers of a dataset, from a table of `contracts.items.REFERENCES`."""
+        is_accepted = attempts.groupby(SLOT)["accepted"].any()
+        levels = sorted(attempts["level"].astype(int).unique().tolist())
+        n_texts = int(attempts["text"].notna().sum())
+        return cls(levels, len(is_accepted), len(attempts), n_texts, int(is_accepted.sum()))
+
+
+def counts(scores: Iterable[Path]) -> dict[str, dict[str, Counts]]:
+    """Counts by study and dataset.
+
+    Args:
+        scores: files of every study, dataset and judge, in folders of these names.
+    """
+    tables: dict[tuple[str, str], list[pd.DataFrame]] = {}
+    for path in scores:
+        tables.setdefault((path.parts[-3], path.parts[-2]), []).append(SCORES.read(path, columns=COUNTED))
+    by_study: dict[str, dict[str, Counts]] = {}
+    for (study, dataset), parts in tables.items():
+        reads = pd.concat(parts)
+        made = Counts(
+            reads["unit_id"].nunique(),
+            reads["group_id"].nunique(),
+            len(reads),
+            int(reads["failure"].count()),
+            tuple(sorted(map(int, reads["n"].unique()))),
+        )
+        by_study.setdefault(study, {})[dataset] = made
+    return by_study
+
+
+def text(
+    run: Mapping[str, Any],
+    *,
+    counts: Mapping[str, Mapping[str, Counts]],
+    versions: Mapping[str, Mapping[str, Mapping[str, int]]],
+    statistics: Iterable[str],
+    software: Mapping[str, str],
+    library: str,
+    references: Mapping[str, Answers] = MappingProxyType({}),
+) -> tuple[str, str]:
+    """The methods of a run as Markdown, and its references as BibTeX.
+
+    Args:
+        run: the parts of config that results depend on: `studies`, `judges`, `datasets`, `statistics`;
+            `references`, where there are any; `packages`, of each statistic of another package its `package`,
+            `version`, `methods` and `references` (see `catalogue.Result`); and `rehearsal`, what a rehearsal says of
+            itself. Of each study also what its probe says of itself: `permutes`, `source`.
+        counts: by study and dataset.
+        versions: by judge and kind of version how many answers each version gave.
+        statistics: names of the statistics that were made.
+        software: versions of packages by name.
+        library: BibTeX of all that can be cited, its entries parted by empty lines.
+        references: reference answers that were made or brought, by dataset.
+
+    Returns:
+        The text cites by ``[@key]``, and every key is in the references.
+    """
+    cited: list[str] = ["rubric_order", "snakemake"]
+
+    def cite(*keys: str) -> str:
+        cited.extend(keys)
+        return f" [{'; '.join(f'@{key}' for key in keys)}]" if keys else ""
+
+    parts = [
+        "# Methods",
+        *([f"**{run['rehearsal']}**"] if "rehearsal" in run else []),
+        f"We used rubric-order {software['rubric-order']}{cite('rubric_order')}, a Snakemake workflow"
+        f"{cite('snakemake')}. {_versions(software)}",
+        "## Data",
+        *_data(run, counts, cite),
+        "## Judges",
+        *(_judge(facts, versions.get(name, {}), cite) for name, facts in run["judges"].items()),
+        *(["## Reference answers"] if references else []),
+        *(_references(name, run, made, cite) for name, made in references.items()),
+        "## Design",
+        *(_study(name, study, counts.get(name, {}), cite) for name, study in run["studies"].items()),
+        "## Analysis",
+        gold.worded(
+            _analysis(run["statistics"]["bootstrap"], sorted(set(statistics)), run.get("packages", {}), cite),
+            gold.of_all([dataset.get("gold", gold.HUMAN) for dataset in run["datasets"].values()]),
+        ),
+    ]
+    libraries = (*(package["references"] for package in run.get("packages", {}).values()), library)
+    entries_of_all = (entry.strip() for text in libraries for entry in re.split(r"\n\s*\n", text) if entry.strip())
+    entry_by_key = {entry.partition("{")[2].partition(",")[0]: entry for entry in entries_of_all}
+    entries = [entry_by_key.get(key) or _dataset(key, run) for key in dict.fromkeys(cited)]
+    return "\n\n".join(parts) + "\n", "\n\n".join(entries) + "\n"
+
+
+def _versions(software: Mapping[str, str]) -> str:
+    named = [f"{name} {version}" for name, version in software.items() if name != "rubric-order"]
+    return f"It ran with {', '.join(named)}."
+
+
+def _data(run: Mapping[str, Any], counts: Mapping[str, Any], cite: Cite) -> Iterable[str]:
+    for name, dataset in run["datasets"].items():
+        of_studies = [by_dataset[name] for by_dataset in counts.values() if name in by_dataset]
+        if not of_studies:
+            continue
+        items, groups = max(counted.n_items for counted in of_studies), max(counted.n_groups for counted in of_studies)
+        key = cite(f"data_{name}") if dataset.get("citation") else ""
+        limit = f" It was limited to its first {dataset['limit']:,} groups." if dataset.get("limit") else ""
+        unrated = dataset.get("gold") == gold.INTENDED
+        labels = " Nobody rated it: its texts were written for levels, the intended levels." if unrated else ""
+        yield f"{dataset['label']}{key} has {_many(items, 'unit')} in {_many(groups, 'group')}.{limit}{labels}"
+
+
+def _judge(facts: Mapping[str, Any], versions: Mapping[str, Any], cite: Cite) -> str:
+    if facts["engine"] == "recorded":
+        return f"{facts['label']}: answers that had been recorded elsewhere; nothing is known of how they were sampled."
+    if facts["engine"] == "simulated":
+        return f"{facts['label']} is a simulated judge, whose bias was planted; its answers say nothing of any model."
+    if facts["engine"] == "decisions":
+        how = f"was asked by questions of type {facts['question']} over an endpoint (dialect {facts['dialect']})"
+        said = f"{facts['label']} (model {facts['model']}), a decision model, {how}; it returned a probability of each"
+        told = _answered(versions)
+        return f"{said} level and wrote no text. What answered: {told}." if told else f"{said} level and wrote no text."
+    revision = f", revision {facts['revision']}" if facts.get("revision") else ""
+    local = facts["engine"] == "vllm"
+    how = f"with vLLM{cite('vllm')}" if local else "over an OpenAI-compatible endpoint"
+    sampling = facts["sampling"]
+    settings = [f"temperature {_left(sampling['temperature'])}", f"top-p {_left(sampling['top_p'])}"]
+    settings += [f"at most {_left(sampling['max_tokens'])} tokens", f"seed {_left(sampling['seed'])}"]
+    if facts["engine"] == "python":
+        how = f"as a function of Python (`{facts['function']}`)"
+        settings = ["which sampled as it does"]
+    if local:
+        settings.append(f"number format {facts['dtype']}")
+    form = "wrote feedback and then a score" if facts["answer_format"] == "feedback" else "wrote a score at once"
+    told = _answered(versions)
+    own = " The prompt was our own." if facts.get("template") else ""
+    model = (
+        f"{facts['label']} (model {facts['model']}{revision}) was run {how}, {', '.join(settings)}, and {form}.{own}"
+    )
+    return f"{model} What answered: {told}." if told else model
+
+
+def _answered(versions: Mapping[str, Any]) -> str:
+    """The versions that answered, with their numbers of answers."""
+    return "; ".join(
+        f"{what}: {', '.join(f'{version} ({count:,} answers)' for version, count in given.items())}"
+        for what, given in sorted(versions.items())
+    )
+
+
+def _left(value: object) -> object:
+    """A setting of sampling."""
+    return "left to the endpoint" if value is None else value
+
+
+def _references(name: str, run: Mapping[str, Any], made: Answers, cite: Cite) -> str:
+    block, label = run["references"][name], run["datasets"][name]["label"]
+    if block["file"]:
+        return f"{_many(made.n_texts, 'reference answer')} of {label} came from a file of our own."
+    judges = [run["judges"].get(judge, {}).get("label", judge) for judge in block["judges"]]
+    by = f"written and reviewed by {judges[0]}"
+    if len(judges) > 1:
+        by = f"written by {judges[0]} and reviewed by {judges[1]}; the two changed roles by round"
+    how = "".join(
+        f" For {role} they sampled with {', '.join(f'{key} {value}' for key, value in block[role].items())}."
+        for role in ("writing", "reviewing")
+        if block[role]
+    )
+    shown = " A writer saw what had been rejected before." if block["shows_rejected"] else ""
+    levels = ", ".join(map(str, made.levels))
+    return (
+        f"Reference answers of {label} at the scores {levels} were {by}, in at most {_many(block['rounds'], 'round')}"
+        f"{cite('li2025')}; the prompts are ours.{how}{shown} Of {made.n_wanted:,} that were wanted (one a group,"
+        f" criterion and score) {made.n_accepted:,} were accepted. The other {made.n_wanted - made.n_accepted:,} are"
+        f" not shown. It took {_many(made.n_attempts, 'attempt')}, of which {made.n_texts:,} gave a text."
+    )
+
+
+def _study(name: str, study: Mapping[str, Any], counts: Mapping[str, Counts], cite: Cite) -> str:
+    source = study["source"]
+    shown = sorted({n for counted in counts.values() for n in counted.scales}) or study["scales"]
+    levels = " and ".join(map(str, shown))
+    orders = "; ".join(
+        f"{strategy}: {STRATEGIES.get(strategy, 'see the documentation')}" for strategy in study["strategies"]
+    )
+    reads, failed = (sum(getattr(counted, field) for counted in counts.values()) for field in ("n_reads", "n_failed"))
+    conditions = [condition for condition in study["conditions"] if condition != "baseline"]
+    varied = f" Conditions: {', '.join(study['conditions'])}{cite('li2025')}." if conditions else ""
+    share = f" ({failed / reads:.2%})" if reads else ""
+    seed = f" Random orderings had seed {study['seed']}." if any(map(_draws, study["strategies"])) else ""
+    return (
+        f"Study `{name}` varied the order of {study['permutes']}{cite(source) if source else ''}, "
+        f"with {levels} options. Orderings: {orders}.{seed}{varied} Its judges gave {_many(reads, 'read')}; "
+        f"{failed:,}{share} gave no score and were left out of estimates."
+    )
+
+
+def _draws(strategy: str) -> bool:
+    """True for a strategy whose orderings are drawn, or may be, since it is not ours."""
+    known = strategies.STRATEGIES.get(strategy)
+    return known is None or known.drawn or known.crossed == "drawn"
+
+
+def _resampled(statistic: str) -> bool:
+    """True for a statistic whose intervals come from the resamples of config."""
+    record = catalogue.STATISTICS.get(statistic)
+    return record is not None and "bootstrap" in record.settings and "paired" not in record.settings
+
+
+def _analysis(
+    bootstrap: Mapping[str, Any], statistics: Sequence[str], packages: Mapping[str, Mapping[str, str]], cite: Cite
+) -> str:
+    said = [
+        "Unless a caption says otherwise, groups of units that share a prompt were the sample, and intervals cover "
+        f"{bootstrap['confidence']:.0%}."
+    ]
+    if resampled := [name for name in statistics if _resampled(name)]:
+        said.append(
+            f"Those of {', '.join(resampled)} come from {bootstrap['resamples']:,} bootstrap resamples of groups (seed "
+            f"{bootstrap['seed']})."
+        )
+    for name in statistics:
+        if name in STATISTICS:
+            sentence, keys = STATISTICS[name]
+            said.append(sentence.removesuffix(".") + cite(*keys) + ".")
+        elif name in packages and packages[name]["methods"]:
+            said.append(packages[name]["methods"])
+            cite(*CITED.findall(packages[name]["methods"]))
+    others = [name for name in statistics if name not in STATISTICS and name not in packages]
+    if others:
+        said.append(f"Further statistics ({', '.join(others)}) are described in the documentation of rubric-order.")
+    if packages:
+        listed = (f"{name} ({package['package']} {package['version']})" for name, package in packages.items())
+        said.append(f"Statistics of other packages: {', '.join(listed)}.")
+    return " ".join(said)
+
+
+def _dataset(key: str, run: Mapping[str, Any]) -> str:
+    """BibTeX entry of a dataset, with what it says is to be cited."""
+    dataset = run["datasets"][key.removeprefix("data_")]
+    note = re.sub(r"([{}\\&%#_$])", r"\\\1", " ".join(dataset["citation"].split()))
+    return f"@misc{{{key},\n  title = {{{dataset['label']}}},\n  note = {{{note}}}\n}}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,236 @@
+"""Effects of the order on single items, as a card says them: numbers from `order_spread`, sentences, and the bound."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rubric_order.base.intervals import UNKNOWN, Interval
+from rubric_order.base.readouts import Readout
+from rubric_order.methods.uncertainty import equivalence
+
+NAME = "order_spread"  # the statistic
+HARD_AT_LEAST = "at least "
+ENDS = ("", "_low", "_high")  # of names in JSON, as of an interval
+SMALL_SHARE = 0.1  # shares below it are written with a decimal
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Effects of orderings on single items, by one readout.
+
+    Attributes:
+        readout: ``soft`` where option probabilities are known, else ``hard``; empty where nothing is known.
+        sd: spread in points; not known where reads cannot tell the order from chance.
+        reach: upper end of the interval that is held against the margin; of the reads with their chance, where the
+            spread itself is not known.
+        verdict: see `equivalence.verdict`.
+        scores, best: shares of the items whose score, and of the prompts whose best candidate, another ordering than
+            the usual one changes beyond chance.
+        one_read: distance of one read, in an ordering drawn at random, from the item's mean over all, in points.
+        needed: orderings drawn at random whose mean is within the margin of that over all; inf for more than all.
+        orderings: number of all of them; 0 where items do not share them, and then `needed` is not known.
+        at_most: True where `one_read` and `needed` are the most that they can be, because chance is not known.
+        confidence: of `sd`. level: 1 - 2 of it is the confidence of `reach`. logarithm: whether these intervals are of
+            the logarithm.
+    """
+
+    readout: str = ""
+    sd: Interval = UNKNOWN
+    reach: float = math.nan
+    margin: float = math.nan
+    verdict: str = ""
+    scores: Interval = UNKNOWN
+    best: Interval = UNKNOWN
+    confidence: float = math.nan
+    level: float = math.nan
+    logarithm: bool = False
+    one_read: Interval = UNKNOWN
+    needed: Interval = UNKNOWN
+    orderings: int = 0
+    at_most: bool = False
+
+    @property
+    def shown(self) -> bool:
+        """True where single items are shown to move by less than the margin."""
+        return self.verdict == equivalence.SHOWN
+
+
+NOTHING = Spread()
+
+
+def gather(rows: list[dict[str, Any]] | None) -> Spread:
+    """From the rows of `order_spread` of one group of reads; of two readouts that of the option probabilities."""
+    by = {(row["readout"], row["quantity"]): row for row in rows or ()}
+    readout = Readout.SOFT if (Readout.SOFT, "spread") in by else Readout.HARD
+    if (readout, "spread") not in by:
+        return NOTHING
+    own, whole = by[readout, "spread"], by[readout, "within"]
+    intervals = {quantity: Interval.of(row) for (name, quantity), row in by.items() if name == readout}
+    row = by.get((readout, "needed"))
+    bound = own if intervals["spread"].known or whole["verdict"] != equivalence.SHOWN else whole
+    return Spread(
+        readout=readout,
+        sd=intervals["spread"],
+        reach=float(bound["high"]),
+        margin=float(own["margin"]),
+        verdict=str(bound["verdict"]),
+        scores=intervals.get("changed", UNKNOWN),
+        best=intervals.get("best_changed", UNKNOWN),
+        confidence=float(own["confidence"]),
+        level=float(own["level"]),
+        logarithm="logarithm" in own["method"],
+        one_read=intervals.get("one_read", UNKNOWN),
+        needed=intervals.get("needed", UNKNOWN),
+        orderings=int(row["n_orderings"]) if row else 0,
+        at_most=bool(row and not row["known_from"]),
+    )
+
+
+def said_first(of: Spread) -> Iterator[str]:
+    """The sentence on single items that stands behind the first one of every card; none where nothing is known."""
+    parts = []
+    if of.scores.known and of.readout == Readout.HARD:
+        parts.append(f"the score of {HARD_AT_LEAST}{_share(of.scores)} of the items")
+    elif of.scores.known:
+        parts.append(f"{_share(of.scores)} of the scores by the option probabilities")
+    if of.best.known:
+        parts.append(f"the best candidate of {_share(of.best)} of the groups")
+    if parts:
+        yield f"Beyond chance, another ordering than the usual one changes {' and '.join(parts)}."
+
+
+def calls(of: Spread, most: int) -> str:
+    """Sentence on what averaging over all orderings costs, and over how many orderings is enough where that is known.
+
+    Args:
+        most: calls a text that all orderings take.
+
+    Example:
+        >>> calls(Spread(Readout.HARD, margin=0.1, needed=Interval(5, 4, 6), orderings=10), 10).partition(": ")[0]
+        '5 [4, 6] randomly chosen orderings of the 10 come typically within 0.1 points of the mean of all'
+        >>> calls(NOTHING, 10)
+        'That takes 10 calls a text.'
+    """
+    if not of.needed.known or not of.needed.estimate < of.orderings:
+        return f"That takes {most:,} call{'' if most == 1 else 's'} a text."
+    few = int(of.needed.estimate)
+    value = _needed(of).removesuffix(f" of {of.orderings}")
+    words = "ordering of the {} comes" if few == 1 else "orderings of the {} come"
+    scores = " (expected scores)" if of.readout == Readout.SOFT else ""
+    return (
+        f"{value[0].upper()}{value[1:]} randomly chosen {words.format(of.orderings)} typically within {of.margin:g} "
+        f"points of the mean of all{scores}: {few} call{'' if few == 1 else 's'} a text in the place of {of.orderings}."
+    )
+
+
+def of_equivalence(of: Spread) -> Iterator[str]:
+    """The sentence of a card that is `equivalent`."""
+    yield (
+        f"What an ordering does to single items has a standard deviation of less than {of.margin:g} points between "
+        f"items: at most {math.ceil(of.reach * 100 - 1e-9) / 100:.2f}."
+    )
+
+
+def of_bias(of: Spread) -> Iterator[str]:
+    """The sentence of a card that is `biased`, where the mean score does not say what happens to single items."""
+    if of.verdict == equivalence.NOT_SHOWN:
+        yield (
+            f"An ordering moves single items, some up and some down: by {_points(of.sd)} points (standard deviation "
+            f"between items). The margin for that is {of.margin:g} points."
+        )
+
+
+def open_bound(of: Spread) -> Iterator[str]:
+    """Reasons why single items may be moved, where it is not shown that they are not."""
+    if of.shown:
+        return
+    if of.verdict == equivalence.NOT_SHOWN:
+        yield from (f"{sentence} The mean over items does not show it." for sentence in of_bias(of))
+    elif not of.sd.known:
+        yield (
+            "How far an ordering moves single items is not known: without option probabilities, and where orderings "
+            "are read once, that cannot be told from chance. Read each ordering twice, or ask for option probabilities."
+        )
+    elif of.reach < of.margin:
+        yield f"With so few groups an ordering could move single items by {of.margin:g} points or more."
+    elif not math.isnan(of.reach):
+        yield (
+            f"The interval is wide: an ordering could move single items by up to {of.reach:.2f} points (standard "
+            f"deviation between items), and the margin is {of.margin:g}."
+        )
+    else:
+        yield f"The interval is not known: an ordering could move single items by {of.margin:g} points or more."
+
+
+def facts(of: Spread, *, competing: bool = True) -> list[tuple[str, str]]:
+    """Lines of a card's table.
+
+    Args:
+        competing: whether any group has several candidates.
+    """
+    unknown = f"not known: {_why_unknown(of)}"
+    best = unknown if competing else "not known: no group has several candidates"
+    least = HARD_AT_LEAST if of.readout == Readout.HARD else ""
+    by = ", by option probabilities" if of.readout == Readout.SOFT else ""
+    near = "near" if math.isnan(of.margin) else f"within {of.margin:g} points of"
+    scores = "Scores that" if of.readout == Readout.SOFT else "Items whose score"
+    return [
+        (f"{scores} another ordering than the usual one changes, beyond chance{by}", _of(of.scores, least) or unknown),
+        (f"Groups whose best candidate it changes, beyond chance{by}", _of(of.best, "") or best),
+        (f"What an ordering does to single items, SD between items, points{by}", _points(of.sd) or unknown),
+        (f"Orderings, chosen at random, that are enough to come {near} the mean of all{by}", _needed(of)),
+    ]
+
+
+def content(of: Spread) -> dict[str, Any]:
+    """The spread as JSON has it: null is what is not known."""
+    entries: dict[str, Any] = {"readout": str(of.readout) or None, "smaller_than_margin": of.verdict or None}
+    intervals = {"sd": of.sd, "scores_changed": of.scores, "best_changed": of.best, "one_read": of.one_read}
+    for name, values in intervals.items():
+        for end, value in zip(ENDS, values, strict=True):
+            entries[f"{name}{end}"] = _number(value)
+    for end, value in zip(ENDS, of.needed, strict=True):
+        entries[f"orderings_needed{end}"] = int(value) if math.isfinite(value) else None
+    has_number = of.needed.known
+    entries["orderings_read"] = of.orderings if has_number else None
+    entries["orderings_suffice"] = math.isfinite(of.needed.estimate) if has_number else None
+    entries["orderings_at_most"] = of.at_most if has_number else None
+    return entries | {"reach": _number(of.reach), "margin": _number(of.margin)}
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _of(share: Interval, least: str) -> str:
+    return f"{least}{_share(share)}" if share.known else ""
+
+
+def _why_unknown(of: Spread) -> str:
+    if not of.readout:
+        return "needs several orderings that show every score in every position"
+    return "needs each ordering read twice, or option probabilities"
+
+
+def _share(share: Interval) -> str:
+    value, low, high = (max(value, 0) for value in share)
+    form = ".1%" if value < SMALL_SHARE else ".0%"
+    return f"{value:{form}}" + (f" [{low:{form}}, {high:{form}}]" if share.bounded else "")
+
+
+def _points(sd: Interval) -> str:
+    if not sd.known:
+        return ""
+    return f"{sd.estimate:.2f}" + (f" [{sd.low:.2f}, {sd.high:.2f}]" if sd.bounded else "")
+
+
+def _needed(of: Spread) -> str:
+    """Number of orderings that suffice, of those that were read; more than these is no number."""
+    if not of.needed.known:
+        return "not known: needs items that share their orderings"
+    value, low, high = (f"{end:.0f}" if math.isfinite(end) else "more" for end in of.needed)
+    interval = f" [{low}, {high}]" if of.needed.bounded and math.isfinite(of.needed.low) else ""
+    if math.isinf(of.needed.estimate):
+        return f"{'perhaps ' if of.at_most else ''}more than the {of.orderings} that were read{interval}"
+    return f"{'at most ' if of.at_most else ''}{value}{interval} of {of.orderings}"

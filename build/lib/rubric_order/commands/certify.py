@@ -1,0 +1,269 @@
+"""``rubric-order certify``: from a judge to its bias card, without Snakemake."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rubric_order import commands
+from rubric_order.commands import options
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from rubric_order.cards.card import Card
+    from rubric_order.library.certify.adaptive import Adaptive
+    from rubric_order.library.certify.study import Certification
+
+
+def certify(
+    judge: Annotated[
+        str,
+        typer.Argument(
+            help="openai:MODEL; the address of an OpenAI-compatible endpoint, with --model; decisions:MODEL; a "
+            "function as module:name; or a YAML file with the block of a judge.",
+            show_default=False,
+        ),
+    ],
+    model: options.ModelOrNone = None,
+    items: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of texts (CSV, JSON Lines or Parquet) with columns item_id, instruction, response; without it "
+            "a sample of 80 texts that comes with the package.",
+            show_default=False,
+        ),
+    ] = None,
+    rubric: Annotated[
+        Path | None,
+        typer.Option(help="YAML file with question and levels, where the table has no rubric.", show_default=False),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Answers and results go there, and the same command goes on there. By default"
+            " certify/judge_MODEL, and certify/judge_MODEL_FILE with --items FILE.",
+            show_default=False,
+        ),
+    ] = None,
+    groups: Annotated[
+        int | None, typer.Option(min=1, help="Judge the first so many groups of texts.", show_default=False)
+    ] = None,
+    pilot: Annotated[
+        bool, typer.Option("--pilot", help="Ask some 200 requests, say what the others will take, and stop.")
+    ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(help="Money, or calls or tokens as 500calls, that all runs together may use.", show_default=False),
+    ] = None,
+    prices: Annotated[
+        str | None,
+        typer.Option(help="Of a million tokens of prompts and of answers, such as 0.4,1.6.", show_default=False),
+    ] = None,
+    api_key_env: options.ApiKeyEnv = None,
+    key_over_http: options.KeyOverHttp = False,
+    answer_format: Annotated[
+        str | None, typer.Option(help="feedback and then the score, or score alone.", show_default=False)
+    ] = None,
+    template: Annotated[
+        Path | None,
+        typer.Option(
+            help="A prompt of your own: a Jinja file, or a YAML file with a list of messages.", show_default=False
+        ),
+    ] = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="Another setting of the judge, such as sampling/temperature=0.7.", show_default=False
+        ),
+    ] = None,
+    adaptive: Annotated[
+        bool, typer.Option("--adaptive", help="Read each text only until its score is known well enough.")
+    ] = False,
+    target_width: Annotated[
+        float | None,
+        typer.Option(
+            help="With --adaptive: width in points at which the interval of a text's score is narrow enough; 1 by"
+            " default.",
+            show_default=False,
+        ),
+    ] = None,
+    probe_groups: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="With --adaptive: groups that are read in all orderings, for the card and the rule; 40 by default, 0"
+            " for confidence sequences, which need none.",
+            show_default=False,
+        ),
+    ] = None,
+    places: Annotated[
+        bool,
+        typer.Option("--places", help="With --adaptive: stop also where a text's place in its group is settled."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with the card, as audit does.")] = False,
+) -> None:
+    """Judge texts with the score levels in all balanced orderings, and say whether the order moves the scores.
+
+    What is asked and answered stays in the folder: a run that was stopped is started again and asks what is missing.
+    The status is 0 whatever the verdict, and 1 where something cannot be read or asked.
+
+    Examples: [green]rubric-order certify openai:gpt-4.1-mini --pilot[/],
+    [green]rubric-order certify http://localhost:8000/v1 --model m --items texts.csv --rubric rubric.yaml[/]
+    """
+    from rich.console import Console
+
+    from rubric_order.commands import watching
+    from rubric_order.library.certify import inputs, judges, study
+
+    console = Console(stderr=True)
+    settings = judges.Options(
+        model, api_key_env, key_over_http, answer_format, template, prices, budget, tuple(change or ())
+    )
+    rounds = _adaptive(adaptive, target_width, probe_groups, places, pilot=pilot)
+    block = judges.block(judge, settings)
+    texts = inputs.read(items, rubric, groups=groups)
+    chosen = folder or _folder(judges.judge_id(str(block.get("label", ""))), items)
+    made = study.prepare(chosen, block, texts, in_rounds=adaptive)
+    made.plan()
+    most = [] if rounds is None else ["That is the most: texts are read until they are known well enough."]
+    _say(console, *_plan(made), *most, *made.notes)
+    watch = watching.watch(made.judge, console)
+    if pilot:
+        asked = made.pilot(watch)
+        _say(console, f"The pilot's {asked:,} requests are answered, and the answers stay.", *_plan(made))
+        return
+    if rounds is None:
+        made.ask(watch)
+    else:
+        _say(console, *_in_rounds(made.ask_in_rounds(rounds, watch), rounds))
+    cards = made.cards() if rounds is None or rounds.probe_groups else []
+    if as_json:
+        typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in cards) + "\n]")
+    elif cards:
+        _print(cards, made.judge.label or made.name)
+    _say(console, f"In {made.folder}: {', '.join(made.written())}")
+
+
+def _folder(name: str, items: Path | None) -> Path:
+    """The folder of a study where none is named: one a judge for the sample, and one for each table of texts.
+
+    A folder without the name of the table, as earlier versions wrote it, goes on if it is of this table.
+
+    Args:
+        name: id of the judge.
+        items: the table; None for the sample.
+    """
+    import re
+
+    from rubric_order.library.certify import inputs, study
+    from rubric_order.settings import reading
+
+    plain = Path("certify", name)
+    if items is None:
+        return plain
+    config = plain / study.CONFIG
+    datasets = reading.read(config).get("datasets") if config.is_file() else None
+    block = datasets.get(inputs.OWN) if isinstance(datasets, dict) else None
+    if isinstance(block, dict) and block.get("label") == items.stem:
+        return plain
+    return plain.with_name(f"{name}_{re.sub('[^a-z0-9]+', '_', items.stem.lower()).strip('_') or inputs.OWN}")
+
+
+def _adaptive(
+    chosen: bool, target: float | None, probe_groups: int | None, places: bool, *, pilot: bool
+) -> "Adaptive | None":
+    """Settings of asking in rounds, where they were chosen.
+
+    Raises:
+        InputError: they cannot be followed, or are given without ``--adaptive``.
+    """
+    from rubric_order.base.errors import InputError
+    from rubric_order.library.certify.adaptive import Adaptive
+
+    given = {"--target-width": target is not None, "--probe-groups": probe_groups is not None, "--places": places}
+    if not chosen:
+        for name, is_given in given.items():
+            if is_given:
+                raise InputError(f"{name}: it is for asking in rounds; expected --adaptive with it")
+        return None
+    if pilot:
+        raise InputError("--pilot: it asks reads that --adaptive may spare; expected one of them")
+    setting = Adaptive(1.0 if target is None else target, 40 if probe_groups is None else probe_groups, places)
+    setting.check()
+    return setting
+
+
+def _in_rounds(table: "pd.DataFrame", setting: "Adaptive") -> list[str]:
+    """Sentences on what was read, and what was spared."""
+    others = table[~table["probe"]]
+    sentences = []
+    if count := int(table["probe"].sum()):
+        groups = table.loc[table["probe"], "group_id"].nunique()
+        sentences.append(
+            f"{count:,} texts in {groups:,} probe groups were read in all orderings; the card is of these."
+        )
+    if others.empty:
+        return [*sentences, "There are no further groups, so that nothing was spared: expected fewer --probe-groups."]
+    asked, spared = int(others["reads"].sum()), int(others["spared"].sum())
+    reasons = others["stopped_by"].value_counts()
+    words = {
+        "width": "narrow enough",
+        "place": "place settled",
+        "all": "read to the end",
+        "unscored": "without a score",
+    }
+    counts = ", ".join(f"{reasons[name]:,} {word}" for name, word in words.items() if name in reasons)
+    sentences.append(
+        f"{len(others):,} other texts: {asked / len(others):.1f} reads each, {spared:,} of {asked + spared:,} spared"
+        f" (target {setting.target:g} points; {counts})."
+    )
+    return sentences
+
+
+def _say(console: "Console", *sentences: str) -> None:
+    for sentence in sentences:
+        console.print(commands.text(sentence), soft_wrap=True)
+
+
+def _plan(made: "Certification") -> list[str]:
+    """Sentences on what is still to be asked, and what it takes."""
+    cost, texts = made.cost(), made.inputs.tables.items
+    counts = (len(texts), "text"), (texts["group_id"].nunique(), "group"), (cost["requests"], "request")
+    items, groups, requests = (f"{number:,} {word}{'' if number == 1 else 's'}" for number, word in counts)
+    sentences = [f"{items} in {groups}: {requests}, {cost['answered']:,} answered, {cost['to_ask']:,} to ask."]
+    return sentences + ([_takes(made, cost)] if cost["to_ask"] else [])
+
+
+def _takes(made: "Certification", cost: "pd.Series") -> str:
+    """Sentence on tokens, money and time of what is to be asked."""
+    import pandas as pd
+
+    parts = []
+    if not pd.isna(cost["prompt_tokens"]):
+        parts.append(f"about {cost['prompt_tokens']:,} tokens of prompts")
+    if not pd.isna(cost["output_tokens"]) and cost["output_tokens"]:
+        bound = "at most" if cost["output_tokens_from"] == "max_tokens" else "about"
+        parts.append(f"{bound} {cost['output_tokens']:,} of answers")
+    if not pd.isna(cost["cost"]):
+        ends = f" [{cost['cost_low']:.2f}, {cost['cost_high']:.2f}]" if not pd.isna(cost["cost_low"]) else ""
+        parts.append(f"{cost['cost']:.2f}{ends} {made.judge.currency}")
+    if not pd.isna(cost["hours"]):
+        parts.append(f"{60 * cost['hours']:.1f} minutes")
+    return f"These take {', '.join(parts)}."
+
+
+def _print(cards: "list[Card]", label: str) -> None:
+    """Print cards under the name that people know the judge by."""
+    import dataclasses
+
+    from rubric_order.commands import audit
+    from rubric_order.library.results import BiasCards
+
+    keys = [{**card.evidence.keys, "judge": label} for card in cards]
+    shown = [
+        dataclasses.replace(card, evidence=dataclasses.replace(card.evidence, keys=named))
+        for card, named in zip(cards, keys, strict=True)
+    ]
+    audit.print_cards(BiasCards(tuple(shown), {}))

@@ -1,0 +1,55 @@
+"""``rubric-order doctor``: what a file supports, which checks cannot run on it, and why."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rubric_order import commands
+from rubric_order.commands import options
+
+
+def doctor(
+    file: Annotated[Path, typer.Argument(help="A file as of audit, or a log.", show_default=False)],
+    columns: options.ColumnNames = None,
+    scale: options.ScaleOfScores = None,
+    choices: options.Choices = False,
+    labels: options.LabelMap = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object a judge.")] = False,
+) -> None:
+    """Say what a file is, which checks of a bias card it supports, and why others cannot run.
+
+    Nothing is estimated. The status is 0, and 1 where the file cannot be read.
+
+    Examples: [green]rubric-order doctor reads.csv[/], [green]rubric-order doctor gpt-4_pair.jsonl --json[/]
+    """
+    from rubric_order.library import doctor as diagnoses
+    from rubric_order.library.choices import Labels
+
+    made = diagnoses.diagnose(
+        file,
+        columns=options.columns(columns),
+        scale=scale,
+        nominal=choices,
+        labels=Labels.parse(labels) if labels else None,
+    )
+    if as_json:
+        typer.echo(commands.as_json([diagnosis.to_dict() for diagnosis in made], indent=1))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    for diagnosis in made:
+        title = f"{diagnosis.judge}: {diagnosis.form}" if diagnosis.judge else diagnosis.form
+        console.print(commands.text(title, style="bold"))
+        for name, value in diagnosis.facts:
+            console.print(commands.text(f"{name}: {value}"))
+        for note in diagnosis.notes:
+            console.print(commands.text(f"• {note}", style="dim"))
+        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+        for check in diagnosis.checks:
+            mark = commands.text("yes", style="green") if check.runs else commands.text("no", style="red")
+            table.add_row(mark, commands.text(check.name), commands.text(check.why))
+        console.print(table)
+        console.print()

@@ -1,0 +1,91 @@
+"""``rubric-order plan-groups``: how many groups of items a bias card needs."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def plan_groups(
+    reads: Annotated[
+        Path | None, typer.Argument(help="Reads of a pilot; a file as of audit.", show_default=False)
+    ] = None,
+    levels: Annotated[int | None, typer.Option(help="Number of score levels.", show_default=False)] = None,
+    pairs_differ: Annotated[
+        float | None,
+        typer.Option(help="Share of the pairs of reads of an item that have different scores.", show_default=False),
+    ] = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Option probabilities are known, and answers are drawn from them.")
+    ] = False,
+    orderings: Annotated[
+        int | None,
+        typer.Option(
+            help="In which each item is read: as many as levels, or twice as many. Default: strategy balanced.",
+            show_default=False,
+        ),
+    ] = None,
+    repeats: Annotated[int | None, typer.Option(help="Reads in each ordering. Default: 1.", show_default=False)] = None,
+    items_per_group: Annotated[
+        float | None, typer.Option(help="Mean number of items in a group. Default: 1.", show_default=False)
+    ] = None,
+    within_group: Annotated[
+        float | None,
+        typer.Option(help="Correlation within groups of what the order does to items. Default: 0.", show_default=False),
+    ] = None,
+    prompt_noise: Annotated[
+        float | None,
+        typer.Option(
+            help="What each prompt of an item adds to a score's log-probability, standard deviation. Default: 0.2.",
+            show_default=False,
+        ),
+    ] = None,
+    effect: Annotated[float, typer.Option(help="Preference for one position to find, in log-odds.")] = 0.2,
+    effect_points: Annotated[
+        float, typer.Option(help="Shift of the mean score by the usual ordering to find, in points.")
+    ] = 0.1,
+    power: Annotated[float, typer.Option(help="Share of such studies that are to find it.")] = 0.8,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object a judge.")] = False,
+) -> None:
+    """Say how many groups of items a bias card needs: for biased, by the effects, and for equivalent, without a bias.
+
+    The numbers follow from reads of a pilot, or from what you expect of a judge. What a position adds is less the mean
+    of all positions. The margins of equivalent are those of audit.
+
+    Examples: [green]rubric-order plan-groups --levels 5 --pairs-differ 0.3 --repeats 2[/],
+    [green]rubric-order plan-groups pilot.csv --effect 0.3[/]
+    """
+    from rubric_order.library import planning
+
+    expected = {
+        "levels": levels,
+        "pairs_differ": pairs_differ,
+        "probabilities": probabilities or None,
+        "orderings": orderings,
+        "repeats": repeats,
+        "items_per_group": items_per_group,
+        "within_group": within_group,
+        "prompt_noise": prompt_noise,
+    }
+    given = {name: value for name, value in expected.items() if value is not None}
+    sought = {"effect": effect, "effect_points": effect_points, "power": power}
+    plans = planning.of_pilot(reads, given, **sought) if reads else [planning.of_judge(given, **sought)]
+    if as_json:
+        objects = (json.dumps(plan.to_dict(), ensure_ascii=False, allow_nan=False) for plan in plans)
+        typer.echo("[\n" + ",\n".join(objects) + "\n]")
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    for plan in plans:
+        console.print(Text(plan.title, style="bold"))
+        table = Table("finding", "groups", "reads", box=None, padding=(0, 2, 0, 0))
+        for row in plan.rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
+        for note in plan.notes:
+            console.print(Text(f"• {note}"))
+        console.print()

@@ -1,0 +1,125 @@
+"""``rubric-order probe``: one text, one rubric, one endpoint, in several orderings."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rubric_order import commands
+from rubric_order.commands import options
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from rubric_order.library.probe import Read
+
+
+def probe(
+    response: Annotated[Path, typer.Argument(help="File with the text to be judged.", show_default=False)],
+    base_url: Annotated[str, typer.Option(help="Address of an OpenAI-compatible endpoint, ending in /v1.")],
+    model: options.Model,
+    rubric: Annotated[
+        Path | None, typer.Option(help="YAML file with question and levels; or give --level.", show_default=False)
+    ] = None,
+    level: options.LevelsOrNone = None,
+    question: Annotated[str, typer.Option(help="The criterion, with --level.")] = "",
+    instruction: options.Instruction = None,
+    template: options.Template = "feedback",
+    strategy: Annotated[str, typer.Option(help="balanced (2n orderings) or all (n! orderings).")] = "balanced",
+    api_key_env: options.ApiKeyEnv = None,
+    key_over_http: options.KeyOverHttp = False,
+    temperature: Annotated[float, typer.Option(min=0)] = 0,
+    max_tokens: Annotated[int, typer.Option(min=1)] = 1024,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object an order.")] = False,
+) -> None:
+    """Read one text in every order of its rubric and print the score of each, as the answers come.
+
+    One text shows what can happen; whether a judge is biased takes a study: see audit. The status is 1 where no answer
+    gives a score.
+
+    Example: [green]rubric-order probe reply.txt --rubric rubric.yaml --base-url http://localhost:8000/v1 --model m[/]
+    """
+    from rubric_order.base import files
+    from rubric_order.base.errors import InputError
+    from rubric_order.library import probe as library
+
+    if (rubric is None) == (not level):
+        raise InputError("rubric: expected --rubric FILE, or --level once a score")
+    wording = library.read_rubric(rubric) if rubric else library.Wording(question, level or [])
+    reads = library.probe(
+        files.read_text(response),
+        levels=wording.levels,
+        lowest=wording.lowest,
+        question=wording.question,
+        instruction=files.read_text(instruction) if instruction else "",
+        base_url=base_url,
+        model=model,
+        template=template,
+        strategy=strategy,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        api_key_env=api_key_env,
+        key_over_http=key_over_http,
+    )
+    finished = _json(reads) if as_json else _live(reads)
+    raise typer.Exit(0 if any(read.score is not None for read in finished) else 1)
+
+
+def _json(reads: "Iterable[Read]") -> "list[Read]":
+    in_order = sorted(reads, key=lambda read: read.ordering)
+    typer.echo(commands.as_json([read._asdict() | {"position": read.position} for read in in_order], indent=1))
+    return in_order
+
+
+def _live(reads: "Iterable[Read]") -> "list[Read]":
+    """A table that grows with each answer, and what the order does to this text."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console()
+    so_far: list[Read] = []
+    with Live(_table(so_far), console=console, refresh_per_second=4) as live:
+        for read in reads:
+            so_far.append(read)
+            live.update(_table(so_far))
+    for sentence in sentences(so_far):
+        console.print(commands.text(sentence))
+    return so_far
+
+
+def _table(reads: "Iterable[Read]") -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("order", "score", "position", "", box=None, padding=(0, 2, 0, 0))
+    for read in sorted(reads, key=lambda read: read.ordering):
+        line = Text()
+        for score in read.ordering:
+            line.append(f"{score} ", style="reverse bold" if score == read.score else "")
+        said = "" if read.score is not None else f"no score: {read.reason}"
+        table.add_row(
+            line,
+            Text("" if read.score is None else str(read.score)),
+            Text(str(read.position or "")),
+            commands.text(said, style="dim"),
+        )
+    return table
+
+
+def sentences(reads: "Sequence[Read]") -> list[str]:
+    """Sentences on what the reads of one text say."""
+    scored = [read for read in reads if read.score is not None]
+    if not scored:
+        return [f"None of {len(reads)} answers gives a score."]
+    scores, places = [read.score for read in scored if read.score is not None], [read.position for read in scored]
+    lowest, highest, mean = min(scores), max(scores), sum(scores) / len(scores)
+    range_ = f"from {lowest} to {highest}, {mean:.2f} on average" if lowest < highest else f"each gives {lowest}"
+    said = f"{len(scored)} of {len(reads)} orderings give a score: {range_}."
+    counts = {place: places.count(place) for place in range(1, len(scored[0].ordering) + 1)}
+    shown = ", ".join(f"{count} at position {place}" for place, count in counts.items())
+    return [
+        said,
+        f"What was chosen stood {shown}.",
+        "One text is an example, not a finding: a study takes 20 groups or more.",
+    ]

@@ -1,0 +1,45 @@
+"""Inputs of a statistic, read from the files that it names by what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rubric_order.base.levels import LOWEST
+from rubric_order.contracts.contract import Contract
+from rubric_order.contracts.estimates import ESTIMATES
+from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES
+from rubric_order.contracts.scores import SCORES
+
+CONTRACTS: Mapping[str, Contract] = {  # others are estimates
+    **dict.fromkeys(("scores", "alone", "golden"), SCORES),
+    "items": ITEMS,
+    "pairs": PAIRS,
+    "references": REFERENCES,
+}
+
+
+def read(columns: Mapping[str, Sequence[str]], inputs: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
+    """Tables by the argument of a statistic's `estimate` that they are for.
+
+    Args:
+        columns: those that it reads of each input; of an input that it does not name, all.
+        inputs: files by argument. Scores are read one file after another.
+    """
+    import pandas as pd
+
+    from rubric_order.base import files
+
+    tables: dict[str, Any] = {}
+    for name, paths in inputs.items():
+        wanted, contract = columns.get(name), CONTRACTS.get(name, ESTIMATES)
+        if contract is SCORES:
+            tables[name] = contract.read_each(paths, wanted, where_there=[LOWEST])
+        elif name == "published":
+            tables[name] = {path.stem: pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths}
+        elif name == "answers":
+            tables[name] = {path.stem: files.read_json(path) for path in paths}
+        else:
+            tables[name] = contract.read(*paths, columns=wanted)
+    return tables

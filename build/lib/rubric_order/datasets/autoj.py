@@ -1,0 +1,74 @@
+"""Auto-J's pairwise test set: two responses to a prompt, and which one people prefer, in 58 scenarios.
+
+One JSON object a line. A label of 0 says that response 1 is preferred, 1 response 2, and 2 neither (README of
+github.com/GAIR-NLP/auto-j). Response 1 is `item_a`, as published; it is preferred about as often as response 2. The
+publication does not say which models wrote the responses, so a candidate is named by line and number of the response.
+Records with the same prompt are one group. A record with an empty response is skipped and logged.
+
+Source: Li et al. (2024), Generative Judge for Evaluating Alignment; file of github.com/prometheus-eval/prometheus-eval.
+"""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+from rubric_order.datasets import Adapter, Item, Pair, clean
+
+PREFERENCES = {0: "a", 1: "b", 2: "tie"}
+RESPONSES = ("response 1", "response 2")
+
+log = logging.getLogger(__name__)
+
+
+class AutoJ(Adapter):
+    files = ("records",)
+
+    def read(self, records: Path) -> Iterator[Item | Pair]:
+        lines = files.read_json_lines(records)
+        if not lines:
+            raise InputError(f"{records}: no records")
+        groups: dict[str, str] = {}
+        skipped = 0
+        for line, record in lines:
+            where = f"{records}: line {line}"
+            for name in ("scenario", "prompt", *RESPONSES):
+                if not isinstance(record, dict) or not isinstance(record.get(name), str):
+                    value = record.get(name) if isinstance(record, dict) else record
+                    raise InputError(f"{where}: field {name!r}: expected text, found {value!r:.60}")
+            label = record.get("label")
+            if type(label) is not int or label not in PREFERENCES:
+                raise InputError(f"{where}: field 'label': expected 0, 1 or 2, found {label!r:.60}")
+            empty = [name for name in RESPONSES if not record[name].strip()]
+            if empty:
+                log.warning("%s: field %r is empty; the pair is left out", where, empty[0])
+                skipped += 1
+                continue
+            prompt = clean(record["prompt"], f"{where}: field 'prompt'")
+            group = groups.setdefault(prompt, f"{line:04d}")
+            items = [
+                Item(
+                    where=f"{where}: {name}",
+                    item_id=f"{line:04d}-{number}",
+                    group_id=group,
+                    candidate=f"{line:04d}-{number}",
+                    instruction=prompt,
+                    response=record[name],
+                    rubric=None,
+                    category=record["scenario"],
+                )
+                for number, name in enumerate(RESPONSES, start=1)
+            ]
+            yield from items
+            yield Pair(
+                where=where,
+                pair_id=f"{line:04d}",
+                group_id=group,
+                item_a=items[0].item_id,
+                item_b=items[1].item_id,
+                preference=PREFERENCES[label],
+                category=record["scenario"],
+            )
+        if skipped:
+            log.warning("%s: %d pairs are left out because a response is empty", records, skipped)

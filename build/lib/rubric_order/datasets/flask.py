@@ -1,0 +1,142 @@
+"""FLASK: each instruction with the skills that it calls for, a reference answer, and several models' outputs.
+
+An item is one model's output under one skill. Rubrics of the twelve skills are ours. The 40 instructions that were
+added last (1701 to 1740) have no published outputs and are left out. There are no human scores.
+
+Source: Ye et al. (2024), github.com/kaistAI/FLASK, ``evaluation_set`` and ``model_output/outputs``.
+"""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+from rubric_order.datasets import Adapter, Item
+from rubric_order.datasets.rubrics import Rubric, read_rubrics
+
+FIELDS = {"instruction": str, "answer": str, "skill": list, "domain": list}
+UNLABELLED = "-1"  # published where a domain or a difficulty has no label
+
+log = logging.getLogger(__name__)
+
+
+class Flask(Adapter):
+    files = ("evaluation", "rubrics")
+
+    def read(self, evaluation: Path, rubrics: Path, **outputs: Path) -> Iterator[Item]:
+        """One item an instruction, model and skill.
+
+        Args:
+            evaluation: the instructions.
+            rubrics: a rubric for each skill.
+            outputs: file of each model's outputs, by the model's id; at least one.
+        """
+        if not outputs:
+            raise InputError("adapter 'flask': expected at least one file of outputs, such as 'chatgpt', found none")
+        wrong = [name for name, path in outputs.items() if not isinstance(path, str | Path)]
+        if wrong:
+            raise InputError(
+                f"adapter 'flask': {wrong[0]!r}: expected a file of outputs, found {outputs[wrong[0]]!r:.60}"
+            )
+        scale = read_rubrics(rubrics, "flask")
+        instructions = read_instructions(evaluation, scale, rubrics)
+        texts = {candidate: read_outputs(path) for candidate, path in outputs.items()}
+        for candidate, answers in texts.items():
+            unknown = sorted(answers.keys() - instructions.keys())
+            if unknown:
+                raise InputError(
+                    f"{outputs[candidate]}: question_id {unknown[0]}: {evaluation} has no instruction of it"
+                )
+        # The outputs stop before the instructions do. A gap anywhere else is an error.
+        last = max(max(answers, default=0) for answers in texts.values())
+        log.info(
+            "%s: %d of %d instructions left out: they come after the last with outputs, idx %d",
+            evaluation, sum(idx > last for idx in instructions), len(instructions), last,
+        )  # fmt: skip
+        for idx, record in instructions.items():
+            if idx > last:
+                continue
+            for candidate, answers in texts.items():
+                where = f"{outputs[candidate]}: question_id {idx}"
+                if idx not in answers:
+                    raise InputError(f"{where}: no output; other files or later instructions have one")
+                for skill in map(skill_id, record["skill"]):
+                    yield Item(
+                        where=where,
+                        item_id=f"{idx:04d}-{candidate}-{skill}",
+                        group_id=f"{idx:04d}",
+                        candidate=candidate,
+                        instruction=record["instruction"],
+                        response=answers[idx],
+                        reference=record["answer"],
+                        rubric=scale[skill],
+                        category=f"{', '.join(labels(record['domain']))} / {labels([record['difficulty']])[0]}",
+                    )
+
+
+def read_instructions(path: Path, scale: dict[str, Rubric], rubrics: Path) -> dict[int, dict[str, Any]]:
+    """Instructions by ``idx``, in ascending order; each has skills that stand in the rubrics."""
+    instructions: dict[int, dict[str, Any]] = {}
+    for line, record in files.read_json_lines(path):
+        where = f"{path}: line {line}"
+        idx = _number(record, "idx", where)
+        for name, kind in FIELDS.items():
+            if not isinstance(record.get(name), kind):
+                raise InputError(f"{where}: field {name!r}: expected {kind.__name__}, found {record.get(name)!r:.60}")
+        for name in ("instruction", "answer"):
+            if not record[name].strip():
+                raise InputError(f"{where}: field {name!r}: expected text, found {record[name]!r:.60}")
+        for name in ("skill", "domain"):
+            values = record[name]
+            if not values or not all(isinstance(value, str) and value.strip() for value in values):
+                raise InputError(f"{where}: field {name!r}: expected a list of names, found {values!r:.60}")
+            if len(set(values)) < len(values):
+                raise InputError(f"{where}: field {name!r}: expected different names, found {values!r:.60}")
+        unknown = [skill for skill in record["skill"] if skill_id(skill) not in scale]
+        if unknown:
+            raise InputError(f"{where}: field 'skill': {rubrics} has no rubric for {unknown[0]!r:.60}")
+        difficulty = record.get("difficulty")
+        if difficulty != int(UNLABELLED) and not (isinstance(difficulty, str) and difficulty.strip()):
+            expected = f"text or {UNLABELLED}"
+            raise InputError(f"{where}: field 'difficulty': expected {expected}, found {difficulty!r:.60}")
+        if idx in instructions:
+            raise InputError(f"{where}: idx {idx} stands on an earlier line too; expected once")
+        instructions[idx] = record
+    return dict(sorted(instructions.items()))
+
+
+def read_outputs(path: Path) -> dict[int, str]:
+    """A model's outputs by ``question_id``."""
+    outputs: dict[int, str] = {}
+    for line, record in files.read_json_lines(path):
+        where = f"{path}: line {line}"
+        idx = _number(record, "question_id", where)
+        if not isinstance(record.get("text"), str):
+            raise InputError(f"{where}: field 'text': expected str, found {record.get('text')!r:.60}")
+        if idx in outputs:
+            raise InputError(f"{where}: question_id {idx} stands on an earlier line too; expected once")
+        outputs[idx] = record["text"]
+    if not outputs:
+        raise InputError(f"{path}: no outputs; expected one a line")
+    return outputs
+
+
+def skill_id(skill: str) -> str:
+    """Id of a skill's rubric: ``Logical Robustness`` is ``logical_robustness``."""
+    return "_".join(skill.lower().split())
+
+
+def labels(values: list[Any]) -> list[str]:
+    """Domains or difficulties as published, ``unlabelled`` where there is none."""
+    return [str(value) for value in values if str(value) != UNLABELLED] or ["unlabelled"]
+
+
+def _number(record: object, name: str, where: str) -> int:
+    if not isinstance(record, dict):
+        raise InputError(f"{where}: expected a record, found {record!r:.60}")
+    value = record.get(name)
+    if type(value) is not int or value < 1:
+        raise InputError(f"{where}: field {name!r}: expected a whole number from 1, found {value!r:.60}")
+    return value

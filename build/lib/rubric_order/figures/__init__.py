@@ -1,0 +1,1 @@
+"""Shared parts of figures: style, presets, formats. The module `figure` of a result draws it from statistics alone."""

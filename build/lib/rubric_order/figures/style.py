@@ -1,0 +1,211 @@
+"""Ways to tell several things apart in one figure, and a figure that has nothing to show."""
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.colors import CenteredNorm
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.markers import CARETDOWN, CARETLEFT, CARETRIGHT, CARETUP  # their tips are at the point
+from numpy.typing import ArrayLike
+
+from rubric_order import strategies
+from rubric_order.figures.view import Layout
+
+# Colours that differ in lightness too, and markers: they survive grey printing and colour blindness. What stands after
+# the seventh place has darker colours.
+COLOURS: tuple[str, ...] = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
+COLOURS += ("#003a5c", "#6e3000", "#00523c", "#73345a", "#808080", "#7a5400", "#23688f")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+# A strategy looks the same in every figure.
+STRATEGIES: dict[str, dict[str, Any]] = {name: strategy.look for name, strategy in strategies.STRATEGIES.items()}
+
+# Colours of values with a sign, in every figure and (as --low and --high) on the pages of reads: blue below 0, red
+# above, white at 0. The colour-blind tell them apart; in grey print they are alike, and the numbers in the cells tell.
+DIVERGING = "RdBu_r"
+LIGHTNESS = np.array([0.299, 0.587, 0.114])  # of red, green and blue
+LETTERS = 8.0  # points; lengths in the modules of figures are those of a figure with such letters
+LETTER = 0.566  # width of a letter, against its height
+
+
+def scaled(length: float) -> float:
+    """A length, in inches or points, of a figure with letters of 8 points, in one with letters of the present size."""
+    return length * plt.rcParams["font.size"] / LETTERS
+
+
+def no_effect() -> dict[str, Any]:
+    """The look of a line where there is no effect of the order."""
+    return {"color": "0.45", "linestyle": (0, (2, 2)), "linewidth": scaled(0.9)}
+
+
+def colour(place: int) -> str:
+    """Colour of one of several things."""
+    return COLOURS[place % len(COLOURS)]
+
+
+def marker(place: int) -> str:
+    """Marker of one of several things: things of one colour have different ones."""
+    return MARKERS[(place + place // len(MARKERS)) % len(MARKERS)]
+
+
+def look(place: int) -> dict[str, Any]:
+    """Colour and marker of one of several things, as keywords of a line with intervals."""
+    return {"color": colour(place), "marker": marker(place), "elinewidth": scaled(0.9)}
+
+
+def count_range(counts: pd.Series) -> str:
+    """Number of things as text, or from how many to how many."""
+    low, high = counts.min(), counts.max()
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def text_width(text: str, size: float | str) -> float:
+    """About how wide a line of text is, in inches; `size` of its letters in points, or such as ``small``."""
+    return LETTER * font_manager.FontProperties(size=size).get_size_in_points() / 72 * len(text)
+
+
+def legend_above(figure: Figure, columns: int | None = None) -> None:
+    """A legend of everything in the panels of a figure, each once: no panel need have all.
+
+    Args:
+        columns: entries a row, at most; all by default.
+    """
+    pairs = (zip(*axis.get_legend_handles_labels()[::-1], strict=True) for axis in figure.axes if axis.get_visible())
+    entries = dict(pair for panel in pairs for pair in panel)
+    longest = max(map(len, entries), default=1)
+    width = scaled(0.5) + text_width("m" * longest, plt.rcParams["legend.fontsize"])
+    room = max(int(figure.get_figwidth() / width), 1)  # side by side without being cut off
+    columns = min(len(entries), columns or len(entries), room)
+    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns)
+
+
+def panels(
+    count: int,
+    layout: Layout,
+    *,
+    height_in: float | None = None,
+    legend: bool = False,
+    one_height: bool = True,
+) -> tuple[Figure, Any, list[Axes]]:
+    """A figure of panels on common axes, row by row.
+
+    Args:
+        count: how many panels, at least one.
+        height_in: height of a panel in inches; that of the layout by default.
+        legend: leave room for a legend above the panels.
+        one_height: whether all panels have one vertical axis; else each has its own, with its labels.
+
+    Returns:
+        The figure; all its axes, rows by columns, of which those after the last panel are not shown; and the panels, of
+        which the lowest of each column has the labels of the ticks below it.
+    """
+    columns = min(layout.columns, count)
+    rows = -(-count // columns)
+    figure, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(layout.width_in, (height_in or layout.height_in) * rows),
+        sharex=True,
+        sharey=one_height,
+        squeeze=False,
+        layout="constrained",
+    )
+    if legend:
+        figure.set_figheight(max((height_in or layout.height_in) * rows + scaled(0.7), scaled(2.6)))
+    for axis in axes.flat[count:]:
+        axis.set_visible(False)
+    for axis in axes.flat[count - columns : count]:
+        axis.tick_params(axis="x", labelbottom=True)
+    return figure, axes, list(axes.flat[:count])
+
+
+def signed_map(axis: Axes, values: np.ndarray, reach: float, **options: Any) -> AxesImage:
+    """A heat map of values with a sign, white at 0.
+
+    Args:
+        reach: the distance from 0 that has the darkest colours, either way.
+        options: of ``Axes.imshow``.
+    """
+    norm = CenteredNorm(0, halfrange=reach)
+    return axis.imshow(values, cmap=DIVERGING, norm=norm, **options)
+
+
+def ink(image: AxesImage, value: Any) -> str:
+    """Black or white: what can be read on the colour of a value in a heat map."""
+    if np.isnan(value):
+        return "black"
+    return "white" if np.array(image.to_rgba(value)[:3]) @ LIGHTNESS < 0.5 else "black"
+
+
+def half_intervals(line: pd.DataFrame) -> np.ndarray:
+    """Lengths of the bars of intervals, (2, rows): below and above each estimate; 0 where there is no interval."""
+    ends = line[["ci_low", "ci_high"]].to_numpy(dtype=float).T
+    return np.nan_to_num(np.abs(ends - line["estimate"].to_numpy(dtype=float)))
+
+
+def arrows(axis: Axes, line: pd.DataFrame, at: ArrayLike, reach: float, colour: str, *, upright: bool = False) -> None:
+    """A mark at the frame where an interval goes on beyond it.
+
+    Args:
+        line: rows with `ci_low` and `ci_high`. at: their places on the other axis.
+        reach: how far the axis goes on both sides of 0.
+        upright: whether intervals are vertical.
+    """
+    markers = (CARETDOWN, CARETUP) if upright else (CARETLEFT, CARETRIGHT)
+    for side, shape, end in zip((-1, 1), markers, ("ci_low", "ci_high"), strict=True):
+        beyond = (side * line[end] > reach).to_numpy()
+        if beyond.any():
+            ends, places = [side * reach] * int(beyond.sum()), np.asarray(at)[beyond]
+            look: dict[str, Any] = {"linestyle": "none", "marker": shape, "markersize": scaled(4), "clip_on": False}
+            (marks,) = axis.plot(*((places, ends) if upright else (ends, places)), color=colour, **look)
+            marks.set_in_layout(False)
+
+
+def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: Any) -> None:
+    """Shares of positions in per cent with their intervals, where they have some; hollow for a saturated judge.
+
+    Args:
+        line: rows of `position_selection` with one share a position.
+        aside: how far to the right of their positions they are drawn, so that several lines do not hide each other.
+        look: keywords of the line.
+    """
+    share = 100 * line["estimate"].to_numpy()
+    spread: np.ndarray = 100 * half_intervals(line)
+    fill = "none" if line["saturated"].any() else "full"
+    axis.errorbar(line["position"].to_numpy(dtype=float) + aside, share, yerr=spread, fillstyle=fill, **look)
+
+
+def uniform_line(axis: Axes, n: int) -> None:
+    """Draw where the shares of n positions are if all are selected equally often."""
+    label = f"equally often ({100 / n:.3g}%)"
+    axis.axhline(100 / n, zorder=1, label=label, **no_effect())
+    positions(axis, n)
+
+
+def positions(axis: Axes, n: int, *, first: int = 1) -> None:
+    """Name the positions of a prompt on the x axis: which is the first, and which the last.
+
+    The words are short, so that the last one of a panel does not touch the first one of the next.
+
+    Args:
+        first: where position 1 is on the axis.
+    """
+    ends = {1: "1\n(first)", n: f"{n}\n(last)"}
+    axis.set_xticks(range(first, first + n), [ends.get(place, f"{place}") for place in range(1, n + 1)])
+
+
+def shares_from_0(axis: Axes, n: int) -> None:
+    """Show shares of positions from 0, and at least 5 points above uniform."""
+    axis.set_ylim(0, max(axis.get_ylim()[1], 100 / n + 5))
+
+
+def nothing(reason: str, layout: Layout) -> Figure:
+    """A figure that says why it is empty."""
+    figure = plt.figure(figsize=(layout.width_in, scaled(1.0)))
+    figure.text(0.5, 0.5, reason, ha="center", va="center", wrap=True)
+    return figure

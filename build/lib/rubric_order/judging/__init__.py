@@ -1,0 +1,1 @@
+"""Asking the judges: the loop of a shard, the response store, devices, engines."""

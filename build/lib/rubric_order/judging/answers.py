@@ -1,0 +1,108 @@
+"""Metadata of a judge's shards: for which studies their answers are as before, and which versions gave them.
+
+Each file of responses says in its metadata, for each study that asked, a digest of the answers and how many requests
+failed; and how many answers each version gave, see `versions.counts`. One small file a judge joins them.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import files
+from rubric_order.contracts.responses import RESPONSES
+from rubric_order.judging import versions
+from rubric_order.settings.base import Role, fields
+from rubric_order.settings.judges import Judge
+
+TEXTS = ["request_id", "text", "error", "finish_reason", "constrained_text"]  # that scores depend on
+
+
+def write(responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge: Judge, names: Collection[str]) -> None:
+    """Write the responses of a shard, with what its metadata say of them.
+
+    Args:
+        responses: see `shard.judge`; `studies`: the study of each row.
+        judge: the judge's settings.
+        names: what the model may call itself, see `versions.counts`.
+    """
+    RESPONSES.write(
+        files.in_row_groups(RESPONSES.table(responses)),
+        path,
+        judge=judge.identity(list(fields(Judge, {Role.FORMAT}))),
+        studies=of_studies(responses, studies),
+        versions=versions.counts(responses[responses["error"].isna()], names=names),
+    )
+
+
+def of_studies(responses: pd.DataFrame, studies: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Digest of one shard's answers and number of failed requests, by study.
+
+    Args:
+        responses: of one shard, see `shard.judge`.
+        studies: the study of each row.
+    """
+    labels = np.asarray(studies, dtype=object)
+    parts = ((name, responses[labels == name]) for name in dict.fromkeys(studies))
+    return {name: {"digest": _digest(part), "failed": int(part["error"].notna().sum())} for name, part in parts}
+
+
+def _digest(responses: pd.DataFrame) -> int:
+    """Sum of a hash of each row, modulo 2^64: neither the order of rows nor their shard matters."""
+    logprobs = [row.tobytes() if isinstance(row, np.ndarray) else None for row in responses["option_logprobs"]]
+    texts = {name: responses[name].astype(object) for name in TEXTS if name in responses}
+    rows = pd.util.hash_pandas_object(pd.DataFrame({**texts, "known": logprobs}, dtype=object), index=False)
+    return int(rows.to_numpy().sum())
+
+
+def joined(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
+    """Metadata of a judge's shards together: `studies` and `versions`. Recorded answers have none.
+
+    Args:
+        paths: the files of responses, in the order of their shards.
+    """
+    studies: dict[str, Counter[str]] = {}
+    given: dict[str, Counter[str]] = {}
+    for path in paths:
+        told = files.read_metadata(path)
+        for counters, kind in ((studies, "studies"), (given, "versions")):
+            for name, counts in told.get(kind, {}).items():
+                counters.setdefault(name, Counter()).update(counts)
+    digests = {name: counts | {"digest": counts["digest"] % 2**64} for name, counts in studies.items()}
+    return {"studies": digests, "versions": given}
+
+
+def check(told: Mapping[str, Any]) -> None:
+    """Refuse shards whose answers come from several versions.
+
+    Raises:
+        InputError: with what is mixed.
+    """
+    versions.refuse({what: Counter(counts) for what, counts in told["versions"].items()})
+
+
+def unchanged(listed: Path, scores: Path, plan: Path, *, studies: Iterable[str], store: Path, made_by: str) -> bool:
+    """Tell whether scores need not be made again, since they would be the same.
+
+    That is so where plan and code are the same, no request failed (a failed one could be asked again) and the response
+    store is there: it keeps each answer under the name of its request.
+
+    Args:
+        listed: the file that joins what the shards say.
+        scores: file of the scores.
+        plan: file of their reads.
+        studies: those whose requests the scores need.
+        store: the judge's response store.
+        made_by: code and settings by which scores are made now.
+    """
+    if not (listed.exists() and scores.exists() and plan.exists() and any(store.glob("*.parquet"))):
+        return False
+    made = files.read_metadata(scores)
+    if made.get("made_by") != made_by or plan.stat().st_mtime > scores.stat().st_mtime:
+        return False
+    now, then = json.loads(listed.read_text(encoding="utf-8"))["studies"], made["answers"]
+    return all(name in now and not now[name]["failed"] and now[name] == then.get(name) for name in studies)

@@ -1,0 +1,129 @@
+"""Requests of a judge as a file of the Batch API, and its results into the store: for a machine without a network."""
+
+import asyncio
+import importlib.metadata
+import json
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+
+from rubric_order.base import files, locks
+from rubric_order.base.errors import InputError
+from rubric_order.contracts.reads import REQUESTS
+from rubric_order.judging import shard
+from rubric_order.judging.batches import Records
+from rubric_order.judging.engines import Request, Response
+from rubric_order.judging.engines.accounts import Account
+from rubric_order.judging.engines.batches.answers import Reader
+from rubric_order.judging.engines.batches.files import Results, line_of
+from rubric_order.judging.engines.openai_calls import Connection
+from rubric_order.judging.engines.openai_protocol import ChatCompletions
+from rubric_order.judging.store import Store
+from rubric_order.planning.requests import read_shard
+from rubric_order.settings.judges import Endpoint
+
+LOCK_SECONDS = 5.0  # for a job that asks the endpoint; then this ends
+STORED_AT_ONCE = 4096
+
+
+def export(requests: Path, judge: Endpoint, store: Store, output: Path) -> int:
+    """Write the requests that have no answer yet and that no batch holds to a file of the Batch API.
+
+    Args:
+        requests: file of a study's requests of the judge.
+        judge: the judge.
+        store: its response store.
+        output: the file to write.
+
+    Returns:
+        Number of requests written.
+
+    Raises:
+        InputError: `requests` is no such file.
+    """
+    asked = _asked(requests)
+    held = {sent.request_id for record in Records(store.folder / "batches").all() for sent in record.requests}
+    left = shard.unanswered(asked, store, retry_failed=judge.retry_failed)
+    left = left[~left["request_id"].isin(held)]
+    chat = _chat(judge)
+
+    async def lines() -> list[bytes]:
+        return [line_of(request.request_id, (await chat.prepare(request)).body) for request in shard.as_requests(left)]
+
+    with files.atomic(output) as temporary:
+        temporary.write_bytes(b"".join(asyncio.run(lines())))
+    return len(left)
+
+
+def read_in(requests: Path, results: Path, judge: Endpoint, store: Store) -> Counter[str]:
+    """Store the results of a file of the Batch API.
+
+    Args:
+        requests: file of a study's requests of the judge.
+        results: lines of results, of an endpoint or of ``vllm run-batch``.
+        judge: the judge.
+        store: its response store.
+
+    Returns:
+        Number of lines by what became of them: ``answered``, ``failed``, ``stored before`` and reasons to ignore one.
+
+    Raises:
+        InputError: a file cannot be read, a job of the judge is running, or the model is not the judge's.
+    """
+    asked = {request.request_id: request for request in shard.as_requests(_asked(requests))}
+    read = Results()
+    try:
+        with open(results, "rb") as file:
+            read.add(file, asked)
+    except OSError as error:
+        raise InputError(f"{results}: cannot be read: {error.strerror}") from None
+    if not read.by_request:
+        raise InputError(f"{results}: no line is the result of a request of {requests}: {read.warning() or 'no line'}")
+    counts = Counter(read.ignored)
+    with locks.only_writer(store.folder / "calls", patience=LOCK_SECONDS) as alone:
+        if not alone:
+            raise InputError(f"{store.folder}: a job is asking this judge; import when it has ended")
+        rows = store.read(pa.array(list(read.by_request)), [])
+        before = set(rows["request_id"][rows["error"].isna()])
+        engine = {
+            "engine": "openai",
+            "engine_version": importlib.metadata.version("openai"),
+            "batch_file": files.content_hash(results),
+        }
+        chat = _chat(judge)
+        reader = Reader(chat, Account(judge, None, engine))
+        counts["stored before"] = len(before)
+        made = asyncio.run(_responses(reader, chat, asked, read, before))
+        for start in range(0, len(made), STORED_AT_ONCE):
+            store.append(made[start : start + STORED_AT_ONCE], engine=json.dumps(engine, sort_keys=True))
+    counts["answered"] = sum(response.error is None for response in made)
+    counts["failed"] = len(made) - counts["answered"]
+    return counts
+
+
+async def _responses(
+    reader: Reader, chat: ChatCompletions, asked: dict[str, Request], read: Results, before: set[str]
+) -> list[Response]:
+    """Responses to the requests that have a result and were not answered before."""
+    made = []
+    for name, result in read.by_request.items():
+        if name in before:
+            continue
+        request = asked[name]
+        prepared = await chat.prepare(request)
+        most = reader.most(prepared.prompt, prepared.completion)
+        made.append(await reader.response(request, result, "completed", most))
+    return made
+
+
+def _asked(requests: Path) -> pd.DataFrame:
+    """All requests of a file."""
+    REQUESTS.check(requests)
+    return read_shard(requests, 1, 1)
+
+
+def _chat(judge: Endpoint) -> ChatCompletions:
+    """The protocol as a judge speaks it; nothing is called over its connection."""
+    return ChatCompletions(judge, Connection(judge.base_url, timeout=judge.timeout))

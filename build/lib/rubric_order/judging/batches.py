@@ -1,0 +1,224 @@
+"""Batches that were sent, on disk until their answers are stored, so that no kill costs an answer or sends one twice.
+
+A batch has a record, a file of its own, from before its requests leave this machine until all of its answers are in
+the response store. The record has what the answers are read with, so that they are stored whatever becomes of the
+study. It is written through to the disk before each step that the endpoint may charge for.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pandas as pd
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+from rubric_order.judging.engines import Request, Response
+from rubric_order.judging.engines.limits import Amount
+from rubric_order.judging.store import Store
+from rubric_order.probes import Question
+
+STORED_AT_ONCE = 16_384
+
+
+class Sent(NamedTuple):
+    """A request of a batch, as its answer is read.
+
+    Attributes:
+        request_id, profile, repeat, begun: see `engines.Request`.
+        questions: index in the questions of the batch.
+        tokens, cost: the most that it can use.
+    """
+
+    request_id: str
+    profile: str
+    repeat: int
+    begun: str | None
+    questions: int
+    tokens: int
+    cost: float
+
+
+class Record(BaseModel):
+    """A batch, as it is kept on disk.
+
+    Attributes:
+        key: name of the record, by which the endpoint's batch is found too.
+        engine: description of the engine, as the store will hold it.
+        base_url: address of the endpoint.
+        state: ``made`` before the endpoint is asked to create the batch, ``creating`` from then on, and ``created``
+            once its id is known.
+        input_file, batch: ids that the endpoint gave.
+        questions: all different questions of the requests.
+        requests: the requests.
+        sent: when it was made, to be sent at once; none in a record of an earlier version.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: str
+    engine: str
+    base_url: str
+    state: Literal["made", "creating", "created"] = "made"
+    input_file: str | None = None
+    batch: str | None = None
+    questions: list[list[Question]] = []
+    requests: list[Sent] = []
+    sent: AwareDatetime | None = None
+
+    def asked(self) -> dict[str, Request]:
+        """The requests by their name, without prompts."""
+        questions = [tuple(entry) for entry in self.questions]
+        return {
+            sent.request_id: Request(
+                sent.request_id, "", questions[sent.questions], sent.repeat, profile=sent.profile, begun=sent.begun
+            )
+            for sent in self.requests
+        }
+
+    @property
+    def most(self) -> dict[str, Amount]:
+        """The most that each request can use."""
+        return {sent.request_id: Amount(1, sent.tokens, sent.cost) for sent in self.requests}
+
+    @property
+    def most_of_all(self) -> Amount:
+        """The most that all requests together can use."""
+        tokens, cost = sum(sent.tokens for sent in self.requests), sum(sent.cost for sent in self.requests)
+        return Amount(len(self.requests), tokens, cost)
+
+
+class Look(BaseModel):
+    """State of a batch when a job last looked at it.
+
+    Attributes:
+        at: when that was.
+        status: in the endpoint's word, such as ``in_progress``.
+        done: number of its requests that were answered.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    at: AwareDatetime
+    status: str
+    done: int
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A batch that has ended.
+
+    Attributes:
+        record: of the batch.
+        responses: one of each of its requests; none where the endpoint refused the batch as a whole.
+    """
+
+    record: Record
+    responses: Sequence[Response]
+
+
+def record_of(key: str, engine: str, base_url: str, requests: Sequence[Request], most: Mapping[str, Amount]) -> Record:
+    """Record of a batch that is about to be sent."""
+    questions: dict[tuple[Question, ...], int] = {}
+    sent = [
+        Sent(
+            request.request_id,
+            request.profile,
+            request.repeat,
+            request.begun,
+            questions.setdefault(request.questions, len(questions)),
+            most[request.request_id].tokens,
+            most[request.request_id].cost,
+        )
+        for request in requests
+    ]
+    return Record(
+        key=key,
+        engine=engine,
+        base_url=base_url,
+        questions=[list(entry) for entry in questions],
+        requests=sent,
+        sent=datetime.now(UTC),
+    )
+
+
+class Records:
+    """The records of one judge's batches, in a folder. One job at a time writes them; anyone may read them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, key: str) -> Path:
+        """File of a record."""
+        return self.folder / f"{key}.json"
+
+    def write(self, record: Record) -> None:
+        """Write a record; it is on disk when this returns."""
+        files.write_text(record.model_dump_json() + "\n", self.path(record.key))
+
+    def remove(self, record: Record) -> None:
+        """Remove a record, if it is there, with the last look at its batch."""
+        self._look_path(record.key).unlink(missing_ok=True)
+        self.path(record.key).unlink(missing_ok=True)
+
+    def note(self, record: Record, look: Look) -> None:
+        """Keep the last look at a batch beside its record."""
+        files.write_text(look.model_dump_json() + "\n", self._look_path(record.key))
+
+    def last_look(self, record: Record) -> Look | None:
+        """Return the last look at a batch; None where there was none, or where its file cannot be read."""
+        try:
+            return Look.model_validate_json(self._look_path(record.key).read_bytes())
+        except (OSError, ValidationError):
+            return None
+
+    def all(self) -> list[Record]:
+        """All records, in the order of their files' names. One that is removed meanwhile is left out.
+
+        Raises:
+            InputError: one cannot be read.
+        """
+        records = (self._read(path) for path in sorted(self.folder.glob("[!.]*.json")))
+        return [record for record in records if record is not None]
+
+    def _look_path(self, key: str) -> Path:
+        return self.folder / f"{key}.look"
+
+    def _read(self, path: Path) -> Record | None:
+        try:
+            return Record.model_validate_json(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValidationError):
+            raise InputError(
+                f"{path}: expected the record of a batch, as this version writes it; its requests may be under way at"
+                " the endpoint. Remove the file to ask them again"
+            ) from None
+
+    def prune(self, store: Store) -> None:
+        """Remove the records of which the store has all answers: their job was killed before it could."""
+        for record in self.all():
+            rows = store.read([sent.request_id for sent in record.requests], [])
+            if record.state == "created" and int(rows["error"].isna().sum()) == len(record.requests):
+                self.remove(record)
+
+    def settle(self, ended: list[Ended], store: Store) -> None:
+        """Store the responses of batches that have ended and that the store lacks, and remove their records."""
+        while ended:
+            record, responses = ended[0].record, ended[0].responses
+            rows = store.read([response.request_id for response in responses], [])
+            # A failure names its batch.
+            stored = set(rows["request_id"][_is_of(rows["error"], record)])
+            lacking = [response for response in responses if response.request_id not in stored]
+            for start in range(0, len(lacking), STORED_AT_ONCE):
+                store.append(lacking[start : start + STORED_AT_ONCE], engine=record.engine)
+            self.remove(record)
+            ended.pop(0)
+
+
+def _is_of(errors: pd.Series, record: Record) -> pd.Series:
+    """True where a row holds an answer, or the failure of a batch."""
+    return errors.isna() | errors.str.contains(str(record.batch), regex=False).fillna(False).astype(bool)

@@ -1,0 +1,51 @@
+"""Questions to decision models, as their endpoints take them."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rubric_order.parsing import decisions
+from rubric_order.parsing.decisions import Form
+from rubric_order.prompts.structured import Choice, Structured
+
+# Requests are named by the prompt and the kind of question, not by these words: they never change.
+STATEMENT = "{question} Is this the level that fits: {description}"
+
+
+def questions_of(prompt: Structured, form: Form) -> dict[str, dict[str, Any]]:
+    """The questions of a prompt by name, in their order."""
+    numbers = range(1, len(prompt.orders) + 1) or [0]
+    questions: dict[str, dict[str, Any]] = {}
+    for number, options in zip(numbers, prompt.shown, strict=True):
+        names = decisions.names_of(form, [option.label for option in options], number if len(numbers) > 1 else 0)
+        questions |= zip(names, _asked(prompt.question, options, form), strict=True)
+    return questions
+
+
+def _asked(question: str, options: Sequence[Choice], form: Form) -> Iterator[dict[str, Any]]:
+    """The questions that ask for the levels in one order."""
+    kind = decisions.TYPES[form.dialect][form.question]
+    if form.question == "predicate":
+        for option in options:
+            yield {"type": kind, "instructions": STATEMENT.format(question=question, description=option.description)}
+        return
+    yield {"type": kind, "instructions": question, **_levels(options, form)}
+
+
+def _levels(options: Sequence[Choice], form: Form) -> dict[str, Any]:
+    """The field of a question that lists its options, in their order."""
+    if form.question == "score":
+        # No label travels with a level: what names it is its text, and its number is its place.
+        texts = [option.description for option in options]
+        systemone = form.dialect == "systemone"
+        return {"criteria": texts} if systemone else {"levels": [{"label": text} for text in texts]}
+    named = {decisions.value_of(option.label): option.description for option in options}
+    if form.dialect == "systemone":
+        return {"criteria": named}
+    return {"choices": [{"value": value, "description": text} for value, text in named.items()]}
+
+
+def sent(prompt: str, form: Form) -> str:
+    """All that is sent for a prompt, as one text: what is judged, then the questions."""
+    parts = Structured.decode(prompt)
+    return f"{parts.text}\n{json.dumps(questions_of(parts, form), ensure_ascii=False)}"

@@ -1,0 +1,186 @@
+"""Account of an endpoint's calls: what a call can use is reserved and written down before it is sent, then booked."""
+
+import asyncio
+import contextlib
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+
+from rubric_order.judging.engines import Response, Turn
+from rubric_order.judging.engines.commits import Commits
+from rubric_order.judging.engines.failures import CallError
+from rubric_order.judging.engines.limits import Amount, Budget, BudgetSpentError, RateLimiter
+from rubric_order.judging.open_calls import OpenCalls
+from rubric_order.settings.judges import Metered
+
+FULL_DISK_SECONDS = 1.0  # time between two tries to write down a call that is about to be sent
+
+
+@dataclasses.dataclass(frozen=True)
+class Usage:
+    """Tokens that an endpoint counted.
+
+    Attributes:
+        prompt, completion: of the prompt and of the answer.
+        cached: part of the prompt that was in the endpoint's cache; None where it does not say.
+        written: part of the prompt that was put into it.
+    """
+
+    prompt: int
+    completion: int
+    cached: int | None
+    written: int = 0
+
+
+@dataclasses.dataclass
+class Tally:
+    """The calls sent for one request, and the most that they can have used."""
+
+    attempts: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+
+@dataclasses.dataclass
+class Call:
+    """A call that is sent.
+
+    Attributes:
+        used: what it used; the most that it can use until that is known.
+    """
+
+    used: Amount
+
+
+class Account:
+    """Calls of one job over an endpoint, within the judge's limits.
+
+    Attributes:
+        under_way: number of calls that were sent and have no answer yet.
+        closed: whether the job ends early: then no call is sent any more.
+        failures: number of calls without an answer, by reason.
+    """
+
+    def __init__(self, judge: Metered, turn: Turn | None, engine: Mapping[str, object]) -> None:
+        """Open an account.
+
+        Args:
+            judge: the judge that is asked.
+            turn: what earlier jobs spent, and the files in which calls are written down; None where none are.
+            engine: description of the engine.
+        """
+        self.prices = judge.prices
+        self.budget = Budget(judge.budget.block(), turn.spent if turn else Amount())
+        self.limiter = RateLimiter(
+            requests=judge.requests_per_minute, tokens=judge.tokens_per_minute, record=turn.sent if turn else None
+        )
+        self.journal = OpenCalls(turn.open_calls, json.dumps(engine, sort_keys=True)) if turn else None
+        self._commits = Commits(self.journal) if self.journal is not None else None
+        self.under_way = 0
+        self.closed = False
+        self.failures: Counter[str] = Counter()
+
+    def begin(self) -> None:
+        """Change to another event loop. No call may be under way."""
+        self.under_way = 0
+        self.budget.begin()
+        self.limiter.begin()
+
+    async def end(self) -> None:
+        """Wait until all is written that was begun, before an event loop ends."""
+        if self._commits is not None:
+            await self._commits.end()
+
+    def close(self) -> None:
+        """Write what the next job has to know of the last minute."""
+        if self._commits is not None:
+            self._commits.close()
+        self.limiter.close()
+
+    def most(self, prompt: int, completion: int) -> Amount:
+        """The most that one call with at most so many tokens can use."""
+        return Amount(1, prompt + completion, self.prices.most(prompt, completion) if self.prices else 0.0)
+
+    def used(self, usage: Usage) -> Amount:
+        """Use of one call by what the endpoint counted."""
+        tokens = usage.prompt, usage.completion, usage.cached or 0, usage.written
+        return Amount(1, usage.prompt + usage.completion, self.prices.cost(*tokens) if self.prices else 0.0)
+
+    @contextlib.asynccontextmanager
+    async def call(self, request_id: str, most: Amount, tally: Tally) -> AsyncIterator[Call]:
+        """Wait until a call may be sent; what it may have cost is in the account and the tally when the block ends.
+
+        Raises:
+            CallError: the budget does not allow it.
+        """
+        try:
+            await self.budget.reserve(most)
+        except BudgetSpentError as error:
+            raise CallError("budget", str(error), again=False) from None
+        call, sent = Call(Amount()), None
+        try:
+            sent = await self.limiter.wait(most.tokens)
+            while self.closed or not await self._is_written(request_id, most):
+                await asyncio.sleep(FULL_DISK_SECONDS)
+            tally.attempts += 1
+            call.used = most
+            self.under_way += 1
+            try:
+                yield call
+            finally:
+                self.under_way -= 1
+        except CallError as error:
+            self.failures[error.reason] += 1
+            if not error.sent:
+                call.used = Amount()
+                tally.attempts -= 1
+                if self.journal is not None:
+                    self.journal.unsent(request_id, most)
+            elif not error.billed:
+                call.used = Amount(1)
+            raise
+        finally:
+            self.budget.settle(most, call.used)
+            if sent is not None:
+                self.limiter.correct(sent, call.used.tokens)
+            tally.tokens += call.used.tokens
+            tally.cost += call.used.cost
+
+    async def _is_written(self, request_id: str, most: Amount) -> bool:
+        """Write a call down that is about to be sent; False where it has to wait, or the job ends.
+
+        It is on disk before it is sent: nothing is paid for that could not be stored, or booked after a kill.
+        """
+        if self.journal is None or self._commits is None:
+            return True
+        written = await self._commits.add(request_id, most)
+        if written and self.closed:  # the job has ended meanwhile
+            self.journal.unsent(request_id, most)
+            return False
+        return written
+
+    def with_use(self, response: Response, tally: Tally) -> Response:
+        """A response that says what its calls used."""
+        cost = tally.cost if self.prices else None
+        return dataclasses.replace(response, attempts=tally.attempts, tokens=tally.tokens, cost=cost)
+
+    def answered(self, response: Response) -> None:
+        """Write a response down before the job is given it, if calls were made for it."""
+        if self.journal is not None and response.attempts:
+            self.journal.answered(response)
+
+    def write_late(self) -> None:
+        """Write the responses that the disk did not take when they came."""
+        if self.journal is not None:
+            self.journal.write_late()
+
+    def spent(self) -> str:
+        """Words on what was spent, for the log."""
+        spent = self.budget.spent
+        line = f"{spent.calls} calls and {spent.tokens} tokens so far, earlier runs included"
+        if self.prices is not None:
+            line += f", at most {spent.cost:.4f} {self.prices.currency or 'USD'}"
+        if self.failures:
+            line += "; calls without an answer: " + ", ".join(f"{n} {why}" for why, n in self.failures.most_common())
+        return line

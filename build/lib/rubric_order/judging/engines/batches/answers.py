@@ -1,0 +1,61 @@
+"""Responses from the results of a batch, read as the answers of single calls are."""
+
+import dataclasses
+
+from rubric_order.judging.engines import Request, Response
+from rubric_order.judging.engines.accounts import Account
+from rubric_order.judging.engines.batches.files import Result
+from rubric_order.judging.engines.failures import CallError
+from rubric_order.judging.engines.limits import Amount
+from rubric_order.judging.engines.openai_protocol import ChatCompletions
+
+
+class Reader:
+    """Reads results of one judge.
+
+    Args:
+        chat: the protocol as the judge speaks it.
+        account: which says what an answer costs.
+    """
+
+    def __init__(self, chat: ChatCompletions, account: Account) -> None:
+        self._chat, self._account = chat, account
+
+    async def response(self, request: Request, result: Result | None, status: str, most: Amount) -> Response:
+        """Response to one request.
+
+        Raises:
+            InputError: no request can succeed.
+        """
+        name = request.request_id
+        if result is None and status == "completed":
+            error = "malformed: the batch has no result of it"
+            return Response(name, error=error, attempts=1, tokens=most.tokens, cost=self.cost(most.cost))
+        if result is None or result.status is None:
+            error = _unasked(status if result is None else self._chat.connection.plain(result.error or ""))
+            return Response(name, error=error, attempts=1, tokens=0, cost=self.cost(0.0))
+        body = result.body or {}
+        if result.status != 200 or body.get("error"):
+            error = str(self._chat.connection.refusal(500 if result.status == 200 else result.status, body))
+            return Response(name, error=error, attempts=1, tokens=0, cost=self.cost(0.0))
+        usage = self._chat.usage(body)
+        used = most if usage is None else self._account.used(usage)
+        try:
+            response = self._chat.response(request, body, usage, await self._chat.variants(request))
+        except CallError as failure:
+            response = Response(name, error=str(failure))
+        return dataclasses.replace(response, attempts=1, tokens=used.tokens, cost=self.cost(used.cost))
+
+    def most(self, prompt: int, completion: int) -> Amount:
+        """The most that a request of so many tokens can use."""
+        return self._account.most(prompt, completion)
+
+    def cost(self, cost: float) -> float | None:
+        """Money that a request took; None where no prices are given."""
+        return cost if self._account.prices is not None else None
+
+
+def _unasked(why: str) -> str:
+    """Error of a request that was not asked, which costs nothing."""
+    reason = "timeout" if "expired" in why else "stopped" if "cancelled" in why else "server_error"
+    return f"{reason}: not asked, {why}"

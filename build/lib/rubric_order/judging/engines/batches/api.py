@@ -1,0 +1,152 @@
+"""The Batch API: files are uploaded, batches are created of them, looked at, and their results fetched.
+
+Source: OpenAI's reference of files and batches. Each step is tried again where it failed for a reason that may pass,
+but for the one that an endpoint charges for.
+"""
+
+import asyncio
+import contextlib
+import functools
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import tenacity
+
+from rubric_order.base.errors import InputError
+from rubric_order.judging.engines.batches.files import ENDPOINT, PURPOSE
+from rubric_order.judging.engines.failures import CallError
+from rubric_order.judging.engines.openai_calls import Connection
+from rubric_order.settings.judges import Backoff
+
+KEY = "rubric_order"  # of a batch's metadata: the key of its record
+LOOKS = 3  # for a batch that may have been created; the endpoint may be about to list it
+PAGE = 100  # batches of a list, at most
+MAX_RESULT_BYTES = 4 * 2**30  # of a file of results
+
+UNDER_WAY = {"validating", "in_progress", "finalizing", "cancelling"}
+ENDED = {"completed", "expired", "cancelled"}
+FAILED = "failed"
+
+Answer = TypeVar("Answer")
+
+
+class BatchApi:
+    """The Batch API of one endpoint. It is used while the connection is open."""
+
+    def __init__(self, connection: Connection, *, max_attempts: int, backoff: Backoff) -> None:
+        self._connection, self._max_attempts, self._backoff = connection, max_attempts, backoff
+
+    async def upload(self, name: str, content: bytes) -> str:
+        """Upload a file of requests; its id.
+
+        Raises:
+            CallError: all attempts failed.
+            InputError: no attempt can succeed.
+        """
+        try:
+            return _id(await self._tried(lambda: self._connection.upload(name, content, PURPOSE)), "file")
+        except InputError as error:
+            raise InputError(
+                f"{error} (batch: it needs an endpoint with a Batch API, with /files and /batches)"
+            ) from None
+
+    async def create(self, file: str, key: str, window: str) -> Mapping[str, Any]:
+        """Create a batch; the batch.
+
+        Raises:
+            CallError: the endpoint has refused it, or whether there is one is not known; see `find`.
+            InputError: no attempt can succeed.
+        """
+        body = {"input_file_id": file, "endpoint": ENDPOINT, "completion_window": window, "metadata": {KEY: key}}
+        return await self._connection.post("/batches", body)
+
+    async def find(self, key: str, file: str | None) -> Mapping[str, Any] | None:
+        """The batch that was created for a record; None where there is none, and none can come any more.
+
+        Where it is not listed after some looks its file is deleted: a call that creates it so late fails.
+
+        Args:
+            key: of the record.
+            file: id of its file of requests.
+
+        Raises:
+            CallError: all attempts failed.
+            InputError: no attempt can succeed.
+        """
+        for _ in range(LOOKS):
+            if (batch := await self._listed(key)) is not None:
+                return batch
+            await asyncio.sleep(self._backoff.first)
+        if file is not None:
+            with contextlib.suppress(InputError):  # it is not there any more
+                await self._tried(lambda: self._connection.delete(f"/files/{file}"))
+        return await self._listed(key)
+
+    async def _listed(self, key: str) -> Mapping[str, Any] | None:
+        """The batch of a record in the endpoint's list; None where it is not there."""
+        parameters: dict[str, object] = {"limit": PAGE}
+        while True:
+            page = await self._tried(functools.partial(self._connection.get, "/batches", parameters))
+            batches = [batch for batch in page.get("data") or [] if isinstance(batch, dict)]
+            for batch in batches:
+                if (batch.get("metadata") or {}).get(KEY) == key:
+                    return batch
+            if not (page.get("has_more") and batches):
+                return None
+            parameters = {"limit": PAGE, "after": id_of(batches[-1])}
+
+    async def batch(self, batch: str) -> Mapping[str, Any]:
+        """A batch as it is now.
+
+        Raises:
+            CallError: all attempts failed, or the answer is none.
+            InputError: no attempt can succeed.
+        """
+        content = await self._tried(lambda: self._connection.get(f"/batches/{batch}"))
+        if content.get("status") not in {*UNDER_WAY, *ENDED, FAILED}:
+            raise CallError("malformed", f"batch {batch} has status {content.get('status')!r:.40}")
+        return content
+
+    async def lines(self, file: str) -> list[bytes]:
+        """Lines of a file of results.
+
+        Raises:
+            CallError: all attempts failed.
+            InputError: no attempt can succeed.
+        """
+        content = await self._tried(lambda: self._connection.download(file, limit=MAX_RESULT_BYTES))
+        return content.split(b"\n")
+
+    async def _tried(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
+        """The answer to a call that costs nothing, after as many attempts as it takes."""
+        retrying = tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception(lambda error: isinstance(error, CallError) and error.again),
+            stop=tenacity.stop_after_attempt(self._max_attempts),
+            wait=tenacity.wait_random_exponential(multiplier=self._backoff.first, max=self._backoff.longest),
+            reraise=True,
+        )
+
+        async def once() -> Answer:
+            return await call()
+
+        return await retrying(once)
+
+
+def _id(content: Mapping[str, Any], what: str) -> str:
+    """Id of an object of the endpoint.
+
+    Raises:
+        CallError: it has none.
+    """
+    if not (isinstance(content.get("id"), str) and content["id"]):
+        raise CallError("malformed", f"the {what} has no id")
+    return str(content["id"])
+
+
+def id_of(batch: Mapping[str, Any]) -> str:
+    """Id of a batch.
+
+    Raises:
+        CallError: it has none.
+    """
+    return _id(batch, "batch")

@@ -1,0 +1,371 @@
+"""Endpoints that are asked in batches: requests go out in files, and a later run can fetch the answers."""
+
+import asyncio
+import contextlib
+import dataclasses
+import json
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from rubric_order.base.errors import InputError
+from rubric_order.judging.batches import Ended, Look, Record, Records, record_of
+from rubric_order.judging.engines import Request, Resources, Response
+from rubric_order.judging.engines.batches import api
+from rubric_order.judging.engines.batches.answers import Reader
+from rubric_order.judging.engines.batches.api import BatchApi
+from rubric_order.judging.engines.batches.files import MAX_BYTES, Results, line_of
+from rubric_order.judging.engines.delivery import MAX_REFUSED_IN_A_ROW
+from rubric_order.judging.engines.failures import CallError
+from rubric_order.judging.engines.limits import Amount
+from rubric_order.judging.engines.openai_api import EndpointEngine
+from rubric_order.settings.judges import Batch, Endpoint, seconds
+
+log = logging.getLogger(__name__)
+
+REFUSED = ("bad_request", "wrong_model")  # the reason may be our settings, and not a prompt
+
+
+@dataclasses.dataclass
+class Underway:
+    """A batch at the endpoint.
+
+    Attributes:
+        record: of the batch.
+        state: how far it is, in words.
+    """
+
+    record: Record
+    state: str = "created"
+
+
+class BatchEngine(EndpointEngine):
+    """A judge whose requests go out in batches. Its job may be killed at any time: `Records` are on disk.
+
+    Attributes:
+        ended: batches whose answers have come, until the job has stored them and removes their records.
+    """
+
+    def __init__(self, judge: Endpoint, resources: Resources) -> None:
+        super().__init__(judge, resources)
+        if resources.turn is None:
+            raise ValueError("a batch needs a turn: its record is kept beside the store")
+        self._how_batches: Batch = judge.batches or Batch()
+        self._records = Records(resources.turn.batches)
+        self._underway: list[Underway] = []
+        self._counted: set[str] = set()  # keys of records whose use is in the account
+        self._stopped = threading.Event()
+        self._mistake: str | None = None
+        self.ended: list[Ended] = []
+
+    def start(self) -> None:
+        super().start()
+        self.protocol = self._chat = self._protocol(self.connection)
+        self._reader = Reader(self._chat, self.account)
+        self._api = BatchApi(self.connection, max_attempts=self.judge.max_attempts, backoff=self.judge.backoff)
+        self._runner = asyncio.Runner()
+
+    def take_up(self) -> None:
+        """Take up the batches of earlier jobs: those that have ended are in `ended` then.
+
+        Raises:
+            InputError: they cannot be looked at, a record cannot be read, or an earlier batch was refused.
+        """
+        for record in self._records.all():
+            if record.base_url != self.judge.base_url:
+                raise InputError(
+                    f"{self._records.path(record.key)}: {len(record.requests)} requests are under way in a batch at"
+                    f" {record.base_url}, found base_url {self.judge.base_url}; run with the former until it has"
+                    " ended, or remove the file to give its answers up"
+                )
+            if record.state == "made":  # the endpoint was not asked to create it
+                self._records.remove(record)
+                continue
+            try:
+                batch = self._run(self._taken_up(record))
+            except CallError as error:
+                raise InputError(f"judge: an earlier batch cannot be looked at: {error}; run again later") from None
+            if batch is not None:
+                self._underway.append(batch)
+        self._look()
+
+    def begin(self, spent: Amount) -> None:
+        """Begin, after what has ended was stored.
+
+        Args:
+            spent: use of the judge's budget by all that has been stored.
+
+        Raises:
+            InputError: an earlier batch was refused, for a reason that is in config.
+        """
+        self.account.budget.spent = spent
+        for batch in self._underway:
+            self.account.budget.hold(batch.record.most_of_all)
+        self._refuse_mistake()
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
+        """Answer requests, see `Engine.answer`. Those that a batch under way holds are not sent again.
+
+        Raises:
+            InputError: batches are still under way after the time that config gives.
+        """
+        open_requests = {request.request_id: request for request in requests}
+        until = time.monotonic() + seconds(self._how_batches.wait)
+        try:
+            yield from self._answers(open_requests, until)
+        finally:
+            self._report()
+
+    def _answers(self, open_requests: dict[str, Request], until: float) -> Iterator[Response]:
+        yield from self._send(open_requests)
+        while open_requests:
+            if self._look():
+                for response in self._booked():
+                    if open_requests.pop(response.request_id, None) is not None:
+                        yield response
+                self._refuse_mistake()
+                yield from self._send(open_requests)
+                continue
+            if self._stopped.is_set() or time.monotonic() >= until:
+                raise InputError(self._still_under_way())
+            self._stopped.wait(min(seconds(self._how_batches.poll), max(until - time.monotonic(), 0.0)))
+
+    def end_early(self, seconds: float | None = None) -> None:
+        self._stopped.set()
+
+    def close(self) -> None:
+        self._runner.close()
+        super().close()
+
+    def _run(self, work: Any) -> Any:
+        """Result of a coroutine, with the connection open."""
+
+        async def inside() -> Any:
+            async with self._chat:
+                return await work
+
+        return self._runner.run(inside())
+
+    def _refuse_mistake(self) -> None:
+        if self._mistake is not None:
+            raise InputError(f"judge: {self._mistake}")
+
+    def _still_under_way(self) -> str:
+        number = sum(len(batch.record.requests) for batch in self._underway)
+        listed = ", ".join(f"{batch.record.batch}: {batch.state}" for batch in self._underway)
+        return (
+            f"judge: {number} requests are under way in {len(self._underway)} batches ({listed}); run again later to"
+            " fetch their answers: nothing is sent twice"
+        )
+
+    # --- sending
+
+    def _send(self, open_requests: dict[str, Request]) -> Iterator[Response]:
+        """Send what no batch holds, as far as the budget allows; the responses to what it does not allow at all."""
+        held = {sent.request_id for batch in self._underway for sent in batch.record.requests}
+        left = [request for name, request in open_requests.items() if name not in held]
+        while left:
+            sent, refused = self._run(self._send_one(left))
+            left = left[sent:]
+            if sent:
+                continue
+            if self._underway:  # they may use less than they reserve
+                return
+            for request in left:
+                del open_requests[request.request_id]
+                yield Response(request.request_id, error=f"budget: {refused}", attempts=0)
+            return
+
+    async def _send_one(self, requests: list[Request]) -> tuple[int, str | None]:
+        """Send the first requests in one batch: how many, and where there is no budget for the first one the reason."""
+        lines: list[bytes] = []
+        most: dict[str, Amount] = {}
+        size, refused = 0, None
+        for request in requests[: self._how_batches.requests]:
+            prepared = await self._chat.prepare(request)
+            line = line_of(request.request_id, prepared.body)
+            if len(line) > MAX_BYTES:
+                raise InputError(f"judge: a request of {len(line)} bytes is too long for a batch")
+            if size + len(line) > MAX_BYTES:
+                break
+            amount = self.account.most(prepared.prompt, prepared.completion)
+            if not self.account.budget.take(amount):
+                refused = None if self._underway or lines else self.account.budget.refuse(amount)
+                break
+            size += len(line)
+            lines.append(line)
+            most[request.request_id] = amount
+        if lines:
+            description = json.dumps(self.describe(), sort_keys=True)
+            key = uuid.uuid4().hex
+            record = record_of(key, description, self.judge.base_url, requests[: len(lines)], most)
+            self._underway.append(await self._sent(record, b"".join(lines)))
+        return len(lines), refused
+
+    async def _sent(self, record: Record, content: bytes) -> Underway:
+        """A batch that is created. Its record is on disk before each step.
+
+        Raises:
+            InputError: it was not created, or whether it was is not known yet.
+        """
+        for attempt in range(self.judge.max_attempts):
+            if attempt:
+                await asyncio.sleep(self.judge.backoff.first)
+            self._records.write(record)
+            try:
+                file = await self._api.upload(f"{record.key}.jsonl", content)
+            except (CallError, InputError) as error:
+                self._records.remove(record)
+                raise InputError(_after_judge(error, "no batch can be uploaded")) from None
+            creating = record.model_copy(update={"state": "creating", "input_file": file})
+            self._records.write(creating)
+            try:
+                return self._created(creating, await self._api.create(file, record.key, self._how_batches.window))
+            except InputError as error:  # such as a key that is not accepted
+                self._records.remove(record)
+                raise InputError(_after_judge(error, "no batch can be created")) from None
+            except CallError as error:
+                failure = error
+            if not failure.again:
+                break
+            try:
+                batch = await self._api.find(record.key, file)
+            except CallError as error:  # the record stays: the next job looks for it
+                raise InputError(f"judge: whether a batch was created is not known: {error}; run again") from None
+            if batch is not None:
+                return self._created(creating, batch)
+        self._records.remove(record)
+        raise InputError(f"judge: no batch can be created: {failure}; run again")
+
+    def _created(self, record: Record, batch: Mapping[str, Any]) -> Underway:
+        record = record.model_copy(update={"state": "created", "batch": api.id_of(batch)})
+        self._records.write(record)
+        log.info("batch %s: %d requests are sent", record.batch, len(record.requests))
+        return Underway(record)
+
+    async def _taken_up(self, record: Record) -> Underway | None:
+        """A batch of an earlier job; None where it was never created."""
+        if record.batch is not None:
+            return Underway(record)
+        batch = await self._api.find(record.key, record.input_file)
+        if batch is None:
+            self._records.remove(record)
+            return None
+        return self._created(record, batch)
+
+    # --- results
+
+    def _look(self) -> bool:
+        """Look at the batches under way; True if any has ended. Their responses are in `ended`."""
+        before = len(self._underway)
+        for batch in list(self._underway):
+            try:
+                ended = self._run(self._fetched(batch))
+            except CallError as error:
+                log.warning("batch %s cannot be looked at: %s", batch.record.batch, error)
+                continue
+            if ended is not None:
+                self._underway.remove(batch)
+                self.ended.append(ended)
+        return len(self._underway) < before
+
+    def _booked(self) -> Iterator[Response]:
+        """Responses of the batches that have just ended; what they used is in the account."""
+        for ended in self.ended:
+            if ended.record.key in self._counted:
+                continue
+            self._counted.add(ended.record.key)
+            used = Amount()
+            for response in ended.responses:
+                used = used.plus(Amount(response.attempts or 0, response.tokens or 0, response.cost or 0.0))
+            self.account.budget.settle(ended.record.most_of_all, used)
+            yield from ended.responses
+
+    async def _fetched(self, batch: Underway) -> Ended | None:
+        """A batch that has ended, with its responses; None while it is under way.
+
+        Raises:
+            CallError: it cannot be looked at.
+        """
+        try:
+            content = await self._api.batch(str(batch.record.batch))
+        except InputError as error:
+            raise InputError(
+                f"{self._records.path(batch.record.key)}: its batch {batch.record.batch} cannot be looked at:"
+                f" {str(error).removeprefix('judge: ')}; remove the file to ask its requests again"
+            ) from None
+        done = _done(content)
+        with contextlib.suppress(OSError):  # it is for people alone: a full disk does not end the job here
+            self._records.note(batch.record, Look(at=datetime.now(UTC), status=content["status"], done=done))
+        state = f"{content['status']}, {done} of {len(batch.record.requests)} done"
+        if state != batch.state:
+            batch.state = state
+            log.info("batch %s: %s", batch.record.batch, state)
+        if content["status"] in api.UNDER_WAY:
+            return None
+        if content["status"] == api.FAILED:
+            self._mistake = f"batch {batch.record.batch} was refused: {self._why(content)}; none of it was asked"
+            return Ended(batch.record, [])
+        results, asked = Results(), batch.record.asked()
+        for file in (content.get("output_file_id"), content.get("error_file_id")):
+            if file:
+                results.add(await self._api.lines(file), asked)
+        if warning := results.warning():
+            log.warning("batch %s: lines that are ignored: %s", batch.record.batch, warning)
+        return Ended(batch.record, await self._responses(batch.record, asked, results, content["status"]))
+
+    def _why(self, batch: Mapping[str, Any]) -> str:
+        """Reason why a batch was refused as a whole."""
+        errors = [error for error in (batch.get("errors") or {}).get("data") or [] if isinstance(error, dict)]
+        if not errors:
+            return "the endpoint gives no reason"
+        line = f"line {errors[0]['line']}: " if errors[0].get("line") is not None else ""
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        return self.connection.plain(f"{line}{errors[0].get('message') or errors[0].get('code')}") + more
+
+    async def _responses(
+        self, record: Record, asked: Mapping[str, Request], results: Results, status: str
+    ) -> list[Response]:
+        """Responses to all requests of a batch. Where all of it was refused they are failures that may pass."""
+        most, responses, mistakes = record.most, [], []
+        for name, request in asked.items():
+            result = results.by_request.get(name)
+            try:
+                response = await self._reader.response(request, result, status, most[name])
+            except InputError as error:  # no request can succeed
+                response = Response(name, error=f"stopped: {error}", attempts=1, tokens=0, cost=self._reader.cost(0.0))
+                mistakes.append(str(error).removeprefix("judge: "))
+            if response.error is not None:
+                response = dataclasses.replace(response, error=_named(response.error, str(record.batch)))
+            responses.append(response)
+        refused = [response for response in responses if _reason(response) in REFUSED]
+        if len(refused) == len(responses) >= MAX_REFUSED_IN_A_ROW:
+            mistakes.append(f"all {len(refused)} requests of a batch failed, the last as {refused[-1].error}")
+            responses = [dataclasses.replace(entry, error=f"stopped: {entry.error}") for entry in responses]
+        if mistakes:
+            self._mistake = mistakes[0]
+        return responses
+
+
+def _done(batch: Mapping[str, Any]) -> int:
+    """Number of requests of a batch that the endpoint has answered, as far as it says."""
+    counts = batch.get("request_counts")
+    done = counts.get("completed") if isinstance(counts, dict) else None
+    return done if isinstance(done, int) else 0
+
+
+def _reason(response: Response) -> str | None:
+    return response.error and response.error.partition(":")[0]
+
+
+def _named(error: str, batch: str) -> str:
+    """An error with the batch that it is of: the store tells two failures of one request apart by it."""
+    return f"{error} (batch {batch})" if ":" in error else f"{error}: batch {batch}"
+
+
+def _after_judge(error: Exception, what: str) -> str:
+    return f"judge: {what}: {str(error).removeprefix('judge: ')}"

@@ -1,0 +1,109 @@
+"""Files of the Batch API: a line of JSON a request, and a line of JSON a result, in any order.
+
+OpenAI, the endpoints that follow it and ``vllm run-batch`` have the same form. Source: OpenAI's guide to the Batch API.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+ENDPOINT = "/v1/chat/completions"
+PURPOSE = "batch"
+MAX_BYTES = 200_000_000  # of a file of requests
+MAX_REQUESTS = 50_000  # of a file
+
+
+def line_of(request_id: str, body: Mapping[str, Any]) -> bytes:
+    r"""Line of a file of requests.
+
+    Examples:
+        >>> line_of("a", {"model": "m"})
+        b'{"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "m"}}\n'
+    """
+    line = {"custom_id": request_id, "method": "POST", "url": ENDPOINT, "body": body}
+    return json.dumps(line).encode() + b"\n"
+
+
+@dataclass(frozen=True)
+class Result:
+    """Result of one request of a batch.
+
+    Attributes:
+        status: of the answer; None where the request was not asked.
+        body: the answer; None where it is no JSON object.
+        error: why the request was not asked, as ``code message``; None where it was.
+        code: the code of that.
+    """
+
+    status: int | None
+    body: Mapping[str, Any] | None
+    error: str | None = None
+    code: str = ""
+
+    @property
+    def is_answer(self) -> bool:
+        """True if the request was answered with success."""
+        return self.status == 200 and self.body is not None
+
+
+@dataclass
+class Results:
+    """Results of a batch, by request.
+
+    Attributes:
+        by_request: one of each request; an answer rather than an error, otherwise the first.
+        ignored: number of lines that count for nothing, by reason.
+    """
+
+    by_request: dict[str, Result] = field(default_factory=dict)
+    ignored: Counter[str] = field(default_factory=Counter)
+
+    def add(self, lines: Iterable[bytes], wanted: Collection[str]) -> None:
+        """Read the lines of a file of results or of errors.
+
+        Args:
+            lines: of the file.
+            wanted: the requests of the batch; results of others are ignored.
+        """
+        for line in lines:
+            if not line.strip():
+                continue
+            entry = _entry(line)
+            if entry is None:
+                self.ignored["no result in JSON"] += 1
+                continue
+            name, result = entry
+            if name not in wanted:
+                self.ignored["of an unknown request"] += 1
+                continue
+            before = self.by_request.get(name)
+            if before is not None:
+                self.ignored["a second result of a request"] += 1
+            if before is None or (result.is_answer and not before.is_answer):
+                self.by_request[name] = result
+
+    def warning(self) -> str:
+        """Words on the lines that were ignored; empty where there are none."""
+        return ", ".join(f"{count} {reason}" for reason, count in self.ignored.items())
+
+
+def _entry(line: bytes) -> tuple[str, Result] | None:
+    """Request and result of a line; None where it is no result."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(entry, dict) or not isinstance(entry.get("custom_id"), str):
+        return None
+    response, error = entry.get("response"), entry.get("error")
+    if isinstance(response, dict) and type(response.get("status_code")) is int:
+        body = response.get("body")
+        if body is None and error is not None:  # as vLLM has it
+            body = error if isinstance(error, dict) and "error" in error else {"error": error}
+        return entry["custom_id"], Result(response["status_code"], body if isinstance(body, dict) else None)
+    if isinstance(error, dict):
+        code = str(error.get("code"))
+        return entry["custom_id"], Result(None, None, f"{code} {error.get('message')}", code)
+    return None

@@ -1,0 +1,73 @@
+"""Engines that ask over HTTP, whatever the protocol: connection, account and delivery together."""
+
+import logging
+from abc import abstractmethod
+from typing import Any, ClassVar, TypeVar
+
+from rubric_order.judging.engines.calling import CallingEngine
+from rubric_order.judging.engines.openai_calls import Connection, fill_in, secret
+from rubric_order.judging.engines.openai_requests import Asker
+from rubric_order.judging.engines.protocols import Protocol
+from rubric_order.settings.judges import Addressed, Called
+
+log = logging.getLogger(__name__)
+
+CalledJudge = TypeVar("CalledJudge", bound=Called)
+AddressedJudge = TypeVar("AddressedJudge", bound=Addressed)
+
+
+class CalledEngine(CallingEngine[CalledJudge]):
+    """A judge that is asked over HTTP.
+
+    Attributes:
+        AT_ONCE: requests under way at once, where config does not say how many.
+        WAITS: whether the answers to calls under way are waited for where a job ends early.
+    """
+
+    AT_ONCE: ClassVar[int]
+    WAITS: ClassVar[bool]
+
+    def start(self) -> None:
+        """Find the endpoint and its key, or start the server.
+
+        Raises:
+            InputError: a secret is missing, or the server does not start.
+        """
+        self.connection = self._connect()
+        self.protocol = self._protocol(self.connection)
+        self._begin(
+            lambda account: Asker(self.protocol, account).ask,
+            at_once=self.AT_ONCE,
+            waits=self.WAITS,
+            session=self.protocol,
+        )
+
+    @abstractmethod
+    def _connect(self) -> Connection:
+        """The endpoint, and what it takes to call it."""
+
+    @abstractmethod
+    def _protocol(self, connection: Connection) -> Protocol[Any]:
+        """The protocol that the judge speaks."""
+
+    def _how(self) -> dict[str, Any]:
+        """Arguments of every connection."""
+        headers, secrets = fill_in(self.judge.extra_headers)
+        return {"headers": headers, "secrets": secrets, "timeout": self.judge.timeout}
+
+    def _report(self) -> None:
+        unknown = self.protocol.unknown
+        told = f"; {unknown} answers without the probabilities of all scores" if unknown else ""
+        log.info("%s%s", self.account.spent(), told)
+
+
+class AddressedEngine(CalledEngine[AddressedJudge]):
+    """A judge at an address that config names."""
+
+    AT_ONCE = 32
+    WAITS = True  # they are paid for
+
+    def _connect(self) -> Connection:
+        name = self.judge.api_key_env
+        key = None if name is None else secret(name, "api_key_env")
+        return Connection(self.judge.base_url, key=key, **self._how())

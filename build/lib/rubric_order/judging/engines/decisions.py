@@ -1,0 +1,162 @@
+"""Decision models: a text and a question are sent, and probabilities come back. Nothing is generated.
+
+Calls, limits, account and delivery are those of every judge over HTTP. This module writes bodies and reads answers.
+"""
+
+import functools
+import importlib.metadata
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rubric_order.base.errors import InputError
+from rubric_order.judging.decision_questions import questions_of
+from rubric_order.judging.engines import Request, Response, transport
+from rubric_order.judging.engines.accounts import Usage
+from rubric_order.judging.engines.called import AddressedEngine
+from rubric_order.judging.engines.failures import CallError
+from rubric_order.judging.engines.openai_calls import Connection
+from rubric_order.judging.engines.protocols import Prepared, Protocol, is_count
+from rubric_order.parsing import decisions
+from rubric_order.parsing.decisions import Decision, DecisionError, Form
+from rubric_order.prompts.structured import Structured
+from rubric_order.settings.judges import Decisions
+
+ADDRESSES = ("/decisions", "/systemone")  # ends of a whole address
+FINISHED = "decision"  # finish reason of a decision: an answer that was not generated
+TEMPLATE_TOKENS = 256  # tokens that a server adds to a question
+ANSWER_TOKENS = 64  # tokens that a server can count for the answer to a question
+ANSWER_BYTES = 2**20  # of an answer to a question, far more than the probabilities of all levels take
+
+
+class DecisionProtocol(Protocol[Decisions]):
+    """The protocol as one judge speaks it, in its dialect."""
+
+    VERSION = r"-v?\d[\w.-]*"  # jev-1.13.0
+
+    def __init__(self, judge: Decisions, connection: Connection) -> None:
+        super().__init__(judge, connection)
+        self.form = Form(judge.dialect, judge.question)
+
+    async def prepare(self, request: Request) -> Prepared:
+        """The call for a request.
+
+        Raises:
+            InputError: its prompt is not in parts.
+        """
+        try:
+            prompt = Structured.decode(request.prompt)
+        except ValueError as error:
+            raise InputError(f"judge: request {request.request_id}: {error}") from None
+        body = self.body(prompt, self.under(request.profile))
+        questions = len(body["questions"])
+        # Servers may count the text once a question. A token has at least one byte.
+        asked = len(json.dumps(body["questions"], ensure_ascii=False).encode())
+        return Prepared(
+            self._address(),
+            body,
+            prompt=questions * (len(prompt.text.encode()) + TEMPLATE_TOKENS) + asked,
+            completion=questions * ANSWER_TOKENS,
+            limit=min(questions * ANSWER_BYTES, transport.DEFAULT_LIMIT),
+            read=functools.partial(self.response, request),
+        )
+
+    def body(self, prompt: Structured, judge: Decisions) -> dict[str, Any]:
+        """Body that is sent for a prompt."""
+        questions = questions_of(prompt, self.form)
+        if self.form.dialect == "systemone":
+            body: dict[str, Any] = {"model": judge.shown_name, "state": prompt.text, "questions": questions}
+        else:
+            listed = [{"name": name, **question} for name, question in questions.items()]
+            body = {"model": judge.shown_name, "input": prompt.text, "questions": listed}
+        return body | judge.extra_body
+
+    def _address(self) -> str:
+        """The address of calls: below `base_url`, unless it is a whole one, whatever the form that is spoken there."""
+        whole = self.judge.base_url.rstrip("/")
+        return whole if whole.endswith(ADDRESSES) else f"/{self.form.dialect}"
+
+    def usage(self, content: Mapping[str, Any]) -> Usage | None:
+        return usage_of(content)
+
+    def response(self, request: Request, content: Mapping[str, Any], usage: Usage | None) -> Response:
+        """The response that an answer holds: its JSON, and the probability of each option in canonical order.
+
+        Raises:
+            CallError: the answer does not follow the protocol.
+        """
+        labels = [[option.label for option in shown] for shown in Structured.decode(request.prompt).shown]
+        model = content.get("model")
+        if not isinstance(model, str | None):
+            raise CallError("bad_request", "model of the answer is no text", billed=True)
+        error, logprobs = self.wrong_model(model), None
+        try:
+            if error is None:
+                made = decisions.read_all(content, self.form, labels)
+                problems = [decision for decision in made if isinstance(decision, DecisionError)]
+                self.unknown += bool(problems)
+                if len(problems) == len(made):
+                    details = self.connection.plain(str(problems[0]))
+                    error = f"{problems[0].reason}: {details}" if details else problems[0].reason
+                else:
+                    logprobs = _logprobs(made, labels, request.labels)
+        except DecisionError as problem:
+            raise CallError("bad_request", self.connection.plain(str(problem)), billed=True) from None
+        return Response(
+            request.request_id,
+            text=self.connection.without_secrets(json.dumps(content, ensure_ascii=False)),
+            finish_reason=FINISHED,
+            error=error,
+            prompt_tokens=usage.prompt if usage else None,
+            completion_tokens=usage.completion if usage else None,
+            cached_tokens=usage.cached if usage else None,
+            option_logprobs=logprobs,
+            model=model,
+        )
+
+
+class DecisionsEngine(AddressedEngine[Decisions]):
+    """An endpoint of a decision model."""
+
+    JUDGE = Decisions
+
+    def _protocol(self, connection: Connection) -> DecisionProtocol:
+        return DecisionProtocol(self.judge, connection)
+
+    def describe(self) -> dict[str, Any]:
+        facts = {"engine": "decisions", "engine_version": importlib.metadata.version("openai"), "started": self.started}
+        return facts | {"base_url": self.judge.base_url, "dialect": self.judge.dialect}
+
+
+def usage_of(content: Mapping[str, Any]) -> Usage | None:
+    """Tokens that an answer says to have used; None where it does not. The answer itself may count none."""
+    usage = content.get("usage")
+    if not isinstance(usage, Mapping):
+        return None
+    details = usage.get("input_tokens_details")
+    details = details if isinstance(details, Mapping) else {}
+    prompt, completion = usage.get("input_tokens"), usage.get("output_tokens", 0)
+    if not (is_count(prompt) and is_count(completion)):
+        return None
+    cached, written = details.get("cached_tokens"), details.get("cache_write_tokens", 0)
+    cached = min(cached, prompt) if is_count(cached) else None
+    written = min(written, prompt - (cached or 0)) if is_count(written) else 0
+    return Usage(prompt, completion, cached, written)
+
+
+def _logprobs(
+    made: Sequence[Decision | DecisionError], labels: Sequence[Sequence[str]], canonical: Sequence[str]
+) -> list[float]:
+    """Log-probabilities of the options in canonical order, one ordering after the other; NaN where there are none."""
+    logprobs: list[float] = []
+    for decision, shown in zip(made, labels, strict=True):
+        if isinstance(decision, DecisionError):
+            logprobs += [math.nan] * len(canonical)
+            continue
+        by_label = dict(zip(shown, decision.probabilities, strict=True))
+        with np.errstate(divide="ignore"):
+            logprobs += [float(np.log(by_label[label])) for label in canonical]
+    return logprobs

@@ -1,0 +1,306 @@
+"""Answering many requests at once in an event loop of its own, and handing the responses to the job as they come."""
+
+import asyncio
+import contextlib
+import dataclasses
+import functools
+import logging
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager
+
+from rubric_order.base import signals
+from rubric_order.base.errors import InputError
+from rubric_order.judging.engines import PASSING, REFUSED, Request, Response
+from rubric_order.judging.engines.accounts import Account
+from rubric_order.judging.engines.handover import Handover
+
+log = logging.getLogger(__name__)
+
+MAX_REFUSED_IN_A_ROW = 10  # after as many refused requests, the mistake is in config and not in the requests
+MAX_FAILED_IN_A_ROW = 50  # after as many failed requests, each with all its attempts, the endpoint is down
+MAX_WAITING_RESPONSES = 4096  # finished responses that the job has not taken yet
+ENDING_SECONDS = 15.0  # time for the calls under way where a job ends early; SLURM kills it 30 s after SIGTERM
+
+READ_AHEAD = 64  # requests that are taken before they are wanted
+HAND_OVER_SECONDS = 0.01  # finished responses gather for so long: each hand-over makes the event loop wait for the job
+
+
+class CutOffError(Exception):
+    """A request was cut off after a call was sent for it.
+
+    Attributes:
+        response: what becomes of it.
+    """
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.error)
+        self.response = response
+
+
+class Delivery:
+    """Answers requests, and stops where they all fail."""
+
+    def __init__(
+        self,
+        ask: Callable[[Request], Awaitable[Response]],
+        account: Account,
+        *,
+        session: AbstractAsyncContextManager[object],
+        at_once: int,
+        waits: bool,
+        report: Callable[[], None],
+    ) -> None:
+        """Make the delivery; nothing is asked before `responses`.
+
+        Args:
+            ask: gives the response to one request, or raises `CutOffError` where it is cancelled too late.
+            account: of the calls.
+            session: what has to be open while requests are asked.
+            at_once: requests under way at once.
+            waits: whether the answers to calls under way are waited for where the job ends early.
+            report: called when nothing more is asked.
+        """
+        self._ask, self._account, self._session = ask, account, session
+        self._at_once, self._waits, self._report = at_once, waits, report
+        self._refused: list[Response] = []
+        self._gathered: list[Response] = []  # finished, and not handed over
+        self._handed = self._taken = 0  # numbers of responses
+        self._in_a_row = 0
+        self._stopped: str | None = None
+        self._ending_seconds = ENDING_SECONDS
+        self._cancel_work: Callable[[], object] = lambda: None
+
+    def end_early(self, seconds: float | None = None) -> None:
+        """End for good, see `Engine.end_early`; `ENDING_SECONDS` if None."""
+        self._account.closed, self._ending_seconds = True, ENDING_SECONDS if seconds is None else seconds
+        self._cancel_work()
+
+    def responses(self, requests: Iterable[Request]) -> Iterator[Response]:
+        """Answer requests, see `Engine.answer` and, for a job that ends early, `batches`."""
+        batches, ready = self.batches(requests), deque[Response]()
+        try:
+            for batch in batches:
+                ready.extend(batch)
+                while ready:
+                    response = ready[0]
+                    del ready[0]  # a signal can raise after a call, as of `popleft`: here it cannot
+                    yield response
+        except (KeyboardInterrupt, SystemExit) as stop:
+            yield from ready
+            for batch in signals.yielded_after(batches, stop):
+                yield from batch
+            raise
+        finally:
+            batches.close()
+
+    def batches(self, requests: Iterable[Request]) -> Generator[list[Response]]:
+        """Answer requests, see `Engine.answer_in_batches`.
+
+        A job that a signal or an error ends sends no more calls. Those under way have `ENDING_SECONDS` to be answered.
+        After a signal all finished responses are still yielded. The calls that are cut off are yielded as failures,
+        and count with the most that they may have cost.
+        """
+        finished = Handover()
+        loop = asyncio.new_event_loop()
+        work = loop.create_task(self._answer_all(iter(requests), finished))
+        self._cancel_work = functools.partial(_cancel, loop, work)
+        if self._account.closed:
+            self._cancel_work()
+        thread = threading.Thread(target=self._run, args=(loop, work, finished), name="endpoint", daemon=True)
+        try:
+            thread.start()
+            while (entry := finished.take()) is not None:
+                if isinstance(entry, BaseException):
+                    raise entry
+                self._taken += len(entry)
+                finished.ready = []
+                yield entry
+        except (KeyboardInterrupt, SystemExit):
+            self.end_early()
+            _join(thread)
+            finished.put(None)  # where the thread was not started
+            yield from finished.rest()
+            raise
+        finally:
+            _cancel(loop, work)
+            _join(thread)
+            self._report()
+
+    def _run(self, loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]", finished: Handover) -> None:
+        """Run the event loop, in a thread of its own, until all is answered."""
+        last: list[BaseException | None] = [None]
+        try:
+            loop.run_until_complete(work)
+        except asyncio.CancelledError:
+            pass
+        except BaseException as error:  # it is raised where the responses are taken
+            last.insert(0, error)
+        finally:
+            self._hand_over(finished)
+            for entry in last:
+                finished.put(entry)
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.close()
+
+    async def _answer_all(self, requests: Iterator[Request], finished: Handover) -> None:
+        self._refused.clear()
+        self._in_a_row, self._stopped = 0, None
+        self._handed = self._taken = 0
+        self._account.begin()
+        source = _Source(requests)
+        async with self._session:
+            ended_well = False
+            tasks = [asyncio.create_task(self._work(source, finished)) for _ in range(self._at_once)]
+            try:
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+                for task in done:
+                    task.result()
+                ended_well = not self._account.closed
+            finally:
+                source.close()
+                if not ended_well:
+                    await self._last_answers()
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                await self._account.end()
+                for held in self._refused:  # where the job does not end well they are asked again
+                    error = held.error if ended_well else f"stopped: {held.error}"
+                    self._put(dataclasses.replace(held, error=error), finished)
+
+    async def _last_answers(self) -> None:
+        """Send no more calls, and wait for the answers to those under way."""
+        self._account.closed = True
+        if not self._waits:
+            return
+        if self._account.under_way:
+            seconds, calls = self._ending_seconds, self._account.under_way
+            log.info("ending: up to %.0f s for the answers to %d calls", seconds, calls)
+        begun = time.monotonic()
+        while self._account.under_way and time.monotonic() < begun + self._ending_seconds:
+            with contextlib.suppress(asyncio.CancelledError):  # a signal can come when an error has ended the job
+                await asyncio.sleep(0.02)
+
+    async def _work(self, source: "_Source", finished: Handover) -> None:
+        """Take requests, one at a time, until there are none."""
+        while (request := await source.next()) is not None:
+            if self._stopped is not None:
+                response = Response(request.request_id, error=f"stopped: {self._stopped}", attempts=0)
+            else:
+                try:
+                    response = await self._ask(request)
+                except CutOffError as cut_off:
+                    self._put(cut_off.response, finished)
+                    return
+            self._deliver(response, finished)
+            await asyncio.sleep(0)
+            while self._handed + len(self._gathered) - self._taken > MAX_WAITING_RESPONSES:
+                await asyncio.sleep(0.05)
+
+    def _deliver(self, response: Response, finished: Handover) -> None:
+        """Pass a response on, and stop where too many requests in a row have failed.
+
+        Raises:
+            InputError: all requests fail, for a reason that is in config.
+        """
+        reason = response.error and response.error.partition(":")[0]
+        if reason in REFUSED:
+            # Held back until something is answered: the reason may be our settings, and not this prompt.
+            self._refused.append(response)
+            if len(self._refused) >= MAX_REFUSED_IN_A_ROW:
+                raise InputError(
+                    f"judge: {MAX_REFUSED_IN_A_ROW} requests in a row failed, the last as {response.error}"
+                )
+            return
+        if reason not in PASSING:
+            for held in self._refused:
+                self._put(held, finished)
+            self._refused.clear()
+            self._in_a_row = 0
+        elif response.attempts or reason == "connection":
+            self._in_a_row += 1
+            if self._in_a_row == MAX_FAILED_IN_A_ROW:
+                self._stopped = f"{MAX_FAILED_IN_A_ROW} requests in a row failed, the last as {response.error}"
+                log.warning("nothing more is asked: %s", self._stopped)
+        self._put(response, finished)
+
+    def _put(self, response: Response, finished: Handover) -> None:
+        """Pass a response on to the job, soon, after it is written down."""
+        self._account.answered(response)
+        if not self._gathered:
+            asyncio.get_running_loop().call_later(HAND_OVER_SECONDS, self._hand_over, finished)
+        self._gathered.append(response)
+
+    def _hand_over(self, finished: Handover) -> None:
+        """Pass on what has gathered."""
+        if self._gathered:
+            self._handed += len(self._gathered)
+            finished.put(self._gathered)
+            self._gathered = []
+
+
+class _Source:
+    """Requests, of which a thread takes some ahead: the next one need not be there yet."""
+
+    def __init__(self, requests: Iterator[Request]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ready = deque[Request | BaseException | None]()  # ends with None, or with what was raised
+        self._more = asyncio.Event()  # set where the thread has added one
+        self._used = 0  # since the thread was last told
+        self._wanted: queue.SimpleQueue[int] = queue.SimpleQueue()  # how many may be taken; 0 at the end
+        self._wanted.put(READ_AHEAD)
+        threading.Thread(target=self._take, args=(requests,), name="requests", daemon=True).start()
+
+    async def next(self) -> Request | None:
+        """The next request; None at the end.
+
+        Raises:
+            BaseException: what was raised where it is made.
+        """
+        while not self._ready:
+            self._more.clear()
+            if not self._ready:  # the thread looks at the event after it has added one
+                await self._more.wait()
+        entry = self._ready[0]
+        if isinstance(entry, BaseException):
+            raise entry
+        if entry is not None:
+            self._ready.popleft()
+            self._used += 1
+            if self._used == READ_AHEAD // 2:
+                self._wanted.put(self._used)
+                self._used = 0
+        return entry
+
+    def close(self) -> None:
+        """Take no more."""
+        self._wanted.put(0)
+
+    def _take(self, requests: Iterator[Request]) -> None:
+        while number := self._wanted.get():
+            for _ in range(number):
+                entry: Request | BaseException | None
+                try:
+                    entry = next(requests, None)
+                except BaseException as raised:  # it is raised where the request is wanted
+                    entry = raised
+                self._ready.append(entry)
+                if not self._more.is_set():
+                    with contextlib.suppress(RuntimeError):  # the loop is closed
+                        self._loop.call_soon_threadsafe(self._more.set)
+                if not isinstance(entry, Request):
+                    return
+
+
+def _cancel(loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]") -> None:
+    with contextlib.suppress(RuntimeError):  # the loop is closed
+        loop.call_soon_threadsafe(work.cancel)
+
+
+def _join(thread: threading.Thread) -> None:
+    with contextlib.suppress(RuntimeError):  # the thread was not started
+        thread.join()

@@ -1,0 +1,54 @@
+"""Handing responses from a thread to the main one, where a signal may raise at any moment."""
+
+import queue
+from collections import deque
+from collections.abc import Iterator
+
+from rubric_order.base import signals
+from rubric_order.judging.engines import Response
+
+Entry = list[Response] | BaseException | None
+
+
+class Handover:
+    """Entries that one thread puts and another one takes; they end with None.
+
+    A signal that comes while the main thread waits raises when the wait ends. A queue has then given its entry away,
+    and the job would lose these responses. So the wait takes nothing, and no signal raises while an entry is taken.
+
+    Attributes:
+        ready: responses that were taken and are not handed on yet. Whoever hands them on removes them.
+    """
+
+    def __init__(self) -> None:
+        self.ready: list[Response] = []
+        self._entries = deque[Entry]()
+        self._news: queue.SimpleQueue[None] = queue.SimpleQueue()  # an item for each entry
+        self._ended = False
+
+    def put(self, entry: Entry) -> None:
+        """Add an entry."""
+        self._entries.append(entry)
+        self._news.put(None)
+
+    def take(self) -> Entry:
+        """Wait for the next entry. If it has responses, they are in `ready`, too.
+
+        Raises:
+            BaseException: what a signal raises. Nothing is lost: `rest` has what was taken.
+        """
+        while not (self._entries or self._ended):
+            self._news.get()
+        with signals.held_back():
+            entry = None if self._ended else self._entries.popleft()
+            self._ended = entry is None
+            self.ready = entry if isinstance(entry, list) else []
+        return entry
+
+    def rest(self) -> Iterator[list[Response]]:
+        """Responses that were not handed on: those in `ready`, then those to come until the end."""
+        if self.ready:
+            yield self.ready
+        while (entry := self.take()) is not None:
+            if isinstance(entry, list):
+                yield entry

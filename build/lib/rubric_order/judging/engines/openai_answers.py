@@ -1,0 +1,174 @@
+"""Reading an endpoint's answers: numbers of tokens, and log-probabilities of labels."""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rubric_order.judging.engines.accounts import Usage
+from rubric_order.judging.engines.protocols import is_count
+from rubric_order.judging.engines.vllm_offline import places_of_labels
+from rubric_order.probes import Question
+
+ROUNDING = 1e-4  # so far above 0 a log-probability can be
+MOST_PROBABILITY = 1.01  # sum of the probabilities that are listed at one place: 1, and rounding
+# Types of the parts of an answer, and what each belongs to.
+PARTS = {
+    "text": "text",
+    "output_text": "text",
+    "refusal": "refusal",
+    "thinking": "reasoning",
+    "reasoning": "reasoning",
+}
+MAX_UNKNOWN_SHARE = 1e-3  # of the labels' probability; where more is unknown, none is reported
+
+
+def usage_of(content: Mapping[str, Any]) -> Usage | None:
+    """Tokens that an answer says to have used; None where it does not."""
+    usage = content.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else usage.get("prompt_cache_hit_tokens")
+    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if not (is_count(prompt) and is_count(completion)):
+        return None
+    return Usage(prompt, completion, min(max(cached, 0), prompt) if type(cached) is int else None)
+
+
+def texts_of(message: Mapping[str, Any]) -> dict[str, object]:
+    """The `text`, `refusal` and `reasoning` of a message. Each should be text or None; what it is instead is returned.
+
+    An answer in parts is put together: texts, refusals and thoughts each by themselves, as they follow each other.
+    """
+    texts = {
+        "text": message.get("content"),
+        "refusal": message.get("refusal"),
+        "reasoning": message.get("reasoning_content") or message.get("reasoning"),
+    }
+    if not isinstance(texts["text"], list):
+        return texts
+    parts: dict[str, str] = {}
+    for part in texts["text"]:
+        kind = PARTS.get(str(part.get("type"))) if isinstance(part, Mapping) else None
+        written = None if kind is None else _text_of(part)
+        if kind is None or written is None:
+            return texts
+        parts[kind] = parts.get(kind, "") + written
+    return texts | {"text": None} | parts
+
+
+def _text_of(part: Mapping[str, Any]) -> str | None:
+    """Text of a part; None where it is no text."""
+    written = next((part[name] for name in ("text", "refusal", "thinking", "reasoning") if name in part), None)
+    if isinstance(written, list):  # thoughts can be parts themselves
+        pieces = [_text_of(piece) if isinstance(piece, Mapping) else None for piece in written]
+        return None if None in pieces else "".join(map(str, pieces))
+    return written if isinstance(written, str) else None
+
+
+@dataclasses.dataclass(frozen=True)
+class LoggedToken:
+    """A generated token, and the log-probabilities that are listed where it stands."""
+
+    name: str
+    text: str
+    listed: dict[str, float]
+
+    @classmethod
+    def of(cls, entry: dict[str, Any]) -> "LoggedToken":
+        """A place of an answer, as the protocol has it.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is none.
+        """
+        if not isinstance(entry["token"], str) or not isinstance(entry.get("bytes"), list | None):
+            raise TypeError("a token is text, and its bytes are a list")
+        listed: dict[str, float] = {}
+        for candidate in entry["top_logprobs"] or []:
+            # Different tokens can have one text: their probabilities add up.
+            name, logprob = candidate["token"], _finite(candidate["logprob"])
+            listed[name] = float(np.logaddexp(listed.get(name, -np.inf), logprob))
+        listed.setdefault(entry["token"], _finite(entry["logprob"]))
+        if (total := float(np.exp([*listed.values()]).sum())) > MOST_PROBABILITY:
+            raise ValueError(f"probabilities of one place sum to {total:.3g}")
+        written = entry.get("bytes")
+        text = entry["token"] if written is None else bytes(written).decode(errors="replace")
+        return cls(entry["token"], text, listed)
+
+
+def _finite(logprob: float) -> float:
+    """A log-probability. Endpoints write -9999 for minus infinity, which JSON does not have.
+
+    Raises:
+        ValueError: it is none: no number, or above 0 by more than rounding.
+    """
+    if not logprob <= ROUNDING:
+        raise ValueError(f"{logprob!r} is no log-probability")
+    return -np.inf if logprob <= -9999 else min(float(logprob), 0.0)
+
+
+def start_of_answer(tokens: list[LoggedToken], text: str, reasoned: bool) -> int:
+    """Index of the token at which the answer begins. Tokens of the reasoning can be listed before it."""
+    if not reasoned:
+        return 0
+    whole = "".join(token.text for token in tokens)
+    begin = whole.rfind(text.strip())
+    length = 0
+    for index, token in enumerate(tokens):
+        length += len(token.text)
+        if length > begin:
+            return index
+    return len(tokens)
+
+
+def read_options(tokens: Sequence[LoggedToken], variants: list[list[str]]) -> tuple[list[float] | None, int | None]:
+    """Log-probability of each label at the place where the answer writes one, as `vllm_offline.read_options` has it.
+
+    Args:
+        tokens: of the answer.
+        variants: the tokens that write each label.
+
+    Returns:
+        Log-probabilities of the labels, and the index of the token; None and None where they are not known.
+    """
+    label_token_names = {name for label in variants for name in label}
+    place = next((index for index, token in enumerate(tokens) if token.name in label_token_names), 0)
+    logprobs = option_logprobs(tokens[place].listed, variants) if tokens else None
+    return logprobs, None if logprobs is None else place
+
+
+def read_several(
+    tokens: Sequence[LoggedToken], variants: list[list[str]], questions: Sequence[Question]
+) -> list[float] | None:
+    """Log-probabilities of the labels of each question at its place, see `vllm_offline.read_several`; NaN if not known.
+
+    None where those of no question are known.
+    """
+    logprobs: list[float] = []
+    token_names, pieces = [token.name for token in tokens], [token.text for token in tokens]
+    for place in places_of_labels(token_names, variants, pieces, questions):
+        of_place = None if place is None else option_logprobs(tokens[place].listed, variants)
+        logprobs += of_place or [math.nan] * len(variants)
+    return None if all(map(math.isnan, logprobs)) else logprobs
+
+
+def option_logprobs(listed: Mapping[str, float], variants: list[list[str]]) -> list[float] | None:
+    """Log-probability of each label among the likeliest tokens of a place.
+
+    The probabilities of tokens that write one label are summed. Those of other tokens are not distributed over labels.
+    A label that is not listed is at most as likely as the least likely listed token. If all such labels together can
+    have at most `MAX_UNKNOWN_SHARE` of the labels' probability, they count as impossible. Otherwise the result is None.
+
+    Args:
+        listed: log-probabilities of tokens.
+        variants: the tokens that write each label.
+    """
+    by_label = [[listed[name] for name in label if name in listed] for label in variants]
+    logprobs = [float(np.logaddexp.reduce(values)) if values else -math.inf for values in by_label]
+    unlisted = sum(len(label) for label, values in zip(variants, by_label, strict=True) if not values)
+    if unlisted and unlisted * math.exp(min(listed.values())) > MAX_UNKNOWN_SHARE * np.exp(logprobs).sum():
+        return None
+    return logprobs

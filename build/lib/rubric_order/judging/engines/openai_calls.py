@@ -1,0 +1,323 @@
+"""One call to an OpenAI-compatible endpoint, and the reasons why a call can fail."""
+
+import asyncio
+import email.utils
+import json
+import math
+import os
+import re
+import string
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+import openai
+
+from rubric_order.base.errors import InputError
+from rubric_order.judging.engines import transport
+from rubric_order.judging.engines.failures import CallError
+from rubric_order.judging.engines.serving import Server
+
+MAX_WAIT_SECONDS = 600.0  # a call is given up if the endpoint asks for a longer wait
+
+# What the client would send from the environment to whatever endpoint; config names what is sent.
+VARIABLES = ("OPENAI_ADMIN_KEY", "OPENAI_CUSTOM_HEADERS", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
+
+# No call can succeed: what the endpoint does not accept.
+MISTAKES = {401: "the key", 402: "payment", 404: "the model or base_url", 405: "base_url"}
+TOO_LONG = re.compile(
+    "maximum context length|context length exceeded|context window|prompt is too long|longer than the maximum",
+    re.IGNORECASE,
+)
+
+
+STREAM = re.compile(rb"(data|event|id|retry|):")  # how a line of server-sent events begins
+STARTS = 1000  # bytes by which an answer that is no JSON object is told
+
+
+def secret(name: str, where: str) -> str:
+    """The value of an environment variable. No message contains it.
+
+    Raises:
+        InputError: it is missing, or no header can hold it.
+    """
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise InputError(f"judge: {where}: the environment has no variable {name}")
+    if not (value.isascii() and value.isprintable()):
+        raise InputError(f"judge: {where}: variable {name} holds a character that a header cannot")
+    return value
+
+
+def fill_in(headers: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
+    """Headers with ``$NAME`` replaced by the variable of that name, and the values of these variables."""
+    filled, secrets = {}, set()
+    for header, value in headers.items():
+        where, template = f"extra_headers/{header}", string.Template(value)
+        try:
+            values = {name: secret(name, where) for name in template.get_identifiers()}
+            filled[header] = template.substitute(values)
+        except ValueError:
+            raise InputError(f"judge: {where}: expected $NAME for a variable, and $$ for a dollar") from None
+        if not (header.isascii() and header.isprintable() and header.strip() == header and ":" not in header):
+            raise InputError(f"judge: {where}: no header has such a name")
+        if not (filled[header].isascii() and filled[header].isprintable()):
+            raise InputError(f"judge: {where}: the value holds a character that a header cannot")
+        secrets |= set(values.values())
+    return filled, secrets
+
+
+class Connection:
+    """An endpoint and what it takes to call it. It is used inside ``async with``, in one event loop at a time."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        secrets: Iterable[str] = (),
+        timeout: float,
+        server: Server | None = None,
+    ) -> None:
+        self.base_url = base_url
+        self.timeout = timeout
+        self.server = server
+        self._key = key
+        self._headers: dict[str, Any] = dict(headers or {})
+        if key is None and "authorization" not in map(str.lower, self._headers):
+            self._headers["Authorization"] = openai.Omit()
+        self._secrets = {secret for secret in (key, *secrets) if secret}
+
+    async def __aenter__(self) -> "Connection":
+        for name in VARIABLES:
+            os.environ.pop(name, None)
+        trust_env = self.server is None  # a server on this machine needs no proxy
+        self._client = openai.AsyncOpenAI(
+            api_key=self._key or "none",  # which is not sent
+            base_url=self.base_url,
+            max_retries=0,
+            timeout=None,  # ours is for the whole call
+            http_client=transport.client(trust_env=trust_env),
+        )
+        self._clients = transport.Clients(trust_env=trust_env)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.close()
+        await self._clients.aclose()
+
+    async def post(
+        self, address: str, body: Mapping[str, Any], *, limit: int = transport.DEFAULT_LIMIT
+    ) -> dict[str, Any]:
+        """The endpoint's answer, as JSON.
+
+        Args:
+            address: below the endpoint's own, or a whole one.
+            body: what is sent.
+            limit: size of the largest answer that is read, in bytes.
+
+        Raises:
+            CallError: there is none, or it is not what the protocol says.
+            InputError: no call can succeed.
+        """
+        return self._content(await self._call(lambda: self._post(address, body), limit))
+
+    async def _post(self, address: str, body: Mapping[str, Any]) -> bytes:
+        """The endpoint's answer to a request as the OpenAI client makes it."""
+        options = {"headers": self._headers}
+
+        async def post(http_client: Any) -> None:
+            async with self._client.with_options(http_client=http_client) as client:
+                # Not through the client's typed methods: they know one provider's fields, and check no answer.
+                await client.post(address, body={}, cast_to=bytes, options=options)
+
+        pattern = await self._clients.pattern(address, post)
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        response = await self._clients.send(pattern, content)
+        if not response.is_success:
+            raise self._status_error(response)
+        answer: bytes = response.content
+        return answer
+
+    async def get(
+        self, address: str, parameters: Mapping[str, object] | None = None, *, limit: int = transport.DEFAULT_LIMIT
+    ) -> dict[str, Any]:
+        """Get JSON from an address of the endpoint. It raises as `post` does.
+
+        Args:
+            address: below the endpoint's own.
+            parameters: of the query.
+            limit: as of `post`.
+        """
+        options = {"headers": self._headers, "params": dict(parameters or {})}
+        return self._content(await self._call(lambda: self._client.get(address, cast_to=bytes, options=options), limit))
+
+    async def delete(self, address: str) -> None:
+        """Delete what the endpoint has at an address. It raises as `post` does."""
+        options = {"headers": self._headers}
+        await self._call(lambda: self._client.delete(address, cast_to=bytes, options=options), transport.DEFAULT_LIMIT)
+
+    async def upload(self, name: str, content: bytes, purpose: str) -> dict[str, Any]:
+        """Upload a file; the endpoint's description of it. It raises as `post` does."""
+        options = {"headers": {"Content-Type": "multipart/form-data", **self._headers}}
+        file = ("file", (name, content, "application/jsonl"))
+        return self._content(
+            await self._call(
+                lambda: self._client.post(
+                    "/files", body={"purpose": purpose}, files=[file], cast_to=bytes, options=options
+                ),
+                transport.DEFAULT_LIMIT,
+            )
+        )
+
+    async def download(self, file_id: str, *, limit: int) -> bytes:
+        """Content of a file of the endpoint. It raises as `post` does."""
+        options = {"headers": self._headers}
+        return await self._call(
+            lambda: self._client.get(f"/files/{file_id}/content", cast_to=bytes, options=options), limit
+        )
+
+    async def _call(self, send: Callable[[], Awaitable[bytes]], limit: int) -> bytes:
+        """The bytes of the endpoint's answer to one call."""
+        with transport.transfer(limit) as state:
+            try:
+                return await self._answer(send)
+            except CallError as error:
+                if not state.sent:
+                    error.sent = error.billed = False
+                raise
+
+    async def _answer(self, send: Callable[[], Awaitable[bytes]]) -> bytes:
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await send()
+        except transport.BodyError as error:
+            raise CallError("bad_request", str(error), billed=True) from None
+        except (TimeoutError, openai.APITimeoutError, *transport.TIMEOUTS):
+            raise CallError("timeout", f"no answer within {self.timeout:g} s", billed=True) from None
+        except openai.APIStatusError as error:
+            message = error.body.get("message") if isinstance(error.body, dict) else None
+            code = f"{error.code} {error.type}"
+            raise self._error(error.status_code, code, str(message or error.message), error.response.headers) from None
+        except (openai.APIConnectionError, *transport.FAILURES) as error:
+            if self.server is not None:
+                self.server.check()
+            cause = (error.__cause__ or error) if isinstance(error, openai.APIConnectionError) else error
+            # Whether the endpoint had begun to answer is not known.
+            raise CallError("connection", self.plain(f"{type(cause).__name__} {cause}"), billed=True) from None
+        except (ValueError, RecursionError):
+            raise CallError("malformed", "the answer is not whole JSON", billed=True) from None
+
+    def _status_error(self, response: Any) -> CallError:
+        """Error that a response without success stands for; its message is found as the OpenAI client finds it."""
+        text = response.text.strip()
+        try:
+            content = json.loads(text)
+            shown = f"Error code: {response.status_code} - {content}"
+        except (ValueError, RecursionError):
+            content, shown = text, text or f"Error code: {response.status_code}"
+        told = content.get("error", content) if isinstance(content, dict) else content
+        told = told if isinstance(told, dict) else {}
+        code = f"{told.get('code')} {told.get('type')}"
+        return self._error(response.status_code, code, str(told.get("message") or shown), response.headers)
+
+    def _content(self, answer: bytes) -> dict[str, Any]:
+        """The JSON object of an answer, which is no error."""
+        try:
+            content = _loads(answer)
+        except (ValueError, RecursionError):
+            raise CallError("malformed", "the answer is not whole JSON", billed=True) from None
+        if content.get("error"):  # some gateways say so under status 200
+            raise self.refusal(500, content)
+        return content
+
+    def refusal(self, status: int, content: Mapping[str, Any]) -> CallError:
+        """Error that an answer with an error in it stands for.
+
+        Args:
+            status: of the answer, where the error has no code that is one.
+            content: the answer.
+
+        Raises:
+            InputError: no call can succeed.
+        """
+        told = content.get("error")
+        told = told if isinstance(told, dict) else {"message": told}
+        status = told["code"] if isinstance(told.get("code"), int) else status
+        return self._error(status, f"{told.get('code')} {told.get('type')}", str(told.get("message")), {})
+
+    def plain(self, text: str) -> str:
+        """A message of the endpoint on one line, without anything secret that it may repeat."""
+        return " ".join(self.without_secrets(text).split())[:300]
+
+    def without_secrets(self, text: str) -> str:
+        """A text of the endpoint without anything secret that it may repeat."""
+        for value in self._secrets:
+            text = text.replace(value, "***")
+        return text
+
+    def _error(self, status: int, code: str, message: str, headers: Mapping[str, str]) -> CallError:
+        """Error that a status other than 200 stands for."""
+        if 300 <= status < 400:
+            target = self.plain(headers.get("location", "no address"))
+            raise InputError(
+                f"judge: base_url: {self.base_url} redirects ({status}) to {target}; redirects are not followed, since"
+                " they would take the key and the prompts along: name the final address"
+            )
+        details = self.plain(f"{status} {message}")
+        if status in MISTAKES:
+            shown = f"{status}" if status == 401 else details  # a message about a key may show parts of it
+            raise InputError(f"judge: {self.base_url} does not accept {MISTAKES[status]}: {shown}")
+        after = retry_after(headers)
+        soon = after <= MAX_WAIT_SECONDS
+        if status == 429:
+            return CallError("rate_limited", details, again=soon and "insufficient_quota" not in code, after=after)
+        if status == 408:
+            return CallError("timeout", details, again=soon, after=after)
+        if status in (409, 425) or status >= 500:
+            return CallError("server_error", details, again=soon, after=after)
+        if status == 413 or "context_length_exceeded" in code or TOO_LONG.search(message):
+            return CallError("prompt_too_long", details)
+        if "content_filter" in code:
+            return CallError("content_filter", details)
+        return CallError("bad_request", details)
+
+
+def _loads(answer: bytes) -> dict[str, Any]:
+    """The JSON object of an answer, whatever type the endpoint says that it has.
+
+    Raises:
+        CallError: it is something else, such as a page in HTML: the address or a setting is wrong.
+        ValueError, RecursionError: it begins as a JSON object, and is not whole.
+    """
+    start = answer[:STARTS].lstrip()
+    if start and not start.startswith(b"{"):
+        kind = (
+            "a page in HTML"
+            if start.startswith(b"<")
+            else "a stream of events"
+            if STREAM.match(start)
+            else "no JSON object"
+        )
+        raise CallError("bad_request", f"the answer is {kind}", billed=True)
+    content: dict[str, Any] = json.loads(answer)
+    return content
+
+
+def retry_after(headers: Mapping[str, str]) -> float:
+    """Seconds that the endpoint asks to wait. It can give seconds, milliseconds or a date."""
+    for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) * unit
+        except ValueError:
+            try:
+                seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+            except (ValueError, OverflowError):  # no date, or one of a year that no clock has
+                continue
+        if math.isfinite(seconds):
+            return max(seconds, 0.0)
+    return 0.0

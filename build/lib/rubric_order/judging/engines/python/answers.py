@@ -1,0 +1,154 @@
+"""Answers of functions: what a function may return, and the response that it is."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Any
+
+from rubric_order.judging.engines import Request, Response
+
+MOST_CHARACTERS = 4 * 2**20  # of a text
+MOST_TOKENS = 2**31 - 1
+MOST_PROBABILITY = 1.01  # sum of the probabilities of all labels: 1, and rounding
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Answer of a function that judges. It has either a `text` or a `score`.
+
+    Attributes:
+        text: what the judge wrote; it is parsed as any judge's text is.
+        score: the label of the prompt that the judge chose, such as 4; it is parsed as the text ``4`` is.
+        probabilities: of each label of the prompt, such as ``{1: 0.1, 2: 0.9}``; of a prompt with several criteria such
+            a mapping by criterion. None where they are not known.
+        reasoning: what the judge thought; it is kept, and not parsed.
+        finish_reason: ``length`` where the text was cut off.
+        model: who says to have answered.
+        prompt_tokens, completion_tokens, cached_tokens: what the call used.
+    """
+
+    text: str | None = None
+    score: int | str | None = None
+    probabilities: Mapping[Any, Any] | None = None
+    reasoning: str | None = None
+    finish_reason: str | None = None
+    model: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+FIELDS = tuple(field.name for field in fields(Answer))
+EXPECTED = "expected text, a score as a whole number, or Answer(...)"
+
+
+class WrongAnswerError(Exception):
+    """A function has returned what is no answer."""
+
+
+def response(request: Request, returned: object) -> Response:
+    """The response that a returned value is. A score is the text that names it.
+
+    Args:
+        request: what was asked.
+        returned: text, a score, an `Answer`, or a mapping with its fields.
+
+    Raises:
+        WrongAnswerError: it is none of these, with what was found and what was expected.
+    """
+    answer = _answer(returned)
+    if (answer.text is None) == (answer.score is None):
+        there = "both" if answer.text is not None else "neither"
+        raise WrongAnswerError(f"expected either a text or a score, found {there}")
+    text = _text(answer.text, "text") if answer.score is None else _score(answer.score)
+    counts = {name: _count(getattr(answer, name), name) for name in FIELDS if name.endswith("_tokens")}
+    if (counts["cached_tokens"] or 0) > (counts["prompt_tokens"] or 0):
+        raise WrongAnswerError("cached_tokens: expected a part of prompt_tokens")
+    return Response(
+        request.request_id,
+        text=text,
+        finish_reason=_text(answer.finish_reason, "finish_reason") or "stop",
+        option_logprobs=None if answer.probabilities is None else _logprobs(request, answer.probabilities),
+        reasoning=_text(answer.reasoning, "reasoning"),
+        model=_text(answer.model, "model"),
+        prompt_tokens=counts["prompt_tokens"],
+        completion_tokens=counts["completion_tokens"],
+        cached_tokens=counts["cached_tokens"],
+    )
+
+
+def _answer(returned: object) -> Answer:
+    if isinstance(returned, Answer):
+        return returned
+    if isinstance(returned, str):
+        return Answer(text=returned)
+    if isinstance(returned, Integral) and not isinstance(returned, bool):
+        return Answer(score=int(returned))
+    if isinstance(returned, Mapping):
+        if unknown := [key for key in returned if key not in FIELDS]:
+            raise WrongAnswerError(f"unknown key {unknown[0]!r:.60}; expected {', '.join(FIELDS)}")
+        return Answer(**returned)
+    raise WrongAnswerError(f"{EXPECTED}, found {type(returned).__name__} {returned!r:.80}")
+
+
+def _text(value: object, name: str) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise WrongAnswerError(f"{name}: expected text, found {type(value).__name__} {value!r:.80}")
+    if len(value) > MOST_CHARACTERS:
+        raise WrongAnswerError(f"{name}: expected at most {MOST_CHARACTERS:,} characters, found {len(value):,}")
+    return str(value)
+
+
+def _score(value: object) -> str:
+    """Text of a score. A number with a fraction, or true, names no label."""
+    if isinstance(value, str) and value.strip():
+        return str(value)
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
+    raise WrongAnswerError(f"score: expected a whole number or a label, found {type(value).__name__} {value!r:.80}")
+
+
+def _count(value: object, name: str) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) <= MOST_TOKENS:
+        raise WrongAnswerError(f"{name}: expected a number of tokens, found {value!r:.80}")
+    return int(value)
+
+
+def _logprobs(request: Request, probabilities: object) -> list[float]:
+    """Log-probabilities of the labels of each question, as `Response.option_logprobs` has them."""
+    if not request.names:
+        return _of_labels(request.labels, probabilities, "probabilities")
+    of_criteria = _mapping(request.names, probabilities, "probabilities", "criterion")
+    return [
+        logprob
+        for name in request.names
+        for logprob in _of_labels(request.labels, of_criteria[name], f"probabilities: {name}")
+    ]
+
+
+def _of_labels(labels: Sequence[str], probabilities: object, where: str) -> list[float]:
+    by_label = _mapping(labels, probabilities, where, "label")
+    for label, value in by_label.items():
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if not number or not 0 <= float(value) <= MOST_PROBABILITY:
+            raise WrongAnswerError(f"{where}: {label}: expected a probability, found {value!r:.80}")
+    total = math.fsum(float(value) for value in by_label.values())
+    if not 0 < total <= MOST_PROBABILITY:
+        raise WrongAnswerError(f"{where}: expected a sum above 0 and up to 1, found {total:.4g}")
+    return [math.log(value) if value > 0 else -math.inf for value in (float(by_label[label]) for label in labels)]
+
+
+def _mapping(names: Sequence[str], given: object, where: str, kind: str) -> dict[str, Any]:
+    """A mapping with exactly some names as keys, which may be numbers."""
+    if not isinstance(given, Mapping):
+        raise WrongAnswerError(f"{where}: expected a mapping by {kind}, found {type(given).__name__} {given!r:.80}")
+    by_name = {str(key): value for key, value in given.items()}
+    if sorted(by_name) != sorted(names) or len(by_name) != len(given):
+        found = ", ".join(map(str, given)) or "none"
+        raise WrongAnswerError(f"{where}: expected each {kind} once, {', '.join(names)}; found {found:.80}")
+    return by_name

@@ -1,0 +1,170 @@
+"""Functions of Python as judges: they are called as endpoints are, many at once, within the limits of their judge."""
+
+import asyncio
+import contextlib
+import inspect
+import os
+import platform
+import re
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from rubric_order.base.errors import InputError
+from rubric_order.judging.engines import Request, Response
+from rubric_order.judging.engines.accounts import Account, Tally, Usage
+from rubric_order.judging.engines.asking import Asker
+from rubric_order.judging.engines.calling import CallingEngine
+from rubric_order.judging.engines.failures import CallError, one_line
+from rubric_order.judging.engines.python import answers
+from rubric_order.judging.engines.python.functions import Function, find, is_async, resolved, version
+from rubric_order.prompts.messages import chat
+from rubric_order.settings.judges import OF_SOURCE, PythonCallable
+
+AT_ONCE = 32  # calls of an async function under way at once, where config does not say how many
+TRANSIENT = ("ConnectionError", "TimeoutError")  # always
+SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)  # in the name of a variable that holds one
+SHORTEST_SECRET = 8
+
+Outcome = tuple[Any, BaseException | None]  # what a call returned, or what it raised
+
+
+class PythonEngine(CallingEngine[PythonCallable]):
+    """A judge that is a function."""
+
+    JUDGE = PythonCallable
+
+    def start(self) -> None:
+        """Import the function, unless this process has it already.
+
+        Raises:
+            InputError: it cannot be used, or has changed since the reads were planned.
+        """
+        given = self.resources.function
+        try:
+            self.function = find(self.judge) if given is None else given
+            self.judge = self._as_planned()
+        except InputError as error:
+            raise InputError(f"judge: {error}") from None
+        self._begin(
+            lambda account: FunctionAsker(self.judge, self.function, account).ask,
+            at_once=AT_ONCE if is_async(self.function) else 1,
+        )
+
+    def _as_planned(self) -> PythonCallable:
+        """The judge with what its function says of itself.
+
+        Raises:
+            InputError: another source is what requests are named by.
+        """
+        planned, name = self.judge.version or "", self.judge.function
+        named_by_source = self.resources.function is None and planned.startswith(OF_SOURCE)
+        if named_by_source and version(self.function, name.partition(":")[0], name) != planned:
+            raise InputError(f"function: {name!r}: its module has changed since the reads were planned; run again")
+        return resolved(self.judge, self.function)
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "engine": "python",
+            "function": self.judge.function,
+            "engine_version": self.judge.version,
+            "python": platform.python_version(),
+            "started": self.started,
+        }
+
+
+class FunctionAsker(Asker):
+    """Asks a function for the response to a request, within an account."""
+
+    def __init__(self, judge: PythonCallable, function: Function, account: Account) -> None:
+        super().__init__(judge, account)
+        self._judge: PythonCallable = judge
+        self._function, self._is_async = function, is_async(function)
+        self._transient = {*TRANSIENT, *judge.transient}
+        values = (value for name, value in os.environ.items() if SECRET.search(name))
+        self._secrets = {value for value in values if len(value) >= SHORTEST_SECRET}
+
+    async def _call(self, request: Request, tally: Tally) -> Response:
+        judge, account = self._judge, self._account
+        most = account.most(len(request.prompt.encode()), judge.answer_tokens or 0)
+        async with account.call(request.request_id, most, tally) as call:
+            returned, error = await self._outcome(self._argument(request))
+            if error is not None:
+                raise self._raised(error)
+            try:
+                response = answers.response(request, returned)
+            except answers.WrongAnswerError as wrong:
+                details = one_line(f"{judge.function} has returned no answer: {wrong}", self._secrets)
+                raise CallError("wrong_answer", details, billed=True) from None
+            if response.prompt_tokens is not None and response.completion_tokens is not None:
+                usage = Usage(response.prompt_tokens, response.completion_tokens, response.cached_tokens)
+                call.used = account.used(usage)
+            return response
+
+    def _argument(self, request: Request) -> Any:
+        """The argument of the function: a new object, which it may change."""
+        if self._judge.takes != "messages":
+            return request.prompt
+        return chat(request.prompt, self._judge.under(request.profile).system_prompt)
+
+    async def _outcome(self, argument: Any) -> Outcome:
+        """Result and error of the function, one of them None.
+
+        Raises:
+            CallError: it takes too long. A function that is not async cannot be stopped: its call goes on, unheard.
+        """
+        seconds = self._judge.timeout
+        try:
+            async with asyncio.timeout(seconds):
+                if self._is_async:
+                    return await _awaited(self._function, argument)
+                returned, error = await _in_thread(self._function, argument)
+                if error is None and inspect.isawaitable(returned):
+                    return await _awaited(lambda _: returned, argument)
+                return returned, error
+        except TimeoutError:
+            details = f"{self._judge.function} gave no answer within {seconds:g} s"
+            raise CallError("timeout", details, billed=True) from None
+
+    def _raised(self, error: BaseException) -> CallError:
+        """The failure that an exception is."""
+        kinds = type(error).__mro__
+        of_kinds = {name for kind in kinds for name in (kind.__name__, f"{kind.__module__}.{kind.__qualname__}")}
+        message = f"{self._judge.function} raised {type(error).__name__}: {error}"
+        reason = "transient" if of_kinds & self._transient else "raised"
+        return CallError(reason, one_line(message, self._secrets), billed=True)
+
+
+async def _awaited(function: Callable[[Any], Awaitable[Any]], argument: Any) -> Outcome:
+    """Result and error of an async function, one of them None. Nothing but our own cancelling ends the loop."""
+    try:
+        return await function(argument), None
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return None, error
+    except BaseException as error:
+        return None, error
+
+
+async def _in_thread(function: Function, argument: Any) -> Outcome:
+    """Result and error of a function that runs in a thread of its own, which does not keep the process from ending."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Outcome] = loop.create_future()
+
+    def settle(outcome: Outcome) -> None:
+        if not future.done():
+            future.set_result(outcome)
+
+    def work() -> None:
+        outcome: Outcome
+        try:
+            outcome = function(argument), None
+        except BaseException as error:
+            outcome = None, error
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, outcome)
+
+    threading.Thread(target=work, name="judge", daemon=True).start()
+    return await future

@@ -1,0 +1,148 @@
+"""Functions of Python that judge: where they are, what they take, and how a changed one is known."""
+
+import contextlib
+import functools
+import hashlib
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any, Literal
+
+from rubric_order.base.errors import InputError
+from rubric_order.judging.engines.failures import one_line
+from rubric_order.settings.judges import OF_SOURCE, PythonCallable
+
+Function = Callable[[Any], Any]
+
+MESSAGES = "messages"  # name of the first parameter of a function that takes them
+
+
+def find(judge: PythonCallable) -> Function:
+    """Import the function of a judge.
+
+    Its module is looked for among the installed packages, and then in `PythonCallable.folder`, which stays on the path
+    of this process. What the module prints while it is imported goes to the standard error.
+
+    Raises:
+        InputError: there is no such module, it cannot be imported, or the name is not that of a function of one
+            argument. The message begins with ``function``.
+    """
+    name, _, attributes = judge.function.partition(":")
+    folder = os.path.abspath(judge.folder)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    importlib.invalidate_caches()
+    expected = "expected module:name of a function of one argument"
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            found: Any = importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None and f"{name}.".startswith(f"{missing}."):
+            places = f"neither among the installed packages nor in {folder}"
+            raise InputError(f"function: {judge.function!r}: no module {missing!r}, {places}; {expected}") from None
+        reason = f"{type(error).__name__}: {one_line(str(error))}"
+        raise InputError(f"function: {judge.function!r}: module {name!r} cannot be imported: {reason}") from error
+    for attribute in attributes.split("."):
+        if not hasattr(found, attribute):
+            raise InputError(f"function: {judge.function!r}: {name!r} has no {attribute!r}; {expected}")
+        found, name = getattr(found, attribute), f"{name}.{attribute}"
+    if not callable(found):
+        raise InputError(f"function: {judge.function!r}: {expected}, found {found!r:.80}")
+    takes(found, judge.function)
+    return found
+
+
+def takes(function: Function, name: str) -> Literal["prompt", "messages"]:
+    """The kind of prompt that a function takes: ``messages`` where its first parameter is called so, else ``prompt``.
+
+    Raises:
+        InputError: it cannot be called with one argument.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # one of another language does not say
+        return "prompt"
+    try:
+        signature.bind("prompt")
+    except TypeError as error:
+        expected = f"expected a function that can be called with one argument, found {signature!s:.80}"
+        raise InputError(f"function: {name!r}: {expected}: {error}") from None
+    return "messages" if next(iter(signature.parameters)) == MESSAGES else "prompt"
+
+
+def is_async(function: Function) -> bool:
+    """True if a call of a function gives something to wait for, as far as that is known without a call."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def version(function: Function, module: str, name: str) -> str:
+    """Version of a function: its own ``__version__``, or else a digest of source code.
+
+    The source is that of the module in which it was found; also that of the module in which it was written, where that
+    is another one. What the modules import does not count.
+
+    Args:
+        function: the function.
+        module: where it was found.
+        name: what messages call it.
+
+    Raises:
+        InputError: it has no version, and no source.
+    """
+    declared = getattr(function, "__version__", None)
+    if isinstance(declared, str | int | float) and str(declared).strip():
+        return str(declared).strip()
+    written = getattr(function, "__module__", None) if inspect.isfunction(function) else None
+    sources = [_source(sys.modules.get(place), name) for place in dict.fromkeys((module, written or module))]
+    digest = hashlib.blake2b("\0".join(sources).encode(), digest_size=16)
+    return f"{OF_SOURCE}{digest.hexdigest()}"
+
+
+def _source(module: ModuleType | None, name: str) -> str:
+    """Text of a module's source file, with plain line ends.
+
+    Raises:
+        InputError: it has none.
+    """
+    path = getattr(module, "__file__", None)
+    try:
+        if path is None:
+            raise OSError
+        source = inspect.getsourcefile(module) if module is not None else None
+        return Path(source or path).read_text(encoding="utf-8").replace("\r\n", "\n")
+    except (OSError, TypeError, UnicodeDecodeError):
+        expected = "expected a version, in the settings or as its __version__"
+        raise InputError(f"function: {name!r}: its module has no source file to be known by; {expected}") from None
+
+
+def is_as_written(function: Function) -> bool:
+    """True if a function's code stands in the source file of its module, as it is now.
+
+    It does not where the file has changed since it was imported, or where something rewrites modules on import.
+    """
+    written = inspect.unwrap(function)
+    source = _source(sys.modules.get(written.__module__), written.__module__)
+    pending = [compile(source, "", "exec", dont_inherit=True)]
+    while pending:
+        code = pending.pop()
+        if code == written.__code__:
+            return True
+        pending += (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return False
+
+
+def resolved(judge: PythonCallable, function: Function) -> PythonCallable:
+    """A judge with what its function says of itself.
+
+    Raises:
+        InputError: see `version`.
+    """
+    own = judge.version or version(function, judge.function.partition(":")[0], judge.function)
+    return judge.resolved(takes=takes(function, judge.function), version=own)

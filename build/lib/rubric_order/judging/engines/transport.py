@@ -1,0 +1,206 @@
+"""HTTP clients of an endpoint: bodies have a size limit, and a call knows whether any of it was sent."""
+
+import asyncio
+import contextlib
+import contextvars
+import importlib
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import openai
+
+DEFAULT_LIMIT = 64 * 2**20  # bytes of a body, decompressed, where nothing says how long an answer can be
+STEP = 2**16  # bytes that are decompressed at once
+
+# The OpenAI client brings its HTTP library: httpx2, or httpx in older versions.
+_http: Any = importlib.import_module(
+    next(
+        base.__module__.partition(".")[0]
+        for base in openai.DefaultAsyncHttpxClient.__mro__
+        if base.__name__ == "AsyncClient"
+    )
+)
+
+ACCEPTED = {"Accept-Encoding": "gzip"}  # which `_Bounded` decompresses in steps
+
+# Errors of a call without an answer, by the OpenAI client's own lists.
+TIMEOUTS: tuple[type[Exception], ...] = (_http.TimeoutException,)
+FAILURES: tuple[type[Exception], ...] = (_http.RequestError, ssl.SSLError, anyio.EndOfStream)
+
+
+class BodyError(Exception):
+    """The body of an answer is larger than the limit, or is compressed in a way that was not asked for."""
+
+
+@dataclass
+class Transfer:
+    """State of one call.
+
+    Attributes:
+        limit: size of the largest body that is read, in bytes after decompression.
+        sent: True once the first byte of the request may have left this machine.
+    """
+
+    limit: int = DEFAULT_LIMIT
+    sent: bool = False
+
+
+_current: contextvars.ContextVar[Transfer] = contextvars.ContextVar("transfer")
+
+
+@contextlib.contextmanager
+def transfer(limit: int) -> Iterator[Transfer]:
+    """The state of the call that is made inside the block."""
+    state = Transfer(limit)
+    token = _current.set(state)
+    try:
+        yield state
+    finally:
+        _current.reset(token)
+
+
+def client(*, trust_env: bool, verify: ssl.SSLContext | bool = True) -> Any:
+    """An HTTP client for the OpenAI client. The calls that it makes have the state of `transfer`.
+
+    A redirect is not followed: it would take the prompt and the secret headers to an address that config does not name.
+
+    Args:
+        trust_env: use the proxies that the environment names.
+        verify: how certificates are checked.
+    """
+    return openai.DefaultAsyncHttpxClient(
+        trust_env=trust_env,
+        verify=verify,
+        timeout=None,  # ours is for the whole call
+        limits=_http.Limits(max_connections=None, max_keepalive_connections=None),
+        follow_redirects=False,
+        headers=ACCEPTED,
+        event_hooks={"request": [_watch], "response": [_bound]},
+    )
+
+
+class Clients:
+    """HTTP clients that repeat a request of the OpenAI client with other bodies, one for each call under way.
+
+    The OpenAI client itself makes each request anew from its settings, which takes as long as sending it. An HTTP
+    client looks through all of its connections twice in each call; here each has one. They have the same cookies.
+    """
+
+    def __init__(self, *, trust_env: bool) -> None:
+        self._trust_env = trust_env
+        self._verify: ssl.SSLContext = _http.create_ssl_context(trust_env=trust_env)
+        self._clients: list[Any] = []
+        self._free: list[Any] = []
+        self._patterns: dict[str, Any] = {}
+        self._making = asyncio.Lock()
+
+    async def pattern(self, address: str, post: Callable[[Any], Awaitable[object]]) -> Any:
+        """The request that the OpenAI client makes for an address.
+
+        Args:
+            address: below the endpoint's own.
+            post: lets the OpenAI client post to it through an HTTP client; nothing is sent.
+        """
+        if address not in self._patterns:
+            async with self._making:
+                if address not in self._patterns:
+                    self._patterns[address] = await self._made(post)
+        return self._patterns[address]
+
+    async def _made(self, post: Callable[[Any], Awaitable[object]]) -> Any:
+        """The request that the OpenAI client makes, see `pattern`."""
+        made: list[Any] = []
+
+        async def keep(request: Any) -> Any:
+            made.append(request)
+            return _http.Response(200, json={})
+
+        sends_nothing = openai.DefaultAsyncHttpxClient(
+            transport=_http.MockTransport(keep), trust_env=False, verify=self._verify, headers=ACCEPTED
+        )
+        await post(sends_nothing)
+        del made[0].headers["content-length"]
+        return made[0]
+
+    async def send(self, pattern: Any, content: bytes) -> Any:
+        """The response to a request that is like `pattern`, with a body of its own."""
+        free = self._free.pop() if self._free else self._new()
+        try:
+            request = _http.Request(pattern.method, pattern.url, headers=pattern.headers, content=content)
+            if free.cookies:
+                free.cookies.set_cookie_header(request)
+            return await free.send(request)
+        finally:
+            self._free.append(free)
+
+    def _new(self) -> Any:
+        made = client(trust_env=self._trust_env, verify=self._verify)
+        if self._clients:
+            made.cookies.jar = self._clients[0].cookies.jar
+        self._clients.append(made)
+        return made
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for made in self._clients:
+            await made.aclose()
+
+
+async def _watch(request: Any) -> None:
+    """Note when a request begins to be sent. What a proxy is asked for first is no part of the call."""
+    state = _current.get(Transfer())
+
+    async def trace(event: str, details: Mapping[str, Any]) -> None:
+        if event.endswith("send_request_headers.started") and details["request"].method != b"CONNECT":
+            state.sent = True
+
+    request.extensions = {**request.extensions, "trace": trace}
+
+
+async def _bound(response: Any) -> None:
+    """Put the limit around the body of a response before any of it is read."""
+    limit = _current.get(Transfer()).limit
+    encodings = [name.strip().lower() for name in response.headers.get("content-encoding", "").split(",")]
+    encodings = [name for name in encodings if name not in ("", "identity")]
+    if encodings not in ([], ["gzip"]):
+        raise BodyError(f"the answer is compressed by {', '.join(encodings)[:80]}, which was not asked for")
+    length = response.headers.get("content-length", "")
+    if length.isascii() and length.isdigit() and (len(length) > 20 or int(length) > limit):
+        raise BodyError(f"the answer is longer than {limit} bytes")
+    response.headers.pop("content-encoding", None)
+    response.stream = _Bounded(response.stream, limit, compressed=bool(encodings))
+
+
+class _Bounded(_http.AsyncByteStream):  # type: ignore[misc]
+    """The decompressed body of a response, which raises `BodyError` where it grows beyond a limit."""
+
+    def __init__(self, stream: Any, limit: int, *, compressed: bool) -> None:
+        self._stream, self._limit = stream, limit
+        self._decompressor = zlib.decompressobj(16 + zlib.MAX_WBITS) if compressed else None
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            for part in self._parts(chunk):
+                size += len(part)
+                if size > self._limit:
+                    raise BodyError(f"the answer is longer than {self._limit} bytes")
+                yield part
+
+    def _parts(self, chunk: bytes) -> Iterator[bytes]:
+        if self._decompressor is None:
+            yield chunk
+            return
+        try:
+            while chunk:
+                yield self._decompressor.decompress(chunk, STEP)
+                chunk = self._decompressor.unconsumed_tail
+        except zlib.error as error:
+            raise _http.DecodingError(str(error)) from error
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

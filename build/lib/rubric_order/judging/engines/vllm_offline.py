@@ -1,0 +1,421 @@
+"""vLLM in the process of the job: one engine that always has requests waiting; each answer is yielded at once."""
+
+import contextlib
+import copy
+import dataclasses
+import difflib
+import functools
+import importlib.metadata
+import itertools
+import logging
+import math
+import os
+import re
+import warnings
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import DEFAULT_PROFILE
+from rubric_order.judging import chat, weights
+from rubric_order.judging.engines import CUT_SHORT, Engine, Request, Resources, Response, given, label_tokens
+from rubric_order.parsing.choices import are_numbers
+from rubric_order.probes import Question
+from rubric_order.settings.judges import Loaded, Vllm, is_local
+
+log = logging.getLogger("rubric_order")
+ENCODED_AT_ONCE = 64  # prompts; while the engine computes, the next ones are encoded
+QUEUED_PER_RUNNING = 4  # requests in the queue for each running one, so that the scheduler never idles
+
+
+def environment(judge: Loaded) -> dict[str, str]:
+    """Environment variables for vLLM. A variable that the user has set is kept."""
+    ours = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1", "TQDM_DISABLE": "1"}
+    if is_cpu_build():
+        ours["VLLM_CPU_KVCACHE_SPACE"] = "4"
+    chosen = {name: os.environ.get(name, value) for name, value in ours.items()}
+    return chosen | ({"VLLM_BATCH_INVARIANT": "1"} if judge.batch_invariant else {})
+
+
+def installed() -> str | None:
+    """Name and version of the installed vLLM. The CPU build has a name of its own."""
+    for name in ("vllm-cpu", "vllm"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            return f"{name} {importlib.metadata.version(name)}"
+    return None
+
+
+def is_cpu_build() -> bool:
+    return "cpu" in (installed() or "")
+
+
+def gpus_to_claim(gpus: int) -> int:
+    """Number of GPUs that a job needs where config gives it `gpus`. The CUDA build of vLLM needs at least one.
+
+    Raises:
+        InputError: config gives it GPUs that the CPU build cannot use.
+    """
+    if gpus and is_cpu_build():
+        raise InputError(
+            f"gpu: the judge asks for {gpus}, but {installed()} computes on the CPU; set up again with"
+            " `make env REQUIREMENTS=requirements/cuda.txt`, or give the judge gpu: 0"
+        )
+    return max(gpus, 1) if installed() and not is_cpu_build() else gpus
+
+
+def engine_arguments(judge: Loaded, resources: Resources) -> dict[str, Any]:
+    """Arguments of vLLM's engine by name, for a judge."""
+    arguments = {
+        "model": str(resources.model_folder or os.path.expanduser(judge.model)),
+        "revision": judge.revision,
+        "dtype": judge.dtype,
+        "quantization": judge.quantization,
+        "max_model_len": judge.max_model_len,
+        "tensor_parallel_size": tensor_parallel_size(judge, resources.gpus),
+        "seed": judge.sampling.seed,
+        "enable_prefix_caching": True,
+        "disable_log_stats": True,
+        # The CPU build cannot read a prompt in pieces where answers are drawn by a seed: its generators have no offset
+        # that vLLM could set back ("CPU Generator does not use offset").
+        "enable_chunked_prefill": False if is_cpu_build() and _draws(judge) else None,
+        **judge.engine_args,
+    }
+    return {key: value for key, value in arguments.items() if value is not None}
+
+
+def _draws(judge: Loaded) -> bool:
+    """True if answers are drawn, under the judge's own settings or under a profile."""
+    variants = (judge.under(name) for name in (DEFAULT_PROFILE, *judge.profiles))
+    return any(given(variant.sampling.temperature) > 0 for variant in variants)
+
+
+def describe_model(judge: Loaded, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments (without the path of a local model), the model's commit, and the digest of its weights."""
+    model, revision = arguments["model"], arguments.get("revision")
+    return {
+        "engine_args": {**arguments, "model": Path(model).name if is_local(model) else model},
+        "model_revision": weights.commit(model, revision),
+        "weights": judge.weights or (judge.gguf.sha256 if judge.gguf else None),
+    }
+
+
+class VllmEngine(Engine[Vllm]):
+    """A model under fixed settings in vLLM's engine."""
+
+    JUDGE = Vllm
+
+    def start(self) -> None:
+        """Load the model.
+
+        Raises:
+            InputError: vLLM does not take an argument, or cannot load the model.
+        """
+        warnings.filterwarnings("ignore", category=FutureWarning, module="vllm")
+        os.environ.update(environment(self.judge))
+        if is_cpu_build():
+            # One process: a second one would take a core away from the computation. It runs on the cores that the job
+            # may use, as many threads as OMP_NUM_THREADS says, which Snakemake sets to the threads of the job.
+            os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
+        from vllm.engine.arg_utils import EngineArgs
+        from vllm.usage.usage_lib import UsageContext
+        from vllm.v1.engine.llm_engine import LLMEngine
+
+        self.arguments = engine_arguments(self.judge, self.resources)
+        accepted = {field.name for field in dataclasses.fields(EngineArgs)}
+        for name in self.judge.engine_args:
+            if name not in accepted:
+                near = ", ".join(difflib.get_close_matches(name, accepted)) or "see vLLM's engine arguments"
+                raise InputError(f"judge: engine_args: vLLM has no argument {name!r}; expected {near}")
+        try:
+            # The defaults of class `LLM`. Without its context vLLM takes an eighth of its batch on a large GPU.
+            self.engine = LLMEngine.from_engine_args(EngineArgs(**self.arguments), UsageContext.LLM_CLASS)
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"judge: vLLM cannot load model {self.arguments['model']!r}: {' '.join(str(error).split())}"
+            ) from error
+        self.tokenizer: Any = self.engine.get_tokenizer()
+        self.max_model_len = self.engine.vllm_config.model_config.max_model_len
+        scheduler = self.engine.vllm_config.scheduler_config
+        self.batch = {name: getattr(scheduler, name) for name in ("max_num_batched_tokens", "max_num_seqs")}
+        self.queue = QUEUED_PER_RUNNING * scheduler.max_num_seqs
+
+    def describe(self) -> dict[str, Any]:
+        import vllm
+
+        description = describe_model(self.judge, self.arguments)
+        return {"engine": "vllm", "engine_version": vllm.__version__, "batch": self.batch, **description}
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
+        running: dict[str, Request] = {}
+        exhausted = False
+        with contextlib.closing(self._encoded(requests)) as waiting:
+            while running or not exhausted:
+                # One batch a step: the first step does not wait for the others, and which requests are computed
+                # together does not depend on how long encoding takes.
+                for _ in range(ENCODED_AT_ONCE):
+                    if exhausted or len(running) >= self.queue:
+                        break
+                    request, tokens = next(waiting, (None, []))
+                    if request is None:
+                        exhausted = True
+                    elif (failure := self._start(request, tokens)) is not None:
+                        yield failure
+                    else:
+                        running[request.request_id] = request
+                if running:
+                    for output in self.engine.step():
+                        if output.finished:
+                            yield self._response(running.pop(output.request_id), output)
+
+    def _encoded(self, requests: Iterable[Request]) -> Generator[tuple[Request, list[int]]]:
+        """Requests with their tokens. A thread encodes some ahead, so that the engine does not wait for it."""
+        source, tokenizer = iter(requests), copy.deepcopy(self.tokenizer)  # a tokenizer serves one thread
+
+        def some() -> list[tuple[Request, list[int]]]:
+            batch = list(itertools.islice(source, ENCODED_AT_ONCE))
+            # The prefix begins an answer to one question.
+            begun = ("" if request.names else request.begun for request in batch)
+            prompts = [
+                chat.Prompt(self.under(request.profile), request.prompt, start)
+                for request, start in zip(batch, begun, strict=True)
+            ]
+            return list(zip(batch, chat.encode_all(tokenizer, prompts), strict=True))
+
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            coming = thread.submit(some)
+            while ready := coming.result():
+                coming = thread.submit(some)
+                yield from ready
+
+    def _start(self, request: Request, tokens: list[int]) -> Response | None:
+        """Give a request to the engine. Returns a failure where the prompt is too long, else None."""
+        if len(tokens) >= self.max_model_len:
+            error = f"prompt_too_long: {len(tokens)} tokens, the model takes {self.max_model_len}"
+            return Response(request.request_id, error=error, prompt_tokens=len(tokens))
+        self.engine.add_request(request.request_id, {"prompt_token_ids": tokens}, self._sampling(request))
+        return None
+
+    @functools.cache  # noqa: B019 - one engine lives as long as the job
+    def under(self, profile: str) -> Vllm:
+        """The judge under one of its profiles."""
+        return self.judge.under(profile)
+
+    def encode(self, prompt: str, profile: str = DEFAULT_PROFILE, *, begun: str | None = None) -> list[int]:
+        """Tokens that the model is given for a prompt, see `chat.encode`."""
+        return chat.encode(self.tokenizer, self.under(profile), prompt, begun=begun)
+
+    @functools.cache  # noqa: B019 - one engine lives as long as the job
+    def spellings(self, labels: tuple[str, ...]) -> list[list[list[int]]]:
+        """For each label its tokens, alone and after a space."""
+        texts = ((label, f" {label}") for label in labels)
+        return [[self.tokenizer.encode(text, add_special_tokens=False) for text in pair] for pair in texts]
+
+    @functools.cache  # noqa: B019 - one engine lives as long as the job
+    def label_tokens(self, labels: tuple[str, ...]) -> list[list[int]]:
+        """For each label the single tokens that write it, alone and after a space."""
+        return label_tokens.single_tokens(self.spellings(labels))
+
+    @functools.cache  # noqa: B019 - one engine lives as long as the job
+    def readable(self, labels: tuple[str, ...], *, several: bool) -> bool:
+        """Tell whether the log-probabilities of labels are asked for; where not, the log says once why.
+
+        Raises:
+            InputError: one question is asked, and scores that are numbers cannot be read.
+        """
+        reason = label_tokens.problem(labels, self.spellings(labels))
+        if reason and not several:
+            if are_numbers(labels):
+                raise InputError(f"judge: {reason}; use answer_format: feedback")
+            log.warning("no option probabilities for scores %s: %s", ", ".join(labels), reason)
+        return reason is None
+
+    def _sampling(self, request: Request) -> Any:
+        from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+
+        judge = self.under(request.profile)
+        sampling, temperature = judge.sampling, given(judge.sampling.temperature)
+        seed = given(sampling.seed) + request.repeat
+        if request.begun is not None:
+            return SamplingParams(
+                temperature=temperature,
+                max_tokens=8,
+                seed=seed,
+                structured_outputs=StructuredOutputsParams(choice=list(request.labels)),
+                output_kind=RequestOutputKind.FINAL_ONLY,  # otherwise each step describes what every request has so far
+            )
+        ids = lines = None
+        if request.names and judge.criteria_format == "lines":
+            lines = StructuredOutputsParams(regex=lines_pattern(request.questions))
+        wanted = bool(request.names) or judge.answer_format == "score"
+        if wanted and self.readable(request.labels, several=bool(request.names)):
+            ids = sorted({token for tokens in self.label_tokens(request.labels) for token in tokens})
+        return SamplingParams(
+            temperature=temperature,
+            top_p=given(sampling.top_p),
+            max_tokens=sampling.max_tokens,
+            stop=sampling.stop or None,
+            seed=seed,
+            logprob_token_ids=ids,
+            flat_logprobs=True,  # lists of numbers instead of an object for each token and place
+            structured_outputs=lines,
+            output_kind=RequestOutputKind.FINAL_ONLY,
+            # The mark that ends the reasoning can be a special token.
+            skip_special_tokens=not judge.reasoning_end,
+        )
+
+    def _response(self, request: Request, output: Any) -> Response:
+        completion = output.outputs[0]
+        if completion.finish_reason in CUT_SHORT:
+            error = f"server_error: the answer ended with {completion.finish_reason}"
+            return Response(request.request_id, error=error, prompt_tokens=len(output.prompt_token_ids))
+        text, reasoning = completion.text, None
+        start: int | None = 0
+        if self.judge.reasoning_end and request.begun is None:
+            reasoning, text = split_reasoning(text, self.judge.reasoning_end, self.tokenizer.all_special_tokens)
+            mark = self.tokenizer.encode(self.judge.reasoning_end, add_special_tokens=False)
+            start = end_of(list(completion.token_ids), mark)
+        logprobs, token = None, None
+        if completion.logprobs and start is not None and start < len(completion.token_ids):
+            answer = completion.token_ids[start:]
+            read = (answer, completion.logprobs[start:], self.label_tokens(request.labels))
+            if request.names:
+                pieces = self.tokenizer.batch_decode([[token] for token in answer])
+                logprobs = read_several(*read, pieces, request.questions)
+            else:
+                logprobs, token = read_options(*read)
+                token += start
+        return Response(
+            request.request_id,
+            text=text,
+            reasoning=reasoning,
+            finish_reason=completion.finish_reason,
+            prompt_tokens=len(output.prompt_token_ids),
+            completion_tokens=len(completion.token_ids),
+            cached_tokens=output.num_cached_tokens,
+            option_logprobs=logprobs,
+            option_token=token,
+        )
+
+
+def tensor_parallel_size(judge: Loaded, gpus: int) -> int:
+    """Number of GPUs that share a layer: the job's GPUs, divided by copies of the model and stages of its pipeline.
+
+    Raises:
+        InputError: the number of GPUs is not a multiple of these.
+    """
+    gpus = max(gpus, 1)
+    copies, stages = (int(judge.engine_args.get(f"{kind}_parallel_size", 1)) for kind in ("data", "pipeline"))
+    if gpus % (copies * stages):
+        among = f"{stages} stages of a pipeline" + (f" in {copies} copies" if copies > 1 else "")
+        raise InputError(f"judge: gpu: {gpus} GPUs cannot be shared among {among}")
+    return gpus // (copies * stages)
+
+
+def split_reasoning(text: str, end: str, special_tokens: list[str]) -> tuple[str, str]:
+    """A judge's reasoning, and its answer after the mark that ends the reasoning.
+
+    Without that mark all of the text is reasoning, and the answer is empty. Special tokens are removed from the answer:
+    the text keeps them because the mark can be one of them.
+    """
+    reasoning, mark, answer = text.partition(end)
+    if not mark:
+        return reasoning, ""
+    for token in special_tokens:
+        answer = answer.replace(token, "")
+    return reasoning, answer.lstrip("\n")
+
+
+def end_of(tokens: list[int], mark: list[int]) -> int | None:
+    """Index of the token after the first occurrence of `mark`, None where there is none."""
+    width = len(mark)
+    return next((at + width for at in range(len(tokens) - width + 1) if tokens[at : at + width] == mark), None)
+
+
+def read_options(
+    token_ids: list[int], logprobs: list[dict[int, Any]], variants: list[list[int]]
+) -> tuple[list[float], int]:
+    """Log-probability of each label at the place where the answer writes one.
+
+    That place is the first generated token that is a label, or the first token where no token is. The probabilities of
+    tokens that write one label are summed. Those of other tokens are not distributed over labels.
+
+    Args:
+        token_ids: the generated tokens.
+        logprobs: of at least the tokens in `variants`, at each generated token.
+        variants: the tokens that write each label.
+
+    Returns:
+        Log-probabilities of the labels, and the index of the generated token.
+    """
+    writing = {token for tokens in variants for token in tokens}
+    place = next((index for index, token in enumerate(token_ids) if token in writing), 0)
+    return option_logprobs(logprobs[place], variants), place
+
+
+def lines_pattern(questions: Sequence[Question]) -> str:
+    """A regular expression for an answer that gives each question a label, a line each."""
+    return r"\n".join(
+        rf"\[{_plain(question.name)}\] (?:{'|'.join(map(_plain, question.labels))})" for question in questions
+    )
+
+
+def _plain(text: str) -> str:
+    """A text as a regular expression that matches it, in the dialect of structured outputs."""
+    return re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", text)
+
+
+def read_several(
+    token_ids: Sequence[int],
+    logprobs: Sequence[dict[int, Any]],
+    variants: list[list[int]],
+    pieces: Sequence[str],
+    questions: Sequence[Question],
+) -> list[float] | None:
+    """Log-probability of each label at the places where the answer writes the labels of several questions.
+
+    The place of a question is the label right behind its name, as in ``[Coherence] 4`` or ``"coherence": 4``; the last
+    one, where the answer gives the label again after thinking.
+
+    Args:
+        token_ids, logprobs, variants: see `read_options`.
+        pieces: the text of each token.
+        questions: with the same labels.
+
+    Returns:
+        Log-probabilities of the labels for each question, one question after the other; NaN for a question without such
+        a place, or whose label is no token of its own. None where that is so for all of them.
+    """
+    values = []
+    for place in places_of_labels(token_ids, variants, pieces, questions):
+        values += [math.nan] * len(variants) if place is None else option_logprobs(logprobs[place], variants)
+    return None if all(map(math.isnan, values)) else values
+
+
+def places_of_labels(
+    tokens: Sequence[int] | Sequence[str],
+    variants: Sequence[Sequence[int]] | Sequence[Sequence[str]],
+    pieces: Sequence[str],
+    questions: Sequence[Question],
+) -> list[int | None]:
+    """Index of the token that is the label of each question, see `read_several`; None where there is none."""
+    name_pattern = "|".join(map(re.escape, sorted((question.name for question in questions), key=len, reverse=True)))
+    labels = "|".join(map(re.escape, sorted(questions[0].labels, key=len, reverse=True)))
+    behind_name = rf"(?<!\w)({name_pattern})(?:\W?(?:score|rating))?[^\w\n]{{0,12}}({labels})(?!\w|[.,]\d)"
+    spelled = [question.name.lower() for question in questions]
+    offsets: list[int | None] = [None] * len(questions)
+    for match in re.finditer(behind_name, "".join(pieces), re.IGNORECASE):
+        offsets[spelled.index(match[1].lower())] = match.start(2)
+    ends = np.cumsum([len(piece) for piece in pieces])
+    writing = {token for variant in variants for token in variant}
+    places = [None if offset is None else int(np.searchsorted(ends, offset, side="right")) for offset in offsets]
+    return [place if place is not None and tokens[place] in writing else None for place in places]
+
+
+def option_logprobs(at: dict[int, Any], variants: list[list[int]]) -> list[float]:
+    """Log-probability of each label at one token: that of the sum over the tokens that write it."""
+    return [float(np.logaddexp.reduce([at[token].logprob for token in tokens])) for tokens in variants]

@@ -1,0 +1,101 @@
+"""A judge job: responses to requests, from the judge's store where it has them, else from the judge."""
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pandas as pd
+
+from rubric_order.judging import shard, starting, versions
+from rubric_order.judging.engines import Engine, Resources
+from rubric_order.judging.progress import progress
+from rubric_order.judging.second_requests import of_studies
+from rubric_order.judging.shard import Watch
+from rubric_order.judging.store import Store
+from rubric_order.settings.judges import Judge
+
+
+def respond(
+    requests: pd.DataFrame,
+    judge: Judge,
+    store: Store,
+    resources: Resources,
+    *,
+    second_requests: bool = False,
+    watch: Watch = progress,
+) -> pd.DataFrame:
+    """Responses of a judge to all requests, in their order; answers are stored as they come.
+
+    Args:
+        requests: sorted so that neighbours share prefixes.
+        judge: the judge, with what its weights are.
+        store: its response store.
+        resources: devices, weights and function of the job.
+        second_requests: whether a judge that has them makes second requests; column `probe` of the requests then names
+            the probe of each request's study.
+        watch: see `shard.judge`.
+
+    Returns:
+        See `shard.judge`.
+
+    Raises:
+        InputError: the engine cannot answer such requests, answers come from several versions of the judge, or some
+            requests failed for a reason that may pass. All answers are in the store.
+    """
+    with starting.Starter(judge, store, resources) as start:
+        return _respond(requests, judge, store, start, second_requests=second_requests, watch=watch)
+
+
+@contextlib.contextmanager
+def in_rounds(
+    judge: Judge, store: Store, resources: Resources, *, second_requests: bool = False, watch: Watch = progress
+) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
+    """Ask several times over one engine, which is started when a request first needs it, and closed at the end.
+
+    Args:
+        judge, store, resources, second_requests, watch: see `respond`.
+
+    Yields:
+        Function that responds to requests, see `respond`.
+    """
+    with contextlib.ExitStack() as opened:
+        start = opened.enter_context(starting.Starter(judge, store, resources))
+
+        @functools.cache
+        def once() -> Engine[Any]:
+            engine = start()
+            opened.callback(engine.close)
+            return engine
+
+        def ask(requests: pd.DataFrame) -> pd.DataFrame:
+            options: dict[str, Any] = {"second_requests": second_requests, "watch": watch, "keep_open": True}
+            return _respond(requests, judge, store, once, **options)
+
+        yield ask
+
+
+def _respond(
+    requests: pd.DataFrame,
+    judge: Judge,
+    store: Store,
+    start: Callable[[], Engine[Any]],
+    *,
+    second_requests: bool,
+    watch: Watch,
+    keep_open: bool = False,
+) -> pd.DataFrame:
+    mixed = None if judge.accept_mixed else functools.partial(versions.check, names=judge.accepted_names)
+    second = functools.partial(of_studies, judge=judge) if second_requests and judge.second_request else None
+    starting.check(judge, requests)
+    return shard.judge(
+        requests,
+        store,
+        start,
+        accept_failures=judge.accept_failures,
+        retry_failed=judge.retry_failed,
+        refuse_mixed=mixed,
+        second_requests=second,
+        watch=watch,
+        keep_open=keep_open,
+    )

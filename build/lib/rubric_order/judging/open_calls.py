@@ -1,0 +1,281 @@
+"""Calls that were sent, and their answers until they are stored: on disk, so that a kill costs no answer that has come.
+
+Before a call is sent, a line says for which request it is and the most that it can use. When its answer has come, a
+second line holds it. When the next job over the same endpoint begins, it stores the answers that the response store
+lacks. Each call without an answer is booked there: it counts as spent, and its request is asked again. The line of a
+call is on disk before the call is sent, and so are all lines before it: neither a kill nor a power cut loses them.
+"""
+
+import contextlib
+import dataclasses
+import errno
+import hashlib
+import itertools
+import json
+import logging
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rubric_order.base.errors import InputError
+from rubric_order.judging.engines import Response
+from rubric_order.judging.engines.limits import Amount
+from rubric_order.judging.store import Store, is_storable
+
+log = logging.getLogger(__name__)
+
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # the file cannot grow: disk, quota, or `ulimit -f`
+CALL, ANSWER, UNSENT = "call", "answer", "unsent"  # of lines
+MOST_STORED = 2**62  # tokens of a call, or calls of a request, that are booked: a store holds no larger number
+LATE_SECONDS = 60.0  # time in which the answers to a killed job's calls are tried to be written
+FIELDS = {field.name for field in dataclasses.fields(Response)}
+STORED_AT_ONCE = 16_384  # most answers of a killed job that are in memory at once
+
+
+class OpenCalls:
+    """The file of one job at a time."""
+
+    def __init__(self, path: Path, engine: str) -> None:
+        """Begin the file.
+
+        Args:
+            path: the file; another job's has been booked.
+            engine: description of the engine, as the store will hold it.
+        """
+        self.path, self.engine = path, engine
+        self._late: list[list[Any]] = []  # responses to the calls that were under way when the disk filled up
+        self._told = False
+        self._turn = threading.Lock()  # calls are added in another thread than answers
+
+    def add(self, request_id: str, most: Amount) -> bool:
+        """Say that a call is about to be sent, see `add_all`."""
+        return self.add_all([(request_id, most)])
+
+    def add_all(self, calls: Sequence[tuple[str, Amount]]) -> bool:
+        """Say that calls are about to be sent; False where the disk is full, and all of them have to wait.
+
+        The disk is waited for once, however many calls there are. Answers can be written meanwhile, in another thread.
+
+        Args:
+            calls: request of each call, and the most that it can use.
+
+        Raises:
+            InputError: the file cannot be written.
+        """
+        late = self._late.copy()
+        try:
+            entries = [[CALL, self.engine, request_id, most] for request_id, most in calls]
+            full = not self._write(late + entries, through=True)
+        except OSError as error:
+            if error.errno not in FULL:
+                raise InputError(f"{self.path}: {error.strerror}; no call is sent") from None
+            full = True
+        if not full:
+            del self._late[: len(late)]
+        if full and not self._told:
+            log.warning("%s: the disk is full: calls wait", self.path)
+        self._told = full
+        return not full
+
+    def answered(self, response: Response) -> None:
+        """Write a response to the file. If the disk does not take it, it is written before the line of the next call.
+
+        The job is given it too, and stores it even if this file cannot be written.
+        """
+        fields = {name: value for name, value in vars(response).items() if value is not None}
+        entry = [ANSWER, self.engine, response.request_id, fields]
+        with contextlib.suppress(OSError):
+            if self._write([entry], through=False):
+                return
+        self._late.append(entry)
+
+    def unsent(self, request_id: str, most: Amount) -> None:
+        """Take a call back that was said to be sent, and never was. Where the disk is full it stays booked."""
+        with contextlib.suppress(OSError):
+            self._write([[UNSENT, self.engine, request_id, most]], through=False)
+
+    def write_late(self) -> None:
+        """Write the responses that the disk did not take. Try for `LATE_SECONDS`, since it may be emptied."""
+        deadline = time.monotonic() + LATE_SECONDS
+        while self._late and time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                if self._write(self._late, through=False):
+                    self._late.clear()
+                    return
+            time.sleep(min(1.0, LATE_SECONDS / 10))
+
+    def _write(self, entries: list[list[Any]], *, through: bool) -> bool:
+        """Add lines, `through` to the disk itself where asked; False where the disk does not take all of them."""
+        # What a kill or a power cut left of a line is ended by the next one.
+        lines = "".join(f"\n{_line(entry)}\n" for entry in entries).encode()
+        with open(self.path, "ab", buffering=0) as file:
+            with self._turn:
+                before = os.fstat(file.fileno()).st_size
+                whole = file.write(lines) == len(lines)
+                if not whole:
+                    os.ftruncate(file.fileno(), before)
+            if through:
+                os.fsync(file)
+        return whole
+
+
+def book(path: Path, store: Store) -> None:
+    """Store the answers of a file that the store lacks, book the calls that have none, and remove the file.
+
+    A call without an answer is booked as a failure that may pass. What cannot be booked is kept in another file, see
+    `set_aside`, with one warning. No job over the endpoint may be running.
+    """
+    aside: list[bytes] = []
+    open_calls = _open_calls(path, aside)
+    if open_calls:
+        stored = store.rows_of(dict.fromkeys(name for _, name in open_calls))
+        open_calls = {
+            (engine, name): used for (engine, name), used in open_calls.items() if (name, engine) not in stored
+        }
+    if open_calls:
+        if count := _append(_answers(path, open_calls, aside), store):
+            log.info("%d answers of a job that ended early are stored", count)
+        error = "stopped: the job ended before the answer was stored"
+        calls = sum(used.calls for used in open_calls.values())
+        _append(
+            (
+                (engine, Response(name, error=error, attempts=used.calls, tokens=used.tokens, cost=used.cost))
+                for (engine, name), used in open_calls.items()
+            ),
+            store,
+        )
+        if calls:
+            log.info("%d calls of a job that ended early count as spent", calls)
+    if aside:
+        kept = set_aside(path)
+        with open(kept, "ab") as file:
+            file.writelines(aside)
+            file.flush()
+            os.fsync(file.fileno())
+        log.warning("%s: %d lines cannot be booked as they are, and are kept in %s", path, len(aside), kept)
+    path.unlink(missing_ok=True)
+
+
+def set_aside(path: Path) -> Path:
+    """File that keeps the lines of a file of open calls that could not be booked as they are."""
+    return path.with_name(f"{path.stem}.set_aside{path.suffix}")
+
+
+def _open_calls(path: Path, aside: list[bytes]) -> dict[tuple[str, str], Amount]:
+    """Calls that were sent, by engine and request, with the most that they can have used together.
+
+    Args:
+        path: the file.
+        aside: receives the lines that cannot be read as the calls that they are. Such a call counts as one.
+    """
+    used: dict[tuple[str, str], Amount] = {}
+    for kind, engine, name, most, line in _lines(path, answers=False):
+        amount = _amount(most) if kind in (CALL, UNSENT) else None
+        if amount is None:
+            aside.append(line)
+            if kind != CALL:
+                continue
+            amount = Amount(1)
+        elif max(amount) > MOST_STORED:
+            aside.append(line)
+            amount = Amount(min(amount.calls, MOST_STORED), min(amount.tokens, MOST_STORED), amount.cost)
+        before = used.get((engine, name), Amount())
+        used[engine, name] = before.plus(amount) if kind == CALL else before.minus(amount)
+    bounded = {key: Amount(amount.calls, min(amount.tokens, MOST_STORED), amount.cost) for key, amount in used.items()}
+    return {key: amount for key, amount in bounded.items() if amount.calls > 0}
+
+
+def _amount(most: object) -> Amount | None:
+    """The amount that the line of a call gives; None where it gives none. Another version may give more numbers."""
+    if not isinstance(most, list) or len(most) < len(Amount._fields):
+        return None
+    numbers = most[: len(Amount._fields)]
+    right = all(type(number) in (int, float) and 0 <= number < math.inf for number in numbers)
+    return Amount(int(numbers[0]), int(numbers[1]), float(numbers[2])) if right else None
+
+
+def _answers(
+    path: Path, open_calls: dict[tuple[str, str], Amount], aside: list[bytes]
+) -> Iterator[tuple[str, Response]]:
+    """The answers to some calls, each with its engine. They are taken out of `open_calls`.
+
+    A field that this version does not know is left out, and a number that is too large for the store is made smaller;
+    then the line goes to `aside` too. So does an answer that the store cannot hold at all, whose call stays open.
+    """
+    for _, engine, name, fields, line in _lines(path, answers=True):
+        if (engine, name) not in open_calls:
+            continue
+        response = _response(name, fields)
+        if response is None or vars(response) != {**vars(Response(name)), **fields}:
+            aside.append(line)
+        if response is not None:
+            del open_calls[engine, name]
+            yield engine, response
+
+
+def _response(name: str, fields: object) -> Response | None:
+    """The response of a line, as far as the store can hold it; None where it cannot."""
+    if not isinstance(fields, dict):
+        return None
+    response = Response(**{field: value for field, value in fields.items() if field in FIELDS} | {"request_id": name})
+    if is_storable(response):
+        return response
+    numbers = {field: min(fields[field], MOST_STORED) for field in ("tokens",) if type(fields.get(field)) is int}
+    response = dataclasses.replace(response, **numbers)
+    return response if is_storable(response) else None
+
+
+def _append(responses: Iterator[tuple[str, Response]], store: Store) -> int:
+    """Write responses, each with the description of its engine, to the store; how many there were."""
+    count = 0
+    for engine, group in itertools.groupby(responses, key=lambda entry: entry[0]):
+        ready = (response for _, response in group)
+        while part := list(itertools.islice(ready, STORED_AT_ONCE)):
+            store.append(part, engine=engine)
+            count += len(part)
+    return count
+
+
+def _lines(path: Path, *, answers: bool) -> Iterator[tuple[str, str, str, Any, bytes]]:
+    """The whole lines: kind, engine, request, what a call can have used or the fields of a response, and the line.
+
+    A line that does not match its digest is left out: a kill has cut it, or a bit has flipped.
+
+    Args:
+        path: the file.
+        answers: the lines of answers, or all others.
+    """
+    if not path.exists():
+        return
+    begins = json.dumps([ANSWER])[:-1].encode()
+    with open(path, "rb") as file:
+        for line in file:
+            if line.startswith(begins) != answers:
+                continue
+            try:
+                *entry, digest = json.loads(line)
+                kind, engine, name, content, *_ = entry
+                whole = digest == _digest(entry)
+            except (ValueError, TypeError, RecursionError):
+                continue
+            if whole and isinstance(engine, str) and isinstance(name, str):
+                yield kind, sys.intern(engine), name, content, line.strip() + b"\n"
+
+
+def _line(entry: list[Any]) -> str:
+    """JSON of an entry with its digest as the last element."""
+    written = json.dumps(entry)
+    return f'{written[:-1]}, "{_digest_of(written)}"]'
+
+
+def _digest(entry: list[Any]) -> str:
+    return _digest_of(json.dumps(entry))
+
+
+def _digest_of(written: str) -> str:
+    return hashlib.blake2b(written.encode(), digest_size=16).hexdigest()

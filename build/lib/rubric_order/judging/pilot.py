@@ -1,0 +1,31 @@
+"""Pilot of a judge: a sample of its own requests, asked before all others, so that their time and money are known."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+
+from rubric_order.planning.requests import read_studies
+
+REQUESTS = 200
+STRETCHES = 8  # runs of neighbouring requests that make up the sample: neighbours share what a prefix cache saves
+
+
+def sample(paths: Sequence[Path], probes: Sequence[str], size: int = REQUESTS) -> tuple[pd.DataFrame, list[str]]:
+    """Requests of a pilot, with the study of each: evenly spaced stretches of each study, no unit split.
+
+    Args:
+        paths: file of each study's requests, in a folder of the study's name.
+        probes: the probe of each of these studies.
+        size: number of requests, about.
+
+    Returns:
+        The requests, see `planning.requests.read_studies`, about as many of a study as its share of all.
+    """
+    total = sum(pq.read_metadata(path).num_rows for path in paths)
+    shards = max(total * STRETCHES // size, 1)
+    chosen = np.unique(np.linspace(1, shards, STRETCHES).round().astype(int)) if total > size else range(1, shards + 1)
+    parts, studies = zip(*(read_studies(paths, probes, int(shard), shards) for shard in chosen), strict=True)
+    return pd.concat(parts, ignore_index=True), [study for part in studies for study in part]

@@ -1,0 +1,77 @@
+"""Progress of a judge job, and the time that it will still take."""
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+
+from rubric_order.judging.engines import Response
+
+log = logging.getLogger(__name__)
+
+UNASKED = ("stopped", "budget")  # where no call was made: the endpoint is down, or the budget is spent
+
+# A speed is told once it rests on so many seconds and answers after the first one.
+LEAST_SECONDS = 20.0
+LEAST_ANSWERS = 20
+RECENT_SECONDS = 120.0  # what a speed rests on at most, unless that holds fewer answers than the least
+
+
+class Speed:
+    """Answers a second of late. The wait for the first answer does not count: it says nothing about the others."""
+
+    def __init__(self) -> None:
+        self.seen: deque[tuple[float, int]] = deque()  # times, and how many answers there were
+
+    def at(self, now: float, done: int) -> float | None:
+        """The speed when the `done`-th answer has come, at `now` in seconds; None while too little is known."""
+        self.seen.append((now, done))
+        while len(self.seen) > 1 and self._rests(self.seen[1], RECENT_SECONDS):
+            self.seen.popleft()
+        then, before = self.seen[0]
+        return (done - before) / (now - then) if self._rests(self.seen[0], LEAST_SECONDS) else None
+
+    def _rests(self, start: tuple[float, int], seconds: float) -> bool:
+        (then, before), (now, done) = start, self.seen[-1]
+        return now - then >= seconds and done - before >= LEAST_ANSWERS
+
+
+def progress(
+    responses: Iterable[Response], total: int, *, every: float = 10.0, clock: Callable[[], float] | None = None
+) -> Iterator[Response]:
+    """Pass responses on, logging how many are done and, as soon as that is known, how fast and the time left.
+
+    Args:
+        responses: what an engine answers.
+        total: how many there will be.
+        every: seconds between two lines of the log.
+        clock: tells the seconds; `time.monotonic` by default.
+    """
+    clock = clock or time.monotonic
+    speed = Speed()
+    started, last = clock(), None
+    failed = unasked = prompt_tokens = cached_tokens = 0
+    for done, response in enumerate(responses, start=1):
+        yield response
+        failed += response.error is not None
+        unasked += not response.attempts and (response.error or "").partition(":")[0] in UNASKED
+        prompt_tokens += response.prompt_tokens or 0
+        cached_tokens += response.cached_tokens or 0
+        now = clock()
+        if last is None or now - last >= every or done == total:
+            last = now
+            told = _told(speed.at(now, done), total - done, now - started)
+            cached = 100 * cached_tokens / max(prompt_tokens, 1)
+            left_out = f", {unasked} not asked" if unasked else ""
+            log.info(
+                "asked %d / %d requests%s, %d failed%s, %.0f%% of prompt tokens from cache",
+                *(done - unasked, total, told, failed - unasked, left_out, cached),
+            )
+
+
+def _told(speed: float | None, left: int, seconds: float) -> str:
+    """Words about the time: at the end how long it took, before that how long it will."""
+    if not left:
+        return f" in {timedelta(seconds=round(seconds))}"
+    return "" if speed is None else f", {speed:.1f} a second, {timedelta(seconds=round(left / speed))} left"

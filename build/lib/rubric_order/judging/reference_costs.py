@@ -1,0 +1,128 @@
+"""The requests that making reference answers will take: the least and the most."""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
+from rubric_order.contracts.items import ITEMS, RUBRICS
+from rubric_order.contracts.reads import PLAN
+from rubric_order.judging.store import Store, may_pass
+from rubric_order.planning import references
+from rubric_order.planning.references import REVIEW, STEPS, WRITE, Plan
+from rubric_order.prompts import conditions
+from rubric_order.settings.judges import REVIEWING, WRITING
+
+PROFILES = {WRITE: (WRITING,), REVIEW: (REVIEWING, DEFAULT_PROFILE)}  # of the requests about one text, by role
+COLUMNS = ["judge", "answered", "to_ask", "to_ask_most", "output_tokens"]
+
+
+def to_make(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFrame:
+    """Number of requests that each judge still gets until reference answers are made.
+
+    Args:
+        plan: how they are made.
+        rounds: how often a text is written, at most.
+        stores: response store of each judge. Steps whose requests are all answered there are done.
+
+    Returns:
+        One row a judge: `answered` requests; `to_ask`, if every text that is still to be written is accepted at once;
+        `to_ask_most`, if none ever is; and of the latter the `output_tokens`, if every answer is as long as
+        `max_tokens` allows (NaN where a judge has no such limit).
+
+        A text that is cut needs no review. Where many are cut in the last round, less is asked than if all are accepted
+        at once.
+    """
+    by_judge = {name: dict.fromkeys(COLUMNS[1:], 0.0) for name in plan.judges}
+    responses: dict[str, pd.DataFrame] = {}
+    left = references.steps(rounds)
+    while left:
+        asked = references.requests(plan, left[0], responses)
+        store = stores[references.judge_of(left[0], plan.judges)]
+        answers = store.read(asked["request_id"], columns=["text", "finish_reason"])
+        is_answered = asked["request_id"].isin(answers.loc[~may_pass(answers["error"]), "request_id"])
+        by_judge[references.judge_of(left[0], plan.judges)]["answered"] += int(is_answered.sum())
+        if not is_answered.all():
+            _add(by_judge, plan, left[0], asked.loc[~is_answered, "profile"].value_counts(), least=True)
+            break
+        responses[left.pop(0)] = answers
+    if left:
+        open_ = _still_open(plan, left, responses)
+        for step in left[1:]:
+            turn, role = step.split("_")
+            counts = pd.Series(open_, index=list(PROFILES[role]))
+            _add(by_judge, plan, step, counts, least=turn == left[0].split("_")[0])
+    return pd.DataFrame([{"judge": name} | row for name, row in by_judge.items()], columns=COLUMNS)
+
+
+def to_make_of(block: Mapping[str, Any], stores: Path) -> pd.DataFrame:
+    """Number of requests, see `to_make`, until reference answers of one dataset are made.
+
+    Args:
+        block: paths of its `items`, `rubrics`, `templates` and `weights`, the `settings` of `references.load_plan`, and
+            `rounds`.
+        stores: folder of response stores, one a judge.
+    """
+    templates, weights = ([Path(path) for path in block[name]] for name in ("templates", "weights"))
+    item_table, rubrics = ITEMS.read(block["items"]), RUBRICS.read(block["rubrics"])
+    plan = references.load_plan(item_table, rubrics, templates, weights, block["settings"])
+    return to_make(plan, block["rounds"], {name: Store(stores / name) for name in plan.judges})
+
+
+def _still_open(plan: Plan, left: list[str], responses: Mapping[str, pd.DataFrame]) -> int:
+    """For how many texts something may still be asked after the step that is open now."""
+    whole = len(responses) // len(STEPS) * len(STEPS)
+    done = references.attempts(plan, dict(list(responses.items())[:whole]))
+    accepted = done.loc[done["accepted"].astype(bool), references.KEYS].drop_duplicates()
+    return len(plan.slots) - len(accepted)
+
+
+def _add(found: Mapping[str, dict[str, float]], plan: Plan, step: str, counts: pd.Series, *, least: bool) -> None:
+    """Count requests of a step, by profile; `least`: they are asked also where every text is accepted."""
+    name = references.judge_of(step, plan.judges)
+    row = found[name]
+    for profile, count in counts.items():
+        most = plan.settings[name].under(profile).sampling.max_tokens
+        row["to_ask"] += int(count) if least else 0
+        row["to_ask_most"] += int(count)
+        row["output_tokens"] += float("nan") if most is None else float(count * most)
+
+
+def reads_to_come(reads: pd.DataFrame, conditions_: Sequence[str], *, n: int, levels: Collection[int]) -> float:
+    """Greatest number of reads that show one of these reference answers, from a plan without them.
+
+    Args:
+        reads: the plan of one study, dataset and judge.
+        conditions_: of the study.
+        n, levels: scale of the reference answers, and the scores that they are written for.
+
+    Returns:
+        The reads of the condition with the most, for each condition that shows one; NaN where no condition is read.
+    """
+    of_scale = reads[reads["n"] == n]
+    shown = [name for name in conditions_ if conditions.read(name, n).reference in levels]
+    if not shown:
+        return 0
+    most = of_scale["condition"].value_counts().max()
+    return float(most * len(shown) - of_scale["condition"].isin(shown).sum())
+
+
+def to_come(block: Mapping[str, Any], plans: Path, dataset: str, judge: str) -> dict[str, float]:
+    """Greatest number of reads, see `reads_to_come`, of each study of a judge that shows the answers of one dataset.
+
+    Args:
+        block: the dataset's `settings`, as above, and of each of its `studies` the `judges`, `scales` and `conditions`.
+        plans: folder of plans, a folder a study and dataset and a file a judge.
+
+    Returns:
+        The numbers by study, and their sum as `EVERY`: NaN, not known, where a part is.
+    """
+    scale = {"n": block["settings"]["n"], "levels": block["settings"]["levels"]}
+    by_study = {}
+    for study, shows in block["studies"].items():
+        if judge in shows["judges"] and scale["n"] in shows["scales"]:
+            reads = PLAN.read(plans / study / dataset / f"{judge}.parquet", columns=["n", "condition"])
+            by_study[study] = reads_to_come(reads, shows["conditions"], **scale)
+    return by_study | {EVERY: sum(by_study.values())}

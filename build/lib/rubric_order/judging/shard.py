@@ -1,0 +1,270 @@
+"""Answering the requests of one shard. Answers come from the store; the engine is asked for those that it lacks."""
+
+import contextlib
+import functools
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rubric_order.base import signals
+from rubric_order.base.errors import InputError
+from rubric_order.base.text_columns import is_among
+from rubric_order.contracts.responses import RUN_COLUMNS
+from rubric_order.judging.engines import Engine, Request, Response
+from rubric_order.judging.progress import progress
+from rubric_order.judging.speed import Marks, computed
+from rubric_order.judging.store import Store, asked_again, may_pass
+from rubric_order.probes import Question, Shown
+
+log = logging.getLogger(__name__)
+
+Watch = Callable[[Iterable[Response], int], Iterator[Response]]
+
+CHUNK_SECONDS = 20.0  # longest time that a finished request waits to be written
+LAST_SECONDS = 60.0  # time in which the last answers are tried to be written, where the disk does not take them
+MAX_WAITING = 4  # so many times the next number wait at most where the disk does not take them; then the job ends
+CHUNK_REQUESTS = 16_384  # most finished requests that wait: so many come in that time from a very fast judge only
+
+
+def judge(
+    requests: pd.DataFrame,
+    store: Store,
+    start_engine: Callable[[], Engine[Any]],
+    *,
+    accept_failures: bool = False,
+    retry_failed: bool = False,
+    refuse_mixed: Callable[[pd.DataFrame], None] | None = None,
+    second_requests: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame] | None = None,
+    watch: Watch = progress,
+    keep_open: bool = False,
+) -> pd.DataFrame:
+    """Responses to all requests, in their order.
+
+    Args:
+        requests: one shard's requests, sorted so that neighbours share prefixes.
+        store: the judge's response store.
+        start_engine: loads the model. It is called only where the store lacks an answer.
+        accept_failures: whether a failure that may pass is final.
+        retry_failed: whether to ask again what failed for good.
+        refuse_mixed: raises InputError where answers (`engine`, `model`) come from several versions, see
+            `versions.check`. It is called before anything is asked, and at the end; None takes all.
+        second_requests: takes requests and their responses, and makes second requests, see
+            `second_requests.second_requests`. None if the judge gets no second requests.
+        watch: passes responses on, of which it is given the number, and shows how far the job is.
+        keep_open: whether the engine goes on when this ends, since more will be asked; who starts it closes it.
+
+    Returns:
+        `contracts.responses.RESPONSES`, without what says how an answer was obtained. With second requests also
+        `constrained_text`.
+
+    Raises:
+        InputError: some requests failed for a reason that may pass. All answers are in the store.
+    """
+    with contextlib.ExitStack() as started:
+        engine = functools.cache(lambda: _start(start_engine, None if keep_open else started))
+        ask = functools.partial(
+            _ask, store=store, engine=engine, retry_failed=retry_failed, refuse_mixed=refuse_mixed, watch=watch
+        )
+        ask(requests)
+        second = None
+        if second_requests is not None:
+            second = second_requests(requests, store.read(requests["request_id"], ["text", "finish_reason"]))
+            ask(second)
+    # Unless it is kept open, the engine has ended: what it held is free while results are read.
+    done = _answers(requests, store)
+    errors = done["error"]
+    if refuse_mixed is not None:
+        refuse_mixed(done[errors.isna()])
+    if second is not None:
+        ended = _answers(second, store, ["text"])
+        texts = dict(zip(second["first_id"], ended["text"], strict=True))
+        done["constrained_text"] = done["request_id"].map(texts)
+        errors = pd.concat([errors, ended["error"]], ignore_index=True)
+    passing = errors[may_pass(errors)]
+    if len(passing) and not accept_failures:
+        reasons = passing.str.partition(":")[0].value_counts()
+        counts = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+        raise InputError(
+            f"{len(passing)} of {len(errors)} requests failed for reasons that may pass ({counts}); the others are"
+            " kept. Run again to ask only these, or set accept_failures: true to take them as final"
+        )
+    return done.drop(columns=RUN_COLUMNS)
+
+
+def _start(start_engine: Callable[[], Engine[Any]], started: contextlib.ExitStack | None) -> Engine[Any]:
+    begun = time.monotonic()
+    engine = start_engine()
+    if started is not None:
+        started.callback(engine.close)
+    log.info("engine ready after %.0f s", time.monotonic() - begun)
+    return engine
+
+
+def _ask(
+    requests: pd.DataFrame,
+    *,
+    store: Store,
+    engine: Callable[[], Engine[Any]],
+    retry_failed: bool,
+    refuse_mixed: Callable[[pd.DataFrame], None] | None,
+    watch: Watch,
+) -> None:
+    """Ask the engine for the responses that the store lacks."""
+    missing = unanswered(requests, store, retry_failed=retry_failed)
+    log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
+    if len(missing):
+        running = engine()
+        # Until the engine was there another job may have answered: one over the same endpoint has to end first.
+        missing = unanswered(requests, store, retry_failed=retry_failed)
+    if len(missing):
+        engine_used = json.dumps(running.describe(), sort_keys=True)
+        if refuse_mixed is not None:
+            answers = store.read(requests["request_id"], ["engine", "model"])
+            answers = answers[answers["error"].isna()].astype(object)
+            refuse_mixed(pd.concat([answers, pd.DataFrame({"engine": [engine_used], "model": [None]})]))
+        source = running.answer(as_requests(missing))
+        noted = measured(watch(source, len(missing)), lambda run: store.note({**run, "engine": engine_used}))
+        try:
+            keep(noted, store, engine_used, source=source)
+        finally:  # also where answers cannot be kept: nothing is asked any more when this returns
+            if isinstance(source, Generator):
+                source.close()
+        try:
+            store.compact(requests["request_id"])
+        except OSError as error:  # all is stored, in more files than it has to be
+            log.warning("%s: its files cannot be joined: %s", store.folder, error)
+
+
+def unanswered(requests: pd.DataFrame, store: Store, *, retry_failed: bool) -> pd.DataFrame:
+    """The requests that have no answer yet, or one that is asked again."""
+    done = store.read(requests["request_id"], ["request_id"])
+    again = asked_again(done["error"], retry_failed=retry_failed)
+    return requests[~is_among(requests["request_id"], done["request_id"][~again])]
+
+
+def _answers(requests: pd.DataFrame, store: Store, columns: list[str] | None = None) -> pd.DataFrame:
+    """Rows of the store for the requests, in their order."""
+    done = store.read(requests["request_id"], columns)
+    if len(done) != len(requests):
+        raise RuntimeError(f"{len(requests) - len(done)} requests were not answered")
+    return done
+
+
+def as_requests(table: pd.DataFrame) -> Iterator[Request]:
+    """The requests of a table with the columns of `requests.distinct_requests` and `requests.render_requests`."""
+    for row in table.itertuples():
+        yield Request(
+            row.request_id,
+            row.prompt,
+            _questions(row.questions),
+            int(row.repeat),
+            profile=row.profile,
+            begun=getattr(row, "begun", None),
+            dataset=row.dataset,
+            unit_id=row.unit_id,
+            options=tuple(row.options),
+            shown=Shown(tuple(map(int, row.ordering)), tuple(map(int, row.levels)), row.condition),
+        )
+
+
+def _questions(records: Iterable[Mapping[str, Any]]) -> tuple[Question, ...]:
+    """Questions as files of requests hold them; equal ones are one object."""
+    return _same(tuple((record["name"], tuple(record["labels"]), record["names"]) for record in records))
+
+
+@functools.cache
+def _same(questions: tuple[tuple[Any, ...], ...]) -> tuple[Question, ...]:
+    return tuple(Question(*question) for question in questions)
+
+
+def keep(responses: Iterable[Response], store: Store, engine: str, *, source: Iterator[Response] | None = None) -> None:
+    """Write responses to the store in chunks. Finished responses are kept also where the engine fails or stalls.
+
+    Args:
+        responses: the responses to write.
+        store: the store that they are written to.
+        engine: description of the engine, as JSON.
+        source: the engine's own iterator, from which `responses` takes them. If a signal ends the job during a write,
+            the exception is raised here and the engine does not see it. This function then throws the exception into
+            `source`, and also keeps the responses that the engine still yields.
+    """
+    chunk: list[Response] = []
+    turn, ended = threading.Lock(), threading.Event()
+
+    def write() -> bool:
+        """Write what has come. Where the disk does not take it, it waits for the next time."""
+        with signals.held_back(), turn:
+            ready = chunk.copy()
+            try:
+                store.append(ready, engine=engine)
+            except OSError as error:
+                log.warning("%s: %d answers wait, since they cannot be written: %s", store.folder, len(ready), error)
+                return False
+            del chunk[: len(ready)]
+            return True
+
+    def write_in_time() -> None:
+        while not ended.wait(CHUNK_SECONDS):
+            write()
+
+    with ThreadPoolExecutor(max_workers=1) as timer:
+        written = timer.submit(write_in_time)
+        enough = CHUNK_REQUESTS
+        try:
+            for response in responses:
+                chunk.append(response)
+                if len(chunk) >= enough:
+                    enough = CHUNK_REQUESTS if write() else 2 * len(chunk)
+                    if enough > MAX_WAITING * CHUNK_REQUESTS:
+                        raise InputError(f"{store.folder}: {len(chunk)} answers cannot be written; the log says why")
+        except (KeyboardInterrupt, SystemExit) as stop:
+            chunk.extend(signals.yielded_after(source, stop))
+            raise
+        finally:
+            ended.set()
+            with signals.held_back():
+                _write_at_last(write, store.folder)
+        written.result()
+
+
+def _write_at_last(write: Callable[[], bool], folder: Path) -> None:
+    """Write what is left. Try for a while where the disk is full, since it may be emptied.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    deadline = time.monotonic() + LAST_SECONDS
+    while not write():
+        if time.monotonic() >= deadline:
+            raise InputError(f"{folder}: the last answers cannot be written; the log says why")
+        time.sleep(min(1.0, LAST_SECONDS / 10))
+
+
+def measured(responses: Iterable[Response], note: Callable[[dict[str, Any]], None]) -> Iterator[Response]:
+    """Pass responses on. At the end, note the counts and the time, also where the job is cut short."""
+    marks = Marks()
+    run = dict.fromkeys(("requests", "failed", "prompt_tokens", "cached_tokens", "completion_tokens"), 0)
+    try:
+        for response in responses:
+            run["requests"] += 1
+            if response.error is None:
+                for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
+                    run[name] += getattr(response, name) or 0
+            else:
+                run["failed"] += 1
+            marks.answered(computed(run))
+            yield response
+    finally:
+        ended = datetime.now(UTC).isoformat(timespec="seconds")
+        try:
+            note({**run, "seconds": round(marks.seconds(), 3), "marks": marks.marks, "ended": ended})
+        except OSError as error:  # no answer is lost
+            log.warning("there is no note of this run: %s", error)

@@ -1,0 +1,105 @@
+"""Speed of a judge, from the notes of its runs."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from rubric_order.judging.store import Store
+from rubric_order.settings.judges import Judge
+
+MIN_SECONDS = 1.0  # a speed is not estimated from less judging than this
+MARKS = 16  # a note of a run has so many marks at least, and twice as many at most, where as many answers came
+CONFIDENCE = 0.95
+
+
+class Speed(NamedTuple):
+    """Speed of one job.
+
+    Attributes:
+        tokens: computed a second: answers, and prompts without cached tokens. NaN where the judge counts none.
+        requests: answered a second.
+        low, high: interval of the time that a token takes, or a request where no tokens are counted, as shares of what
+            these numbers say; NaN where runs are too short to tell.
+    """
+
+    tokens: float = math.nan
+    requests: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+
+
+class Marks:
+    """Progress of a run: at some moments its time, its answers and the tokens that it had computed."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self._step, self._count = 1, 0
+        self.marks: list[tuple[float, int, int]] = []
+
+    def seconds(self) -> float:
+        """Time since the run began."""
+        return time.monotonic() - self._begun
+
+    def answered(self, tokens: int) -> None:
+        """Note an answer. A mark is set at every first, second, fourth ... answer, the rarer the more there are.
+
+        Args:
+            tokens: computed by the run so far.
+        """
+        self._count += 1
+        if self._count % self._step == 0:
+            self.marks.append((round(self.seconds(), 3), self._count, tokens))
+        if len(self.marks) == 2 * MARKS:
+            self.marks, self._step = self.marks[1::2], 2 * self._step
+
+
+def of_judge(judge: Judge, store: Store) -> Speed | None:
+    """Speed of a judge: that of its settings, or else what its runs show. None where neither says.
+
+    Loading the model does not count.
+    """
+    if judge.throughput:
+        return Speed(judge.throughput)
+    runs = store.runs()
+    seconds, requests = (sum(run[name] for run in runs) for name in ("seconds", "requests"))
+    if seconds < MIN_SECONDS or not requests:
+        return None
+    tokens = sum(map(computed, runs))
+    parts = _parts(runs)[:, [0, 2 if tokens else 1]]
+    return Speed(tokens / seconds if tokens else math.nan, requests / seconds, *interval(parts))
+
+
+def computed(run: Mapping[str, Any]) -> int:
+    """Tokens that a run computed."""
+    return int(run["prompt_tokens"] - run["cached_tokens"] + run["completion_tokens"])
+
+
+def _parts(runs: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    """Seconds, requests and tokens from each mark of a run to the next one, shape (parts, 3)."""
+    parts = [np.diff([(0.0, 0, 0), *run.get("marks", ())], axis=0).reshape(-1, 3) for run in runs]
+    return np.concatenate([np.empty((0, 3)), *parts])
+
+
+def interval(parts: np.ndarray) -> tuple[float, float]:
+    """Interval of a ratio of sums, seconds a token, as shares of the ratio: by the jackknife, with Student's t.
+
+    Args:
+        parts: numerator and denominator of each part, shape (parts, 2).
+
+    Returns:
+        Lower and upper end; NaN with fewer than three parts.
+    """
+    n, whole = len(parts), parts.sum(axis=0)
+    rest = whole - parts
+    if n < 3 or not (rest > 0).all():
+        return math.nan, math.nan
+    shares = (rest[:, 0] / rest[:, 1]) / (whole[0] / whole[1])
+    error = math.sqrt((n - 1) / n * ((shares - shares.mean()) ** 2).sum())
+    reach = float(special.stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * error
+    return max(1 - reach, 0.0), 1 + reach

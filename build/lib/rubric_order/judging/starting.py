@@ -1,0 +1,121 @@
+"""Starting the engine of a judge job, with the devices or the turn that it needs."""
+
+import contextlib
+import logging
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import pandas as pd
+
+from rubric_order.base import locks
+from rubric_order.base.errors import InputError
+from rubric_order.judging import engines, number_formats, open_calls
+from rubric_order.judging.batches import Records
+from rubric_order.judging.engines import Engine, Resources, Turn, sender
+from rubric_order.judging.engines.limits import Amount
+from rubric_order.judging.store import Store
+from rubric_order.settings.judges import Endpoint, Judge, Metered
+
+if sys.platform == "linux":  # elsewhere no job has a GPU
+    from rubric_order.judging import devices
+
+log = logging.getLogger(__name__)
+
+
+def check(judge: Judge, requests: pd.DataFrame) -> None:
+    """Refuse requests that the engine of a judge cannot answer.
+
+    Raises:
+        InputError: prompts ask several questions.
+    """
+    if not judge.capabilities.several_questions and (requests["questions"].str.len() > 1).any():
+        raise InputError(
+            "judge: its engine answers one question a prompt; a study asks it several, of several criteria"
+        )
+
+
+class Starter:
+    """Starts a judge's engine when it is called. What the engine needs is held until the block ends.
+
+    Args:
+        judge: the judge that answers.
+        kept: the judge's response store, in a folder of its name.
+        resources: devices and weights of the job.
+    """
+
+    def __init__(self, judge: Judge, kept: Store, resources: Resources) -> None:
+        self._judge, self._kept, self._resources = judge, kept, resources
+        self._held = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._held.close()
+
+    def __call__(self) -> Engine[Any]:
+        gpus = self._resources.gpus
+        if slow := number_formats.warning(self._kept.folder.name, self._judge, gpus=gpus):
+            log.warning(slow)
+        if sys.platform == "linux" and (needed := engines.gpus_to_claim(self._judge, gpus)):
+            self._held.enter_context(devices.claim(needed))
+        if isinstance(self._judge, Endpoint) and self._judge.batches is not None:
+            return self._batches(self._judge)
+        if not (isinstance(self._judge, Metered) and self._judge.CALLED):
+            return engines.load(self._judge, self._resources)
+        resources = replace(self._resources, turn=self._turn())
+        # Another process need not have the function; on Windows none is given pipes.
+        if resources.function is not None or sys.platform == "win32":
+            return engines.load(self._judge, resources)
+        engine = sender.Sender(self._judge, resources)
+        self._held.callback(engine.close)  # before what is left is booked, which waits for the process
+        engine.start()
+        return engine
+
+    def _batches(self, judge: Endpoint) -> Engine[Any]:
+        """Engine of a judge that is asked in batches: those of earlier jobs are taken up, and what has come is stored.
+
+        No process of its own sends them, as `sender` does: an endpoint keeps the answers of a batch.
+        """
+        from rubric_order.judging.engines.batches.engine import BatchEngine
+
+        turn = self._turn(batches=True)
+        engine = BatchEngine(judge, replace(self._resources, turn=turn))
+        engine.start()
+        self._held.callback(engine.close)
+        records = Records(turn.batches)
+        self._held.callback(records.settle, engine.ended, self._kept)
+        engine.take_up()
+        records.settle(engine.ended, self._kept)
+        engine.begin(self._spent())
+        return engine
+
+    def _turn(self, *, batches: bool = False) -> Turn:
+        """Wait until no other job asks the endpoint: its limits hold for all jobs together. What was spent so far."""
+        folder = self._kept.folder
+        self._held.enter_context(locks.only_writer(folder / "calls"))
+        calls = folder / "open_calls.jsonl"
+        self._book(calls)
+        self._held.callback(self._book, calls)
+        turn = Turn(self._spent(), folder / "sent.json", calls)
+        records = Records(turn.batches)
+        records.prune(self._kept)
+        if (under_way := records.all()) and not batches:
+            number = sum(len(record.requests) for record in under_way)
+            raise InputError(
+                f"{turn.batches}: {number} requests are under way in batches; set batch: true until they have ended, or"
+                " remove the folder to give their answers up"
+            )
+        return turn
+
+    def _spent(self) -> Amount:
+        """Use of the judge's budget by all that is stored."""
+        spent = self._kept.spent()
+        return Amount(int(spent["calls"]), int(spent["tokens"]), spent["cost"])
+
+    def _book(self, calls: Path) -> None:
+        """Book what a job left, see `open_calls.book`, once its sender has ended: it outlives a job that is killed."""
+        with locks.only_writer(calls):
+            open_calls.book(calls, self._kept)

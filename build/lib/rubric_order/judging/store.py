@@ -1,0 +1,359 @@
+"""The response store: a judge's finished requests, on disk.
+
+A store is a folder of Parquet files. Each file is named by the hash of its bytes and never changes. Several jobs can
+write to a store, and join its files, at the same time. A file is removed only after another file on disk holds all of
+its rows.
+
+The cost of reading grows with the requests that are read. Of the other answers only the ids are read, a file at a time;
+then the row groups that hold the requests are read.
+"""
+
+import errno
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from rubric_order.base import files, locks
+from rubric_order.base.errors import InputError
+from rubric_order.contracts.responses import STORE
+from rubric_order.judging.engines import PASSING, Response
+
+log = logging.getLogger(__name__)
+
+FULL_FILE_ROWS = 16_384  # a file of this many rows or more is not joined with others
+GROUP_ROWS = files.GROUP_ROWS
+PART_ROWS = 1_048_576  # results that are in memory together where there are very many
+SECONDS_TO_WAIT = 60.0  # for another job that joins files; after that, this job leaves its own as they are
+
+SCHEMA = STORE.schema
+KEYS = ["request_id", "error"]  # which request a row is about, and how good it is
+
+
+class _Found(NamedTuple):
+    """The best rows of some requests.
+
+    Attributes:
+        paths: the files that hold any.
+        file: index in `paths` of each request's file, shape (n_found,).
+        row: index of its row in that file, shape (n_found,).
+    """
+
+    paths: list[Path]
+    file: np.ndarray
+    row: np.ndarray
+
+
+class Store:
+    """The finished requests of one judge, in one folder."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    def append(self, responses: list[Response], *, engine: str | None = None) -> None:
+        """Write finished requests, with the description of the engine. They are on disk when this returns."""
+        if responses:
+            self._write(_groups(_table(responses, engine)))
+
+    def read(self, request_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pd.DataFrame:
+        """Results of requests: one row a request, in the order of `request_ids`. Unknown requests have no row.
+
+        A request can have several rows in the store. An answer is preferred to a failure for good, and a failure for
+        good to one that may pass.
+
+        Args:
+            request_ids: the requests; None for all in the store.
+            columns: columns of `SCHEMA`; None for all. `request_id` and `error` are always there.
+        """
+        fields = [name for name in SCHEMA.names if columns is None or name in {*columns, *KEYS}]
+        wanted = None if request_ids is None else pa.array(request_ids, pa.string(), from_pandas=True)
+
+        def best() -> pd.DataFrame:
+            places = self._find(wanted)
+            order = np.lexsort((places.row, places.file))
+            of_file: np.ndarray = places.file[order].searchsorted(np.arange(len(places.paths) + 1))
+            parts = [_empty(fields)]
+            for path, first, last in zip(places.paths, of_file, of_file[1:], strict=False):
+                parts += _rows(path, places.row[order[first:last]], fields)
+            table = pa.concat_tables(parts).unify_dictionaries().to_pandas()
+            return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+        table = self._whatever_is_joined(best)
+        if "engine" in table:  # in an order that does not depend on files
+            table["engine"] = table["engine"].cat.set_categories(sorted(table["engine"].cat.categories))
+        return table
+
+    def rows_of(self, request_ids: Iterable[str]) -> set[tuple[str, str]]:
+        """Requests that have a row, each with the description of every engine that gave it one."""
+        wanted = pa.array(request_ids, pa.string(), from_pandas=True)
+
+        def found() -> pd.DataFrame:
+            parts = (self._load(path, ["request_id", "engine"]) for path in self._paths())
+            rows = [part.filter(pc.is_in(part["request_id"], wanted)) for part in parts if part is not None]
+            return pa.concat_tables([_empty(["request_id", "engine"]), *rows]).unify_dictionaries().to_pandas()
+
+        rows = self._whatever_is_joined(found)
+        return set(zip(rows["request_id"], rows["engine"].astype(object), strict=True))
+
+    def spent(self) -> dict[str, float]:
+        """Use of the judge's budget by all calls, failed ones included: ``calls``, ``tokens`` and ``cost``.
+
+        A call with an unknown number of tokens counts with the most that it can have used.
+        """
+        numbers = ["prompt_tokens", "completion_tokens", "attempts", "tokens", "cost"]
+
+        def paid() -> pd.DataFrame:
+            parts = [pd.DataFrame({"row": np.array([], np.uint64)} | dict.fromkeys(numbers, np.array([])))]
+            for path in self._paths():
+                table = self._load(path, [*KEYS, *numbers, "engine"])
+                if table is not None:
+                    rows = table.to_pandas().astype(dict.fromkeys(numbers, float) | {"engine": object})
+                    # Of what tells rows apart a hash is kept: the names of a large store are gigabytes.
+                    parts.append(rows[numbers].assign(row=pd.util.hash_pandas_object(rows, index=False)))
+            return pd.concat(parts)
+
+        # A job that was killed while it joined files leaves rows twice.
+        rows = self._whatever_is_joined(paid).drop_duplicates("row")
+        tokens = rows["tokens"].fillna(rows["prompt_tokens"].fillna(0) + rows["completion_tokens"].fillna(0))
+        return {"calls": int(rows["attempts"].sum()), "tokens": int(tokens.sum()), "cost": float(rows["cost"].sum())}
+
+    def each(self, request_ids: pa.ChunkedArray, columns: list[str]) -> Iterator[tuple[pd.Series, pd.DataFrame]]:
+        """Very many requests and their results, see `read`, a part at a time."""
+        for start in range(0, len(request_ids), PART_ROWS):
+            part = request_ids.slice(start, PART_ROWS).to_pandas()
+            yield part, self.read(part, columns)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """A column of all rows, copies included, in no particular order."""
+
+        def parts() -> list[pa.Table]:
+            return [part for part in (self._load(path, [name]) for path in self._paths()) if part is not None]
+
+        return pa.concat_tables([_empty([name]), *self._whatever_is_joined(parts)])[name]
+
+    def compact(self, request_ids: Iterable[str] | None = None) -> None:
+        """Join the small files that hold some requests into one file, with one row a request.
+
+        Files that killed jobs left behind are joined too. Other jobs may write and read meanwhile. One job at a time
+        joins files: two that join the same ones would both keep all rows. A failed call that was paid for keeps its row
+        beside the answer that came later.
+
+        Args:
+            request_ids: those of one job: files that hold none of them are left to other jobs. None for all.
+        """
+        wanted = None if request_ids is None else pa.array(request_ids, pa.string(), from_pandas=True)
+        with locks.only_writer(self.folder / "compaction", patience=SECONDS_TO_WAIT) as alone:
+            paths = self._to_join(wanted) if alone else []
+            if len(paths) > 1:
+                joined = self._write(_without_copies(paths))
+                for path in paths:
+                    if path != joined:
+                        path.unlink(missing_ok=True)
+
+    def _to_join(self, wanted: pa.Array | None) -> list[Path]:
+        """The sound files that hold any of some requests and are small, or share one of them with another file.
+
+        In the order in which they were written: neighbours in a file of requests stay neighbours.
+        """
+        held = {}
+        for path in self._paths():
+            table = self._load(path, ["request_id"])
+            if table is None:
+                continue
+            ids = table["request_id"].combine_chunks()
+            if wanted is not None:
+                ids = ids.filter(pc.is_in(ids, wanted))
+            if len(ids) and self._is_sound(path):
+                held[path] = ids.unique(), len(table) < FULL_FILE_ROWS
+        counts = pa.chunked_array([ids for ids, _ in held.values()], pa.string()).value_counts()
+        shared = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+        chosen = (path for path, (ids, small) in held.items() if small or pc.any(pc.is_in(ids, shared)).as_py())
+        return sorted(chosen, key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+    def note(self, run: dict[str, Any]) -> None:
+        """Write a note on a run: its counts of requests and tokens, and its time."""
+        text = json.dumps(run, sort_keys=True)
+        name = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+        files.write_text(text + "\n", self.folder / "runs" / f"{name}.json")
+
+    def runs(self) -> list[dict[str, Any]]:
+        """The notes of earlier runs, the oldest first. A run that was killed has left no note."""
+        notes = []
+        for path in self.folder.glob("runs/[!.]*.json"):
+            try:
+                notes.append(json.loads(path.read_text(encoding="utf-8")))
+            except (OSError, ValueError) as error:
+                log.warning("%s cannot be read and is ignored: %s", path, " ".join(str(error).split()))
+        return sorted(notes, key=lambda run: run["ended"])
+
+    def _write(self, groups: Iterable[pa.Table]) -> Path:
+        return files.write_by_content(groups, self.folder, plain="request_id", schema_version=STORE.version)
+
+    def _paths(self) -> list[Path]:
+        # A name that begins with a dot is that of a file that is being written.
+        return sorted(path for path in self.folder.glob("*.parquet") if path.is_file() and path.name[0] != ".")
+
+    def _whatever_is_joined(self, read: Callable[[], Any]) -> Any:
+        """Result of `read`, which is called again where another job has joined and removed a file meanwhile."""
+        while True:
+            try:
+                return read()
+            except OSError as error:
+                if not _has_gone(error):
+                    raise InputError(f"{self.folder}: a file of the response store cannot be read: {error}") from error
+
+    def _find(self, wanted: pa.Array | None) -> _Found:
+        """Place of the best row of each request, in the order of `wanted`; None for all requests."""
+        paths, keys, places = [], [_empty(KEYS)], []
+        for path in self._paths():
+            table = self._load(path, KEYS if wanted is None else ["request_id"])
+            if table is None:
+                continue
+            rows = np.arange(len(table))
+            if wanted is not None:
+                rows = np.flatnonzero(pc.is_in(table["request_id"], wanted).to_numpy())
+                if not len(rows) or not self._is_sound(path):
+                    continue
+                table = _read(path, KEYS).take(rows)
+            paths.append(path)
+            keys.append(table)
+            places.append(rows)
+        table = pa.concat_tables(keys)
+        best = _best_rows(table, table["request_id"].unique() if wanted is None else wanted)
+        file: np.ndarray = np.repeat(np.arange(len(paths)), [len(rows) for rows in places])
+        return _Found(paths, file[best], np.concatenate([np.array([], int), *places])[best])
+
+    def _load(self, path: Path, columns: list[str]) -> pa.Table | None:
+        """Columns of a file; None where it is damaged, as by a power cut. Its requests are then asked again."""
+        try:
+            return _read(path, columns)
+        except Exception as error:
+            # A damaged file raises whatever its bytes make pyarrow do. Otherwise the file may be whole.
+            if (isinstance(error, OSError) and error.errno is not None) or files.content_hash(path) == path.stem:
+                raise
+            _ignored(path, error)
+            return None
+
+    def _is_sound(self, path: Path) -> bool:
+        """Tell whether a file holds what was written into it: its name is the hash of its bytes."""
+        if files.content_hash(path) == path.stem:
+            return True
+        _ignored(path, "its content is not what was written")
+        return False
+
+
+def _ignored(path: Path, reason: object) -> None:
+    log.warning("%s cannot be read and is ignored: %s", path, " ".join(str(reason).split()))
+
+
+def _has_gone(error: OSError) -> bool:
+    """Tell whether the file is gone because another job joined it after the folder was listed."""
+    return isinstance(error, FileNotFoundError) or error.errno == errno.ESTALE
+
+
+def _storable(value: object) -> object:
+    """A value that UTF-8 can encode: each unpaired surrogate, which JSON allows, becomes U+FFFD."""
+    if not isinstance(value, str):
+        return value
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def is_storable(response: Response) -> bool:
+    """True if a store can hold a response: each field has the type of `SCHEMA`, and no number is too large."""
+    try:
+        _table([response], None)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return False
+    return True
+
+
+def _table(responses: Iterable[Response], engine: str | None) -> pa.Table:
+    rows = [{k: _storable(v) for k, v in vars(response).items()} | {"engine": engine} for response in responses]
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+
+def _opened(path: Path) -> pq.ParquetFile:
+    return pq.ParquetFile(path, read_dictionary=["engine"], page_checksum_verification=True)
+
+
+def _read(path: Path, columns: list[str]) -> pa.Table:
+    with _opened(path) as file:
+        STORE.check_schema(file.schema_arrow, path, ["request_id"])
+        return _aligned(file.read([name for name in columns if name in file.schema_arrow.names]), columns)
+
+
+def _aligned(table: pa.Table, columns: list[str]) -> pa.Table:
+    """Columns of a table as `SCHEMA` has them. Those that files of earlier versions lack are null."""
+    schema = _empty(columns).schema
+    there = {name: table[name].cast(schema.field(name).type) for name in table.column_names}
+    nulls = (pa.nulls(len(table), schema.field(name).type) for name in columns)
+    return pa.table([there.get(name, none) for name, none in zip(columns, nulls, strict=True)], schema=schema)
+
+
+def _empty(columns: list[str]) -> pa.Table:
+    return SCHEMA.empty_table().select(columns)
+
+
+def _rows(path: Path, rows: np.ndarray, columns: list[str]) -> Iterator[pa.Table]:
+    """Some rows of a file, see `files.read_rows`, as `SCHEMA` has them."""
+    with _opened(path) as file:
+        for table in files.read_rows(file, rows, columns):
+            yield _aligned(table, columns)
+
+
+def _without_copies(paths: list[Path]) -> Iterator[pa.Table]:
+    """The rows of some files in row groups: the best row of each request, and each failed call that was paid for."""
+    parts = [_read(path, [*KEYS, "completion_tokens", "attempts", "cost", "engine"]) for path in paths]
+    keys = pa.concat_tables(parts).unify_dictionaries()
+    rows = keys.to_pandas()
+    best = np.isin(np.arange(len(keys)), _best_rows(keys, keys["request_id"].unique()))
+    kept = best | (rows["attempts"].notna() & ~rows.duplicated()).to_numpy()
+    held: list[pa.Table] = []
+    for path, part in zip(paths, np.split(kept, np.cumsum([len(part) for part in parts])[:-1]), strict=True):
+        for table in _rows(path, np.flatnonzero(part), SCHEMA.names):
+            held.append(table)
+            if sum(map(len, held)) >= GROUP_ROWS:
+                yield from _groups(pa.concat_tables(held))
+                held = []
+    if held:
+        yield from _groups(pa.concat_tables(held))
+
+
+def _groups(table: pa.Table) -> Iterator[pa.Table]:
+    """A table as row groups of a file."""
+    return files.in_row_groups(table.unify_dictionaries().combine_chunks(), GROUP_ROWS)
+
+
+def _best_rows(table: pa.Table, request_ids: pa.Array) -> np.ndarray:
+    """Index of the best row of each known request, in the order of `request_ids`.
+
+    An answer is better than a failure for good, and that is better than a failure that may pass. Of equals the first
+    row is taken.
+    """
+    rank = pc.is_valid(table["error"]).to_numpy().astype(int) + _may_pass(table["error"])
+    order = np.argsort(rank, kind="stable")
+    places = pc.index_in(request_ids, value_set=table["request_id"].take(order)).drop_null()
+    return order[places.to_numpy()]
+
+
+def _may_pass(errors: pa.Array | pa.ChunkedArray) -> np.ndarray:
+    reasons = pc.replace_substring_regex(errors, "(?s):.*", "")
+    return pc.is_in(reasons, pa.array(sorted(PASSING))).to_numpy(zero_copy_only=False)
+
+
+def may_pass(errors: pd.Series) -> pd.Series:
+    """True where an error is a failure for a reason that may pass. False where there is no error."""
+    return pd.Series(_may_pass(pa.array(errors, pa.string(), from_pandas=True)), errors.index, dtype=bool)
+
+
+def asked_again(errors: pd.Series, *, retry_failed: bool) -> pd.Series:
+    """True where a job asks a request again: where its failure may pass; with `retry_failed` wherever it failed."""
+    return errors.notna() if retry_failed else may_pass(errors)

@@ -1,0 +1,82 @@
+"""Versions that gave a judge's answers: engine, weights, address. Several of them may be several judges."""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from rubric_order.base.errors import InputError
+
+# What a description of an engine says that may change answers, though no request is named by it.
+TOLD = {
+    "engine_version": "version of the engine",
+    "server_version": "version of the server",
+    "model_revision": "revision",
+    "weights": "weights",
+    "base_url": "base_url",
+}
+ANSWERED = "version of the model"  # that an endpoint says has answered
+
+
+def counts(answers: pd.DataFrame, *, names: Collection[str] = ()) -> dict[str, Counter[str]]:
+    """Number of answers from each version, by what differs between versions.
+
+    Args:
+        answers: `engine` (description, as JSON) and `model` (who says to have answered); rows without an answer are
+            left out.
+        names: names of the model that say nothing of its version.
+    """
+    by_kind: dict[str, Counter[str]] = {}
+    columns = answers[["engine", "model"]].astype(object)
+    for (engine, model), number in columns.value_counts(dropna=False).items():
+        for what, version in _told(engine, model, names):
+            by_kind.setdefault(what, Counter())[version] += number
+    return by_kind
+
+
+def _told(engine: object, model: object, names: Collection[str]) -> Iterator[tuple[str, str]]:
+    described: Mapping[str, Any] = json.loads(engine) if isinstance(engine, str) else {}
+    for key, what in TOLD.items():
+        # The version of the client over an endpoint says nothing of what is behind it.
+        if described.get(key) and not (key == "engine_version" and described.get("engine") == "openai"):
+            yield what, str(described[key])
+    if isinstance(model, str) and model not in names:
+        yield ANSWERED, model
+
+
+def listed(answers: pd.DataFrame, *, names: Collection[str] = ()) -> str:
+    """List of mixed versions, on one line: each with its number of answers; empty where nothing is mixed."""
+    return listed_counts(counts(answers, names=names))
+
+
+def listed_counts(counted: Mapping[str, Counter[str]]) -> str:
+    """The same of counts."""
+    mixed = {what: numbers for what, numbers in counted.items() if len(numbers) > 1}
+    return "; ".join(
+        f"{what} {', '.join(f'{version} ({number})' for version, number in sorted(numbers.items()))}"
+        for what, numbers in mixed.items()
+    )
+
+
+def check(answers: pd.DataFrame, *, names: Collection[str] = ()) -> None:
+    """Refuse answers of several versions under one judge, see `counts`.
+
+    Raises:
+        InputError: with what is mixed.
+    """
+    refuse(counts(answers, names=names))
+
+
+def refuse(counted: Mapping[str, Counter[str]]) -> None:
+    """Refuse counts of several versions under one judge, see `counts`.
+
+    Raises:
+        InputError: with what is mixed.
+    """
+    if mixed := listed_counts(counted):
+        raise InputError(
+            f"judge: the answers come from several versions: {mixed}; set accept_mixed: true to take them as one"
+            " judge's, or remove its folder in results/store to ask all again"
+        )

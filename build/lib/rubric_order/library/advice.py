@@ -1,0 +1,200 @@
+"""Advice on a further study, from the reads of one that exists."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from rubric_order.analyses.agreement.advice import estimate as advice
+from rubric_order.base.errors import InputError, nearest
+from rubric_order.base.readouts import READ, Readout
+from rubric_order.library import estimates, results
+from rubric_order.methods.advice import goals
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from rubric_order.library.results import Reads
+    from rubric_order.library.scales import Scale
+
+RESAMPLES = 400
+SHOWN = (
+    *("judge", "readout", "rank", "design", "reads_budget", "orderings", "repeats", "groups", "items", "calls", "cost"),
+    *("estimate", "ci_low", "ci_high", "value", "meets", "affordable", "config", "flag"),
+)
+HEADS = ("strategy", "groups", "items", "calls", "cost", "predicted", "r or mean", "beyond")
+NAMES = {Readout.HARD: "written scores", Readout.SOFT: "expected scores"}
+SIZES: Mapping[str, Any] = {"panel_height_in": 2.2}
+
+
+@dataclass(frozen=True, repr=False)
+class Advice:
+    """Options of a further study.
+
+    Attributes:
+        goal: what they are for.
+        table: one row an option, the best first: how items are read, numbers, calls, cost, and the predicted precision.
+        refused: judges and readouts without a prediction, with the reason.
+        statistics: the table of all estimates, see ``docs/statistics.md``.
+    """
+
+    goal: str
+    table: pd.DataFrame
+    refused: Mapping[str, str]
+    statistics: Mapping[str, pd.DataFrame]
+    _draw: Callable[[], Figure]
+
+    @property
+    def title(self) -> str:
+        """The goal in words."""
+        return f"{goals.GOALS[self.goal][0].upper()}{goals.GOALS[self.goal][1:]}"
+
+    @property
+    def notes(self) -> list[str]:
+        """Refusals with their reasons, and variances that came out below 0."""
+        notes = [f"{name}: {reason}." for name, reason in self.refused.items()]
+        flags = [flag for flag in self.table["flag"].unique() if flag]
+        return [*notes, *(f"Counted as 0, {flag}." for flag in flags)]
+
+    def lines(self, most: int = 10) -> dict[str, list[tuple[str, ...]]]:
+        """Options as people read them, under `HEADS`; so many of each judge and readout, by their names."""
+        lines: dict[str, list[tuple[str, ...]]] = {}
+        for row in self.table[self.table["rank"] <= most].to_dict("records"):
+            missed = [name for name, column in (("target", "meets"), ("budget", "affordable")) if row[column] == 0]
+            reads = "" if pd.isna(row["reads_budget"]) else f" {row['reads_budget']:.0f}"
+            precision = f"{row['estimate']:.3f} [{row['ci_low']:.3f}, {row['ci_high']:.3f}]"
+            sizes = (
+                f"{row['groups']:,.0f}",
+                f"{row['items']:.3g}",
+                f"{row['calls']:,.0f}",
+                _written(row["cost"], ",.2f"),
+            )
+            line = (f"{row['design']}{reads}", *sizes, precision, _written(row["value"], ".3f"), ", ".join(missed))
+            lines.setdefault(f"{row['judge']}, {NAMES[row['readout']]}", []).append(line)
+        return lines
+
+    def config(self, place: int = 0, *, study: str = "advised") -> str:
+        """Block of config of one option, in YAML, to be pasted.
+
+        Args:
+            place: row of `table`, from 0. study: id of the study.
+
+        Returns:
+            A block `studies`. Judge and dataset are named as in the reads; plain tables name none.
+        """
+        row = self.table.iloc[place]
+        budget = "" if pd.isna(row["reads_budget"]) else f"    budget: {row['reads_budget']:.0f}\n"
+        same = "as in the pilot" if row["like_pilot"] else "fewer than in the pilot: leave others out of the dataset"
+        return (
+            f"studies:\n  {study}:\n    datasets: [{row['dataset']}]\n    judges: [{row['judge']}]\n"
+            f"    scales: [{row['n']}]\n    strategies: [{row['design']}]\n{budget}"
+            f"    sample: {row['groups']:.0f} # groups of {row['items']:.3g} items, {same}; {row['calls']:,.0f} calls\n"
+        )
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Options as ``rubric-order advise --json`` prints them; null is what is not known."""
+        rows = self.table.to_dict("records")
+        return [{key: None if pd.isna(value) else value for key, value in row.items()} for row in rows]
+
+    def __repr__(self) -> str:
+        """The table as text."""
+        return self.table[[*SHOWN]].to_string(index=False, float_format="{:.3g}".format, na_rep="")
+
+    def _repr_html_(self) -> str:
+        """The table as a notebook shows it."""
+        return self.table[[*SHOWN]].to_html(index=False, float_format="{:.3g}".format, na_rep="")
+
+    def plot(self) -> Figure:
+        """Draw the precision by calls."""
+        return self._draw()
+
+
+def advise(
+    reads: Reads,
+    *,
+    goal: str,
+    target: float | None = None,
+    budget: float | None = None,
+    price: float | None = None,
+    readout: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    scale: Sequence[str] | str | Scale | None = None,
+) -> Advice:
+    """Options of a further study, with the precision that some reads predict for each.
+
+    Args:
+        reads: of a pilot: a table of reads, or a file of them; see `position_bias`. All items are read in the same
+            orderings, as by strategy balanced.
+        goal: ``r``, half-width of the interval of r with people; ``mean``, of the mean score, in points;
+            ``preference``, of what a position is worth, in log-odds; ``ranked``, share of pairs of items in the order
+            of their means over all orderings; ``equivalent``, share of studies of a judge without bias whose card says
+            so; ``bias`` and ``shift``, the smallest worth of a position (log-odds) and shift by the usual ordering
+            (points) that 80% of studies find.
+        target: value that is to be reached.
+        budget: most calls, or most money where there is a price.
+        price: of one call.
+        readout: ``hard``, of written scores, or ``soft``, of expected ones; by default all that there are. Goals of
+            cards (the last three) take what a card takes.
+        columns, scale: see `position_bias`.
+
+    Returns:
+        The options, cheapest first. Without a target each takes what the budget pays for, the most precise first.
+
+    Raises:
+        InputError: an argument is not as described, the reads are not as described, or they cannot tell.
+
+    Examples:
+        >>> advice = ro.advise(rated, goal="r", target=0.1)
+        >>> advice.table[["design", "groups", "calls"]].iloc[-1].tolist()
+        ['balanced', 50.0, 500.0]
+    """
+    if goal not in goals.GOALS:
+        raise InputError(
+            f"goal: expected one of {', '.join(goals.GOALS)}, found {goal!r:.60}{nearest(goal, goals.GOALS)}"
+        )
+    for name, value in (("target", target), ("budget", budget), ("price", price)):
+        if value is not None and not 0 < value < math.inf:
+            raise InputError(f"{name}: expected a number above 0, found {value:g}")
+    if goal in goals.RISING and target is not None and not target < 1:
+        raise InputError(f"target: {goal} is a share; expected a number below 1, found {target:g}")
+    if readout is not None and readout not in set(READ):
+        raise InputError(f"readout: expected 'hard' or 'soft', found {readout!r:.60}")
+    where: object = reads if isinstance(reads, str | Path) else "reads"
+    scores = estimates.scores_of(reads, columns=columns, scale=scale)
+    rows = advice.estimate(
+        scores,
+        goal=goal,
+        target=target,
+        budget=budget,
+        call_prices=dict.fromkeys(scores["judge"].unique(), price),
+        points=estimates.POINTS,
+        log_odds=estimates.LOG_ODDS,
+        margin=estimates.SPREAD,
+        confidence=estimates.CONFIDENCE,
+        resamples=RESAMPLES,
+        seed=estimates.SEED,
+    )
+    if readout is not None and goal not in goals.OF_CARDS:
+        rows = rows[rows["readout"] == readout]
+        if rows.empty:
+            raise InputError(f"{where}: no scores by readout {readout!r}; expected probabilities p_1 to p_n")
+    refused = rows[rows["kind"] == advice.REFUSED]
+    reasons = {f"{row['judge']}, {row['readout']}": row["flag"] for row in refused.to_dict("records")}
+    chosen = rows[rows["kind"] == advice.OPTION].reset_index(drop=True)
+    if chosen.empty:
+        name, reason = next(iter(reasons.items()), ("", "no reads"))
+        raise InputError(f"{where}: {name}: {goal} cannot be predicted: {reason}")
+    first = chosen["readout"].iloc[0]
+    statistics = {"advice": rows}
+    return Advice(
+        goal, chosen, reasons, statistics, lambda: results.drawn("advice", statistics, readout=first, **SIZES)
+    )
+
+
+def _written(value: float, form: str) -> str:
+    return "" if pd.isna(value) else f"{value:{form}}"

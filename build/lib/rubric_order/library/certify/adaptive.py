@@ -1,0 +1,231 @@
+"""Asking in rounds: each text is read until its score is known well enough, and no further.
+
+Some groups of texts, the probe groups, are read in all orderings: the card is made from them, and a rule is learnt on
+them (`methods.adaptive.boundary`). Every other text gets its next ordering, in a random order of its own, as long as it
+is not stopped. What is asked next follows from answers alone, so a run that was killed goes on where it was, and a
+replay of complete answers stops the same texts after the same reads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import randomness
+from rubric_order.base.errors import InputError
+from rubric_order.library.estimates import SEED
+from rubric_order.methods.adaptive import boundary, sequences, stopping
+from rubric_order.methods.adaptive.boundary import Boundary, Goal, Scale
+
+LEVEL = 0.95
+DRAWS = 8
+FEWEST = math.ceil(1 / (1 - LEVEL) - 1e-9) - 1  # with fewer groups, nothing can be claimed at the level
+UNSCORED = "unscored"  # in the place of why an item was stopped: it was read to its end, and has a read without a score
+
+Ask = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Settings of asking in rounds.
+
+    Attributes:
+        target: width in points at which the interval of a text's score is narrow enough.
+        probe_groups: groups that are read completely; 0 to stop by confidence sequences, which need none.
+        places: stop also where the place of a text among the candidates of its group is settled.
+    """
+
+    target: float
+    probe_groups: int = 40
+    places: bool = False
+
+    def check(self) -> None:
+        """Refuse what no rule can follow.
+
+        Raises:
+            InputError: with what was found and what was expected.
+        """
+        if not 0 < self.target < math.inf:
+            raise InputError(f"--target-width: expected points above 0, found {self.target:g}")
+        if 0 < self.probe_groups < FEWEST:
+            raise InputError(
+                f"--probe-groups: {self.probe_groups} are too few to learn a rule of {LEVEL:.0%} from; expected"
+                f" {FEWEST} or more, or 0 for confidence sequences"
+            )
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts with their planned reads.
+
+    Attributes:
+        reads: of strategy ``balanced``, a row a read, N of each text, text by text in the order of their reads.
+        scale: of the scores.
+        group, cell: number of each text's group, and of its group and criterion, shape (m,).
+        order: see `stopping.orders`, shape (m, N).
+    """
+
+    reads: pd.DataFrame
+    scale: Scale
+    group: np.ndarray
+    cell: np.ndarray
+    order: np.ndarray
+
+    @property
+    def firsts(self) -> pd.DataFrame:
+        """One row a text."""
+        return self.reads.iloc[:: self.scale.size]
+
+    def only(self, rows: np.ndarray) -> Texts:
+        """Some of the texts, with groups and cells numbered anew."""
+        reads = self.reads[np.repeat(rows, self.scale.size)]
+        group, cell = (np.unique(number[rows], return_inverse=True)[1] for number in (self.group, self.cell))
+        return Texts(reads, self.scale, group, cell, self.order[rows])
+
+    def next(self, rows: np.ndarray, read: int) -> pd.DataFrame:
+        """The reads that some texts, by number, get in a round, from 0."""
+        return self.reads.iloc[rows * self.scale.size + self.order[rows, read]]
+
+
+def laid_out(plan: pd.DataFrame, strategy: str) -> Texts:
+    """Texts of a plan with their reads.
+
+    Args:
+        plan: see `contracts.reads.PLAN`; of one dataset, scale and profile.
+        strategy: whose reads are taken.
+
+    Raises:
+        InputError: reads of a text share a request, so that there is nothing to spare.
+    """
+    reads = plan[plan["strategy"] == strategy].sort_values(["unit_id", "read_index"], kind="stable")
+    firsts = reads.drop_duplicates("unit_id")
+    size, n = len(reads) // len(firsts), int(reads["n"].iloc[0])
+    if reads["request_id"].duplicated().any():
+        raise InputError(
+            "--adaptive: reads of a text share a request, as where all orderings are asked at once or a scale has two"
+            " levels; expected a request a read"
+        )
+    group, cell = (firsts.groupby(keys).ngroup().to_numpy() for keys in (["group_id"], ["group_id", "criterion"]))
+    keys = [(dataset, unit, n) for dataset, unit in zip(firsts["dataset"], firsts["unit_id"], strict=True)]
+    return Texts(reads, Scale(size, 1, n), group, cell, stopping.orders(SEED, keys, size))
+
+
+def probes(texts: Texts, count: int) -> np.ndarray:
+    """Texts of the groups that are read completely, shape (m,), bool; drawn, so that they are like the others."""
+    ids = texts.firsts["group_id"].to_numpy()
+    drawn = sorted(set(ids))
+    rng = randomness.generator(SEED, "probe groups", str(texts.firsts["dataset"].iloc[0]))
+    chosen = [drawn[place] for place in rng.permutation(len(drawn))[:count]]
+    return np.isin(ids, chosen)
+
+
+def learnt(texts: Texts, scores: np.ndarray, setting: Adaptive) -> Boundary:
+    """Rule from texts that were read completely; those with a read without a score teach nothing.
+
+    Args:
+        scores: by ordering, shape (m, N).
+    """
+    complete = ~np.isnan(scores).any(axis=1)
+    goal = Goal(setting.target, setting.places, 1 - LEVEL)
+    if not complete.any():
+        nothing = np.zeros(texts.scale.size)
+        return Boundary(nothing, boundary.Spread(0.0, boundary.MOST_PRIOR), np.inf, 0)
+    kept = texts.only(complete)
+    rng = randomness.generator(SEED, "adaptive rule", str(texts.firsts["dataset"].iloc[0]))
+    return boundary.learn(scores[complete], kept.group, kept.cell, kept.scale, goal, draws=DRAWS, rng=rng)
+
+
+def in_rounds(texts: Texts, rule: Boundary | None, setting: Adaptive, ask: Ask) -> pd.DataFrame:
+    """Read texts in rounds until each is stopped.
+
+    Args:
+        texts: those that no rule was learnt on.
+        rule: that was learnt; None for confidence sequences.
+        ask: answers reads: takes some of `Texts.reads`, and returns their scores in column ``score``, in their order.
+
+    Returns:
+        See `described`.
+    """
+    size, m = texts.scale.size, len(texts.group)
+    values, going = np.full((m, size), np.nan), np.arange(m)
+    claimed = None
+    for read in range(size):
+        if not len(going):
+            break
+        asked = ask(texts.next(going, read))
+        values[going, read] = asked["score"].to_numpy(dtype=float, na_value=np.nan)
+        claimed = claims(texts, values[:, : read + 1], rule, setting)
+        going = np.flatnonzero(claimed.stops.reason == stopping.READING)
+    if claimed is None:
+        nothing = np.empty(0)
+        claimed = boundary.Claims(stopping.Stops(nothing.astype(int), nothing.astype(int)), nothing, nothing, nothing)
+    return described(texts, values, claimed)
+
+
+def claims(texts: Texts, values: np.ndarray, rule: Boundary | None, setting: Adaptive) -> boundary.Claims:
+    """State of each text after some rounds.
+
+    Args:
+        values: scores in the order of the reads, shape (m, t); those after a text was stopped do not matter.
+        rule: see `in_rounds`.
+    """
+    groups, scale, alpha = stopping.grouped(texts.cell), texts.scale, 1 - LEVEL
+    if rule is not None:
+        offsets = rule.offsets[texts.order[:, : values.shape[1]]]
+        walk = boundary.paths(values, offsets, rule.spread, scale)
+        return boundary.claims(walk, rule.factor, Goal(setting.target, setting.places, alpha), scale, groups)
+    options = {**scale._asdict(), "whole": True}
+    ends = sequences.intervals(values, alpha=alpha, **options)
+    shared = alpha / np.bincount(texts.cell)[texts.cell]
+    places = sequences.intervals(values, alpha=shared, **options) if setting.places else None
+    stops = stopping.stop(ends[..., 1] - ends[..., 0], scale.size, setting.target, groups, places=places)
+    means = np.cumsum(values, axis=1) / np.arange(1, values.shape[1] + 1)
+    return boundary.Claims(stops, stops.taken(means), *stops.taken(ends).T)
+
+
+def described(texts: Texts, values: np.ndarray, claimed: boundary.Claims) -> pd.DataFrame:
+    """One row a text: what is known of it, after how many reads, and why no more were asked.
+
+    Returns:
+        `item_id`, `group_id`, `candidate`, `criterion`, `score`, `low`, `high`, `reads`, of `orderings`, and
+        `stopped_by`: ``width``, ``place``, ``all`` (read to the end, `score` is certain), or ``unscored``, where a read
+        has no score: all was read, `score` is the mean of the others, and there is no interval. In `spared` stand the
+        reads that were not asked; they are no failures.
+    """
+    firsts, size = texts.firsts, texts.scale.size
+    reads, reason = claimed.stops
+    with np.errstate(invalid="ignore"):
+        scored = (~np.isnan(values)).sum(axis=1)
+        means = np.nansum(values, axis=1) / scored
+    unscored = scored < reads
+    words = np.array(stopping.REASONS, dtype=object)[reason]
+    ends = (np.where(unscored, np.nan, np.round(end, 9)) for end in (claimed.low, claimed.high))
+    columns = dict(zip(("low", "high"), ends, strict=True))
+    return pd.DataFrame(
+        {
+            "item_id": firsts["unit_id"].to_numpy(),
+            **{name: firsts[name].to_numpy() for name in ("group_id", "candidate", "criterion")},
+            "score": np.round(np.where(unscored, means, claimed.estimate), 9),
+            **columns,
+            "reads": reads,
+            "orderings": size,
+            "spared": size - reads,
+            "stopped_by": np.where(unscored, UNSCORED, words),
+        }
+    )
+
+
+def complete(texts: Texts, scores: np.ndarray) -> pd.DataFrame:
+    """Texts that were read completely, as `described`.
+
+    Args:
+        scores: by ordering, shape (m, N).
+    """
+    m, size = scores.shape
+    stops = stopping.Stops(np.full(m, size), np.full(m, stopping.ALL))
+    mean = scores.mean(axis=1)
+    return described(texts, scores, boundary.Claims(stops, mean, mean, mean))

@@ -1,0 +1,106 @@
+"""Texts and rubrics of a study: a table of the user's, or the sample that the package brings."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from rubric_order import datasets
+from rubric_order.base import files, gold
+from rubric_order.base.errors import InputError
+from rubric_order.datasets.custom import FORMATS
+
+SAMPLE, OWN = "sample", "items"  # ids of datasets
+SAMPLE_NOTE = (
+    "Nobody rated the sample: in the place of human scores stand intended levels, which the texts were written for."
+)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The items of a study.
+
+    Attributes:
+        dataset: its id.
+        adapter: its adapter.
+        sources: the user's files, or the package's, by the name that the adapter gives them.
+        tables: items, rubrics and pairs, all groups of them or the first ones.
+        limit: number of groups that are kept; None for all.
+    """
+
+    dataset: str
+    adapter: str
+    sources: dict[str, Path]
+    tables: datasets.Tables
+    limit: int | None
+
+    @property
+    def n(self) -> int:
+        """Number of score levels.
+
+        Raises:
+            InputError: the rubrics have several.
+        """
+        counts = sorted({len(levels) for levels in self.tables.rubrics["levels"]})
+        if len(counts) > 1:
+            shown = ", ".join(map(str, counts))
+            raise InputError(f"{self.named}: rubrics with {shown} levels; expected one number of levels in a study")
+        return counts[0]
+
+    @property
+    def named(self) -> str:
+        """The files, for messages."""
+        return ", ".join(map(str, self.sources.values()))
+
+    def copied_as(self) -> dict[str, str]:
+        """Name in the study's folder of each file."""
+        return {name: f"{name}{path.suffix.lower()}" for name, path in self.sources.items()}
+
+    def copy_to(self, folder: Path) -> None:
+        """Copy the files into the folder of a study."""
+        for name, copied in self.copied_as().items():
+            source, target = self.sources[name], folder / copied
+            if target.exists() and source.samefile(target):
+                continue
+            with files.atomic(target) as temporary:
+                shutil.copyfile(source, temporary)
+
+    def block(self) -> dict[str, Any]:
+        """The block of config, with paths in the study's folder."""
+        paths = {name: {"path": copied} for name, copied in self.copied_as().items()}
+        label = "Sample of rubric-order" if self.dataset == SAMPLE else self.sources["items"].stem
+        made: dict[str, Any] = {"adapter": self.adapter, "label": label, "files": paths}
+        made |= {} if self.limit is None else {"limit": self.limit}
+        made |= {"gold": gold.INTENDED} if self.dataset == SAMPLE else {}
+        return made | ({} if self.n == 5 else {"human_scale": [1, self.n]})
+
+
+def read(items: Path | None, rubric: Path | None, *, groups: int | None = None) -> Inputs:
+    """The items of a study, checked.
+
+    Args:
+        items: table of the user's, see ``docs/custom_data.md``; None for the sample.
+        rubric: YAML file with the rubric, where the table does not bring it.
+        groups: keep the first so many groups; None for all.
+
+    Raises:
+        InputError: a file cannot be read, or an item, rubric or level is not as described.
+    """
+    if items is None:
+        if rubric is not None:
+            raise InputError("--rubric: it is for texts of your own; expected --items FILE with it")
+        sample = Path(str(resources.files("rubric_order.datasets"))) / "sample/tasks.yaml"
+        return _read(SAMPLE, "demo", {"tasks": sample}, groups)
+    if items.suffix.lower() not in FORMATS:
+        raise InputError(f"{items}: expected a file that ends in {', '.join(FORMATS)}")
+    return _read(OWN, "custom", {"items": items} | ({} if rubric is None else {"rubrics": rubric}), groups)
+
+
+def _read(dataset: str, adapter: str, sources: dict[str, Path], groups: int | None) -> Inputs:
+    entries = datasets.read(adapter, sources, {}, dataset=dataset)
+    inputs = Inputs(dataset, adapter, sources, datasets.prepare(dataset, entries, limit=groups), groups)
+    _ = inputs.n  # refuses several scales
+    return inputs

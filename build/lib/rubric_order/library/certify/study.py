@@ -1,0 +1,474 @@
+"""A study of one judge in a folder: planned, asked, scored and estimated as the workflow does it, without Snakemake.
+
+The folder holds the study as a config, ``certify.yaml``, and the judge's response store where the workflow has it, so
+that Snakemake runs the same study there and asks nothing again. Tables of the stages are in ``data``, by the names that
+they have in the workflow under ``results``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib
+import importlib.util
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import yaml
+
+from rubric_order import probes, registry, tables
+from rubric_order.base import files, locks
+from rubric_order.base.errors import InputError
+from rubric_order.base.labels import Labels, in_order
+from rubric_order.base.readouts import READ, Readout
+from rubric_order.cards import summary
+from rubric_order.cards.card import Card
+from rubric_order.contracts import inputs as contract_inputs
+from rubric_order.contracts.estimates import ESTIMATES
+from rubric_order.contracts.items import ITEMS, PAIRS, RUBRICS
+from rubric_order.contracts.reads import PLAN, REQUESTS
+from rubric_order.contracts.scores import SCORES
+from rubric_order.figures import drawing, output
+from rubric_order.judging import answers, costs, jobs, pilot, shard
+from rubric_order.judging.engines import Resources
+from rubric_order.judging.progress import progress
+from rubric_order.judging.store import Store
+from rubric_order.library import prompts
+from rubric_order.library.certify import adaptive
+from rubric_order.library.certify.adaptive import Adaptive
+from rubric_order.library.certify.inputs import SAMPLE, SAMPLE_NOTE, Inputs
+from rubric_order.library.certify.judges import judge_id
+from rubric_order.library.study import as_reads
+from rubric_order.planning import requests as planned
+from rubric_order.planning.reads import Design, plan_reads
+from rubric_order.prompts import frames
+from rubric_order.run.core import Run
+from rubric_order.run.pages import CARDS, Pages
+from rubric_order.run.results import Shown, Statistics, labels_of
+from rubric_order.run.stages import Planning, Scores
+from rubric_order.scoring import usage
+from rubric_order.scoring.scores import RESPONSES, read_requested, score_reads
+from rubric_order.settings import reading
+from rubric_order.settings.base import plain
+from rubric_order.settings.judges import Addressed, Judge
+from rubric_order.tables import rendering
+
+STUDY = "certify"
+CONFIG, PAGE, SUMMARY, READS = "certify.yaml", "card.html", "summary.json", "reads.csv"
+ADAPTIVE = "adaptive.csv"
+STRATEGIES = ["balanced", "single"]  # all positions equally often, and the usual ordering, which is one of these
+STATISTICS = "results/statistics/"
+KINDS: tuple[registry.Kind, ...] = ("tables", "figures")
+STYLE = Path(output.__file__).with_name("rubric_order.mplstyle")
+CLIENT = "openai"  # the package that asks endpoints, of an extra
+HEADER = """\
+# The study of `rubric-order certify`. In a clone of rubric-order, Snakemake runs it too, and asks nothing again:
+#   snakemake all results/summary.html --cores all --directory {folder} --configfile {folder}/certify.yaml
+"""
+NOT_ALL_ASKED = "# Texts were read until they were known well enough: Snakemake would ask the reads that were spared.\n"
+
+
+@dataclass(frozen=True)
+class Certification:
+    """A study of one judge.
+
+    Attributes:
+        folder: what it writes goes there.
+        run: its config, complete and checked.
+        inputs: its items.
+    """
+
+    folder: Path
+    run: Run
+    inputs: Inputs
+
+    @property
+    def name(self) -> str:
+        """Id of the judge."""
+        (name,) = self.run.used_judges
+        return name
+
+    @property
+    def judge(self) -> Judge:
+        """The judge."""
+        return self.run.config.judges[self.name]
+
+    @property
+    def store(self) -> Store:
+        """The judge's response store."""
+        return Store(self.folder / "results/store" / self.name)
+
+    def _path(self, of_workflow: str) -> Path:
+        """Path of a file that the workflow has under ``results``."""
+        return self.folder / "data" / Path(of_workflow).relative_to("results")
+
+    @property
+    def _plan(self) -> Path:
+        return self._path(f"results/plan/{STUDY}/{self.inputs.dataset}/{self.name}.parquet")
+
+    @property
+    def _requests(self) -> Path:
+        return self._path(f"results/requests/{STUDY}/{self.name}.parquet")
+
+    @property
+    def _responses(self) -> Path:
+        return self._path(f"results/responses/{self.name}/1.parquet")
+
+    @property
+    def _scores(self) -> Path:
+        return self._path(f"results/scores/{STUDY}/{self.inputs.dataset}/{self.name}.parquet")
+
+    @property
+    def _probe(self) -> str:
+        return self.run.config.studies[STUDY].probe
+
+    def plan(self) -> int:
+        """Write the reads of the study and its distinct requests, and return the number of requests.
+
+        Raises:
+            InputError: an item or the template cannot be used.
+        """
+        study, dataset = self.run.config.studies[STUDY], self.inputs.dataset
+        paths = [self._path(f"results/{kind}/{dataset}.parquet") for kind in ("items", "rubrics", "pairs")]
+        given = self.inputs.tables
+        for contract, table, path in zip(
+            (ITEMS, RUBRICS, PAIRS), (given.items, given.rubrics, given.pairs), paths, strict=True
+        ):
+            contract.write(table, path, dataset=dataset)
+        texts = ITEMS.read(paths[0]), RUBRICS.read(paths[1]), PAIRS.read(paths[2])
+        template = frames.load_template(self._template())
+        design = Design(**Planning(self.run).design_of(study))
+        reads = plan_reads(
+            *texts,
+            study=STUDY,
+            judge_id=self.name,
+            judge=self.judge,
+            template=template,
+            design=design,
+            probe=self._probe,
+        )
+        PLAN.write(reads, self._plan, study=STUDY, judge=self.name, probe=self._probe)
+        greedy = self.judge.greedy_profiles(reads["profile"].unique())
+        distinct = planned.distinct_requests(PLAN.read(self._plan), owned_elsewhere=(), greedy=greedy)
+        units = planned.units_asked(distinct, *texts, template, probe=self._probe)
+        rendered = REQUESTS.table(planned.render_requests(distinct, units))
+        REQUESTS.write(files.in_row_groups(rendered), self._requests)
+        return len(distinct)
+
+    def _template(self) -> Path:
+        """The judge's own template, or that of the study's probe for it."""
+        if isinstance(self.judge.template, str):
+            return Path(self.judge.template)
+        if self.judge.template is not None:
+            path = self._path(f"results/prompts/{self.name}.json")
+            files.write_text(json.dumps(plain(self.judge.template)), path)
+            return path
+        probe = probes.load(self._probe)
+        return prompts.TEMPLATES / f"{probe.template(self.judge, self.run.config.studies[STUDY].prompt)}.jinja"
+
+    def cost(self) -> pd.Series:
+        """Cost of what the store does not answer yet, see `costs.judge_costs`."""
+        reads = {STUDY: len(PLAN.read(self._plan, columns=["request_id"]))}
+        return costs.judge_costs(self.judge, {STUDY: self._requests}, reads, self.store, encode=None).iloc[0]
+
+    def pilot(self, watch: shard.Watch = progress) -> int:
+        """Ask a sample of the requests, see `pilot.sample`, and return their number.
+
+        Raises:
+            InputError: see `shard.judge`.
+        """
+        asked, _ = pilot.sample([self._requests], [self._probe])
+        self._ask(asked, watch)
+        return len(asked)
+
+    def ask(self, watch: shard.Watch = progress) -> None:
+        """Ask what the store does not answer, and write all responses and their scores.
+
+        Raises:
+            InputError: see `shard.judge`; or the answers come from several versions of the judge.
+        """
+        asked, studies = planned.read_studies([self._requests], [self._probe], 1, 1)
+        self._keep(self._ask(asked, watch), studies, PLAN.read(self._plan))
+
+    def ask_in_rounds(self, setting: Adaptive, watch: shard.Watch = progress) -> pd.DataFrame:
+        """Ask until each text is known well enough, and write what is known of it.
+
+        The probe groups are asked first, completely. Responses, scores and reads that are written are theirs alone:
+        when the others stopped depends on their answers, so that their reads are no sample to estimate a bias from.
+
+        Args:
+            setting: when to stop.
+
+        Returns:
+            All texts, see `adaptive.described`, with column ``probe``; also in the file `ADAPTIVE`.
+
+        Raises:
+            InputError: see `ask`; or reads of a text share a request.
+        """
+        plan = PLAN.read(self._plan)
+        texts = adaptive.laid_out(plan, STRATEGIES[0])
+        requests, studies = planned.read_studies([self._requests], [self._probe], 1, 1)
+        settings = Scores(self.run).answer_settings(self.judge)
+
+        def asked(reads: pd.DataFrame) -> pd.DataFrame:
+            return requests[requests["request_id"].isin(reads["request_id"])]
+
+        def scored(reads: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+            return score_reads(reads, responses, probe=self._probe, **settings)
+
+        chosen = adaptive.probes(texts, setting.probe_groups)
+        parts, rule = [], None
+        with self._asking(watch) as ask:
+            if chosen.any():
+                of_probes = texts.only(chosen)
+                reads = plan[plan["unit_id"].isin(of_probes.firsts["unit_id"])]
+                responses = ask(asked(reads))
+                self._keep(responses, [studies[place] for place in asked(reads).index], reads)
+                scores = scored(of_probes.reads, responses)["score"].to_numpy(dtype=float, na_value=np.nan)
+                scores = scores.reshape(-1, texts.scale.size)
+                rule = adaptive.learnt(of_probes, scores, setting)
+                parts.append(adaptive.complete(of_probes, scores).assign(probe=True))
+            if not chosen.all():
+                others = texts.only(~chosen)
+                table = adaptive.in_rounds(others, rule, setting, lambda reads: scored(reads, ask(asked(reads))))
+                parts.append(table.assign(probe=False))
+        table = pd.concat(parts, ignore_index=True).sort_values("item_id", ignore_index=True)
+        with files.atomic(self.folder / ADAPTIVE) as temporary:
+            table.to_csv(temporary, index=False)
+        return table
+
+    def _keep(self, responses: pd.DataFrame, studies: list[str], reads: pd.DataFrame) -> None:
+        """Write responses, and the scores of the reads that they answer.
+
+        Args:
+            studies: the study of each response.
+        """
+        judge = self.judge
+        answers.write(responses, self._responses, studies=studies, judge=judge, names=judge.accepted_names)
+        answered = read_requested([self._responses], reads["request_id"], [*RESPONSES, *usage.TOKENS])
+        tokens = {usage.METADATA: usage.tokens(reads, answered)}
+        answered = answered.drop(columns=[*usage.TOKENS], errors="ignore")
+        settings = Scores(self.run).answer_settings(judge)
+        scores = score_reads(reads, answered, probe=self._probe, **settings)
+        SCORES.write(scores, self._scores, **tokens)
+        plain = as_reads(scores[scores["strategy"] == STRATEGIES[0]], answered, self.inputs.n)
+        plain["ordering"] = [" ".join(map(str, ordering)) for ordering in plain["ordering"]]
+        with files.atomic(self.folder / READS) as temporary:
+            plain.to_csv(temporary, index=False)
+
+    def _ask(self, requests: pd.DataFrame, watch: shard.Watch) -> pd.DataFrame:
+        """Responses to some requests."""
+        files.remove_leftovers(self.store.folder)
+        with locks.only_writer(self.folder / "certify"):
+            return jobs.respond(requests, self.judge, self.store, Resources(), second_requests=True, watch=watch)
+
+    @contextlib.contextmanager
+    def _asking(self, watch: shard.Watch) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
+        """Function that responds to requests, several times over one engine."""
+        files.remove_leftovers(self.store.folder)
+        with (
+            locks.only_writer(self.folder / "certify"),
+            jobs.in_rounds(self.judge, self.store, Resources(), second_requests=True, watch=watch) as ask,
+        ):
+            yield ask
+
+    def written(self) -> list[str]:
+        """Names of the files in the folder that people read."""
+        return [name for name in (PAGE, SUMMARY, READS, ADAPTIVE, CONFIG) if (self.folder / name).exists()]
+
+    def statistics(self, names: Iterable[str] = CARDS) -> dict[str, pd.DataFrame]:
+        """Estimates by statistic, of which each is made once; by default those that cards are made from."""
+        labels, made = Labels(**labels_of(self.run)), dict[str, Path]()
+        return {name: in_order(ESTIMATES.read(self._estimated(name, made)), labels) for name in names}
+
+    def _estimated(self, name: str, made: dict[str, Path]) -> Path:
+        """File of one statistic, which is made after those that it reads.
+
+        Args:
+            name: its name.
+            made: those that are made; it joins them.
+        """
+        if name in made:
+            return made[name]
+        stages = Statistics(self.run)
+        module = importlib.import_module(registry.module("statistics", name))
+
+        def there(path: str) -> Path:
+            return self._estimated(Path(path).stem, made) if path.startswith(STATISTICS) else self._path(path)
+
+        paths = {argument: [*map(there, listed)] for argument, listed in stages.inputs(name).items()}
+        read = contract_inputs.read(module.COLUMNS, paths)
+        settings = stages.arguments(name)
+        output = self._path(f"results/statistics/{name}.parquet")
+        ESTIMATES.write(module.estimate(**read, **settings), output, **settings)
+        made[name] = output
+        return output
+
+    def cards(self) -> list[Card]:
+        """The bias card of the judge, as ``summary.json`` and as a page too."""
+        shown = {kind: Shown(self.run, kind) for kind in KINDS}
+        behind = {name for kind in KINDS for name in shown[kind].statistics}
+        statistics = self.statistics(dict.fromkeys([*CARDS, *sorted(behind)]))
+        prices = self.judge.capabilities.prices
+        key = {"study": STUDY, "judge": self.name, "dataset": self.inputs.dataset}
+        parts = files.read_metadata(self._scores).get(usage.METADATA, [])
+        costs = usage.costs(parts, None if prices is None else prices.block(), key)
+        cards = summary.made({name: statistics[name] for name in CARDS}, costs=costs)
+        facts = Pages(self.run).run_facts()
+        # No path of this machine is sent with the page.
+        facts["datasets"][self.inputs.dataset]["files"] = self.inputs.block()["files"]
+        if isinstance(self.judge.template, str):
+            facts["judges"][self.name]["template"] = Path(self.judge.template).name
+        content = summary.content(cards, facts)
+        data = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        files.write_text(data, self.folder / SUMMARY)
+        labels, notes = Labels(**labels_of(self.run)), self.notes
+        page = summary.page(
+            [dataclasses.replace(card, notes=(*card.notes, *notes)) for card in cards],
+            content,
+            tables=[self._table(shown["tables"], name, statistics, labels) for name in self.run.config.tables],
+            figures=[self._figure(shown["figures"], name, statistics, labels) for name in self.run.config.figures],
+            labels=labels,
+            reads={},
+            table_folder="data/tables",
+        )
+        files.write_text(page, self.folder / PAGE)
+        return cards
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about the texts that a reader of the card should know."""
+        return [SAMPLE_NOTE] if self.inputs.dataset == SAMPLE else []
+
+    def _table(self, shown: Shown, name: str, statistics: Mapping[str, pd.DataFrame], labels: Labels) -> summary.Shown:
+        """A table, written as the workflow writes it."""
+        module = importlib.import_module(registry.module("tables", name))
+        wanted = {statistic: statistics[statistic] for statistic in shown.statistics_of(name)}
+        rows, printed = rendering.rendered(module.TABLE, wanted, shown.arguments(name), labels)
+        stem, caption = self._path(f"results/tables/{name}"), shown.caption_of(name)
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        tables.write(rows, printed, stem, caption)
+        return summary.Shown(shown.title_of(name), caption, stem.with_suffix(".html"))
+
+    def _figure(self, shown: Shown, name: str, statistics: Mapping[str, pd.DataFrame], labels: Labels) -> summary.Shown:
+        """A figure, drawn as the workflow draws it."""
+        module = importlib.import_module(registry.module("figures", name))
+        wanted = {statistic: statistics[statistic] for statistic in shown.statistics_of(name)}
+        path = self._path(f"results/figures/{name}.svg")
+        with plt.rc_context():
+            figure = drawing.drawn(module, wanted, shown.arguments(name), labels, style=STYLE)
+            output.save(figure, [path])
+        plt.close(figure)
+        return summary.Shown(shown.title_of(name), shown.caption_of(name), path)
+
+
+def prepare(folder: Path, block: Mapping[str, Any], inputs: Inputs, *, in_rounds: bool = False) -> Certification:
+    """Write a study into a folder: its config and its files. A study that is there already goes on.
+
+    Args:
+        folder: made where it is missing.
+        block: of config, of the judge, see `judges.block`.
+        inputs: the items.
+        in_rounds: the study will not ask all of its reads, which its config then says.
+
+    Raises:
+        InputError: a setting cannot be used, or the folder has the study of another judge.
+    """
+    name = judge_id(str(block.get("label", "")))
+    written_alone = block["engine"] != "decisions" and block.get("answer_format", "feedback") == "feedback"
+    readouts = [str(readout) for readout in ([Readout.HARD] if written_alone else READ)]
+    scale = {"study": STUDY, "n": inputs.n}
+    balanced = scale | {"strategy": STRATEGIES[0]}
+    selection = balanced | {"readouts": readouts}
+    written: dict[str, Any] = {
+        "datasets": {inputs.dataset: inputs.block()},
+        "judges": {name: dict(block)},
+        "studies": {
+            STUDY: {
+                "datasets": [inputs.dataset],
+                "judges": [name],
+                "scales": [inputs.n],
+                "strategies": STRATEGIES,
+            }
+        },
+        "figures": {"position_selection": selection, "score_effects": balanced},
+        "tables": {
+            "position_selection": {**scale},
+            "human_agreement": {**scale},
+            "score_effects": {"study": STUDY},
+            "parse_failures": {"study": STUDY},
+        },
+    }
+    run = Run.load(_with_paths_in(folder, written), folder, dry=True)
+    _check_folder(folder, name, run.config.judges[name], inputs.dataset)
+    _check_engine(run.config.judges[name])
+    folder.mkdir(parents=True, exist_ok=True)
+    text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=120)
+    files.write_text(
+        HEADER.format(folder=folder) + NOT_ALL_ASKED * in_rounds + text, folder / CONFIG
+    )  # first: by it the folder is known
+    inputs.copy_to(folder)
+    return Certification(folder, run, inputs)
+
+
+def _with_paths_in(folder: Path, written: Mapping[str, Any]) -> dict[str, Any]:
+    """A config whose datasets have their files in a folder, wherever this process runs."""
+    blocks = {
+        name: block
+        | {"files": {key: {"path": str((folder / file["path"]).absolute())} for key, file in block["files"].items()}}
+        for name, block in written["datasets"].items()
+    }
+    return {**written, "datasets": blocks}
+
+
+def _check_engine(judge: Judge) -> None:
+    """Refuse a judge that this process cannot ask.
+
+    Raises:
+        InputError: its model is loaded by a job, its answers are recorded, or a package is missing.
+    """
+    if judge.LOADED or not judge.ASKED:
+        expected = "expected an endpoint, a decision model or a function; others take a clone and a config (make run)"
+        raise InputError(f"engine {judge.engine!r}: {expected}")
+    if isinstance(judge, Addressed) and importlib.util.find_spec(CLIENT) is None:
+        raise InputError(f"package {CLIENT!r} is missing; expected pip install 'rubric-order[endpoint]'")
+
+
+def _check_folder(folder: Path, name: str, judge: Judge, dataset: str) -> None:
+    """Refuse a folder that has another study: of another judge, or of own texts in the place of the sample.
+
+    Raises:
+        InputError: with what differs.
+    """
+    path = folder / CONFIG
+    if not path.exists():
+        if folder.is_dir() and any(folder.iterdir()):
+            raise InputError(f"{folder}: expected a new folder, or one of an earlier certify; found other files")
+        return
+    config = reading.read(path)
+    (other, there), (texts, _) = (_only(config.get(key), key, path) for key in ("judges", "datasets"))
+    values: list[tuple[str, Any, Any]] = [("judge", other, name), ("texts", texts, dataset)]
+    values += [(key, there.get(key), getattr(judge, key, None)) for key in ("engine", "model", "function")]
+    for key, before, now in values:
+        if before is not None and before != now:
+            raise InputError(
+                f"{folder}: it has another study ({key} {before!r:.60}, not {now!r:.60}); expected another --folder"
+            )
+
+
+def _only(blocks: object, key: str, path: Path) -> tuple[str, Mapping[str, Any]]:
+    """Id and settings of the one judge, or dataset, of a config.
+
+    Raises:
+        InputError: there are others.
+    """
+    if not isinstance(blocks, Mapping) or len(blocks) != 1:
+        raise InputError(f"{path}: {key}: expected one, as certify wrote it; give another --folder, or run Snakemake")
+    ((name, settings),) = blocks.items()
+    return name, settings if isinstance(settings, Mapping) else {}

@@ -1,0 +1,440 @@
+"""A plain table of choices between candidates, pairs or lists, as the table of scores that statistics of them read."""
+
+import re
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+from rubric_order.library import columns as column_names
+from rubric_order.library import sources
+from rubric_order.library.columns import Columns
+from rubric_order.library.reads import ABOUT, MISSING, Words, check_cells, constant, fail, names_of, words_of
+from rubric_order.parsing import verdict
+from rubric_order.parsing.choices import EMPTY, OUT_OF_RANGE
+
+TIE = "tie"
+TIES = {"tie", "draw", "equal", "both", "neither", "same", "even", "tied", "tie (bothbad)", "both_bad", "a=b", "="}
+FEWEST, MOST = 2, 9
+LETTERS = string.ascii_uppercase
+NAMED = re.compile(
+    r"(?:the\s+)?(?:model|response|answer|assistant|output|candidate|option|system|summary|text)?[\s_#-]*\(?"
+    r"(?P<place>[a-i]|[1-9])\)?",
+    re.IGNORECASE,
+)
+TURNS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+USEFUL = ("judge", "group", "gold")
+USED = ("item", "ordering", "first", "second", "choice", "judge", "group", "gold")
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Options that written labels stand for.
+
+    Attributes:
+        options: by label, a place (``A`` is the first), ``tie``, ``none``, or the name of a candidate.
+
+    Examples:
+        >>> Labels.parse(["1=A,2=B,0=tie"]).options["0"]
+        'tie'
+    """
+
+    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def parse(cls, texts: Sequence[str]) -> "Labels":
+        """Options from texts such as ``1=A,2=B,0=tie``.
+
+        Raises:
+            InputError: a part is not of this form, or names a label twice.
+        """
+        options: dict[str, str] = {}
+        for part in (part for text in texts for part in text.split(",")):
+            label, sign, option = (word.strip() for word in part.rpartition("="))
+            if not (label and sign and option):
+                raise InputError(f"--map: expected parts such as 1=A or C=tie, found {part!r:.60}")
+            if options.setdefault(label.casefold(), option) != option:
+                raise InputError(f"--map: {label!r:.60} stands twice; expected once")
+        return cls(options)
+
+
+class Row(NamedTuple):
+    """Meaning of a written choice: the place of a candidate from 1, 0 for a tie, None for no choice with the reason."""
+
+    place: int | None
+    reason: str | None = None
+
+
+def as_comparisons(
+    table: pd.DataFrame,
+    where: str | Path = "choices",
+    *,
+    columns: Columns | None = None,
+    labels: Labels | None = None,
+) -> pd.DataFrame:
+    """Choices as scores of comparisons, as probe ``pair_order`` has them; a row a read.
+
+    Args:
+        table: columns ``item``; ``ordering``, the candidates as they were shown, as a list or as text with commas
+            between them, or ``first`` and ``second``, or ``first`` and two columns of candidates, of which it names one
+            (see `columns.SIDES`); ``choice``, which one was chosen: its place (``A``, ``2``,
+            ``model_b``, ``first``), its name, ``tie``, or the answer of a judge that says so; and, where they are
+            known, ``judge``, ``group`` and ``gold``, what people chose.
+        where: names the table in errors.
+        columns: names that the table has for these.
+        labels: what other labels stand for.
+
+            More columns are for logs: ``tie``, whether a tie was offered, ``lengths`` as shown, or ``length_a`` and
+            ``length_b`` of two columns of candidates.
+
+    Returns:
+        The columns that statistics of comparisons read. Candidates are numbered in the order of their names. `gold` is
+        the number of the candidate that people chose, 0 for a tie, NaN where it is not known; `longest` the place of
+        the longest candidate, NaN where it is not known or there are several. `sides` names the two columns of
+        candidates where `first` told their order and a choice was read as a place; else it is empty.
+
+    Raises:
+        InputError: with row (from 1, without the header) and field, where something is not as described.
+    """
+    sources.check_names(table.columns, where)
+    table, labels, file = table.reset_index(drop=True), labels or Labels(), table
+    table = column_names.named(table, columns or Columns(), where)
+    if "choice" not in table and "score" in table:
+        table = table.rename(columns={"score": "choice"})
+    _check_first(file.reset_index(drop=True), table, columns or Columns(), where)
+    table, sides = _turned(table, labels, where)
+    pair = "first" in table and "second" in table and "ordering" not in table
+    absent = [name for name in ("item", *(() if pair else ("ordering",)), "choice") if name not in table]
+    if absent:
+        raise column_names.missing(absent, table, where, USEFUL)
+    if not len(table):
+        raise InputError(f"{where}: no rows")
+    check_cells(table[[name for name in USED if name in table]], where)
+    item, judge = names_of(table, "item", where), names_of(table, "judge", where, default="judge")
+    named = "group" in table and not words_of(table["group"]).empty
+    group = names_of(table, "group", where) if named else item
+    code, lists = _shown(table, pair, where)
+    place, reason = _places(words_of(table["choice"]), code, lists, labels, "choice", where)
+    if "tie" in table:
+        refused = (place == 0) & ~table["tie"].astype(bool).to_numpy()
+        place, reason = np.where(refused, np.nan, place), reason.mask(refused, OUT_OF_RANGE)
+    order = [_numbers(listed) for listed in lists]
+    canonical = [sorted(listed) for listed in lists]
+    sizes = np.array([len(listed) for listed in lists])[code]
+    chosen = _candidates(place, code, order)
+    unit = _units(item, code, canonical)
+    by_list: np.ndarray = np.empty(len(lists), dtype=object)
+    by_order: np.ndarray = np.empty(len(lists), dtype=object)
+    for k, listed in enumerate(canonical):
+        by_list[k], by_order[k] = listed, np.array(order[k])
+    result = pd.DataFrame(
+        {name: constant(value, len(table)) for name, value in ABOUT.items()}
+        | {"judge": judge.series(), "n": sizes, "unit_id": unit, "item_id": unit, "group_id": group.series()}
+        | {"source_id": group.series(), "strategy": constant("recorded", len(table))}
+        | {"benchmark": constant("reads", len(table)), "task": constant("", len(table))}
+        | {"candidate": pd.Series([None] * len(table), dtype=object), "candidates": by_list[code]}
+        | {"ordering": by_order[code], "score": chosen, "position": pd.array(place, dtype="Float64").astype("Int8")}
+        | {"pattern": pd.Series([None] * len(table), dtype=object), "failure": reason, "named_groups": named}
+    )
+    result["first_verdict"] = pd.array([pd.NA] * len(table), dtype="Int8")
+    keys = ["judge", "unit_id"]
+    result["repeat"] = result.assign(code=code).groupby([*keys, "code"]).cumcount().to_numpy()
+    result["read_index"] = result.groupby(keys).cumcount().to_numpy()
+    result["gold"] = _gold(table, unit, code, lists, order, labels, where)
+    result["longest"] = _longest(table, where)
+    result["sides"], result["unread_judges"] = ", ".join(sides), column_names.unread_judges(table)
+    return result
+
+
+def notes(own: pd.DataFrame) -> list[str]:
+    """Sentences on how the choices of `as_comparisons` were read."""
+    sentences = [text] if (text := own["unread_judges"].iloc[0]) else []
+    if sides := own["sides"].iloc[0]:
+        a, b = sides.split(", ")
+        sentences.append(
+            f"A choice such as A is read as the candidate that was shown first, and not as {a}."
+            f" If A stands for {a}, say --map A={a},B={b}."
+        )
+    return sentences
+
+
+def _first_place(word: str, pair: Sequence[str], sides: Sequence[str]) -> int | None:
+    """Place, from 0, of the candidate of a pair that a word names, by its name or its column; None where it is none."""
+    columns = [column_names.fold(side) for side in sides]
+    ends = [column.rpartition("_")[2] for column in columns]
+    for names in ([column_names.fold(name) for name in pair], columns, ends):
+        if column_names.fold(word) in names:
+            return names.index(column_names.fold(word))
+    return None
+
+
+def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """A table of pairs with `first` and `second`, where it has two columns of candidates and names the one shown first.
+
+    Choices that name such a column, by themselves or by the labels, are then candidates.
+
+    Returns:
+        The table, and the columns of candidates where a choice is left that is read as a place.
+    """
+    sides, column = column_names.sides(table), column_names.shown_first(table)
+    if "ordering" in table or ("first" in table and "second" in table) or sides is None or column is None:
+        return table, ()
+    pair = [names_of(table, side, where).series() for side in sides]
+    words = names_of(table, column, where).series()
+    places = [_first_place(word, listed, sides) for word, *listed in zip(words, *pair, strict=True)]
+    if None in places:
+        row = places.index(None)
+        expected = f"{pair[0][row]} or {pair[1][row]}, the one of {sides[0]} and {sides[1]} that was shown first"
+        fail(where, np.array([place is None for place in places]), column, expected, words)
+    is_turned = np.array(places) == 1
+    table = table.assign(
+        first=pair[0].mask(is_turned, pair[1]),
+        second=pair[1].mask(is_turned, pair[0]),
+    )
+    if "lengths" not in table and {"length_a", "length_b"} <= {*table.columns}:  # of texts, not as they were shown
+        lengths = zip(table["length_a"], table["length_b"], is_turned, strict=True)
+        table["lengths"] = [[b, a] if turned else [a, b] for a, b, turned in lengths]
+    are_places = False
+    for name in (name for name in ("choice", "gold") if name in table):
+        table[name], has_places = _chosen(words_of(table[name]), pair, sides, labels)
+        are_places |= has_places
+    return table, sides if are_places else ()
+
+
+def _chosen(words: Words, pair: Sequence[pd.Series], sides: Sequence[str], labels: Labels) -> tuple[pd.Series, bool]:
+    """Choices with a candidate in place of its column, and whether others of them are places.
+
+    Args:
+        words: the choices.
+        pair: both candidates of each row. sides: their columns; a name of one letter is a place by itself.
+        labels: what other labels stand for, such as a column.
+    """
+    columns = [column_names.fold(side) for side in sides]
+    options = [labels.options.get(word.casefold()) for word in words.values]
+    meant = [
+        column_names.fold(option if option is not None else word if len(word) > 1 else "")
+        for word, option in zip(words.values, options, strict=True)
+    ]
+    chosen = words.series()
+    for column, names in zip(columns, pair, strict=True):
+        chosen = chosen.mask(np.array([name == column for name in meant])[words.codes], names)
+    candidates_of_all = {name.casefold() for names in pair for name in names.unique()}
+    has_places = any(
+        option is None and name not in columns and word.casefold() not in candidates_of_all and NAMED.fullmatch(word)
+        for word, name, option in zip(words.values, meant, options, strict=True)
+    )
+    return chosen, has_places
+
+
+def _check_first(file: pd.DataFrame, table: pd.DataFrame, columns: Columns, where: str | Path) -> None:
+    """Check that no column of the file contradicts the candidates that are named as shown first and second.
+
+    Args:
+        file: the table as it is. table: the same with our names.
+
+    Raises:
+        InputError: its own column says that the second one was shown first.
+    """
+    given = {name: columns.names.get(name) for name in ("first", "second")}
+    column = next((str(name) for name in file.columns if column_names.fold(name) in column_names.SHOWN_FIRST), None)
+    if column is None or None in given.values() or column in given.values():
+        return
+    sides = [str(path) for path in given.values()]
+    pair = [words_of(table[name]).series() for name in given]
+    words = words_of(file[column]).series()
+    places = [_first_place(word, listed, sides) for word, *listed in zip(words, *pair, strict=True)]
+    if 1 in places:
+        row = places.index(1)
+        raise InputError(
+            f"{where}: row {row + 1}: field {column!r}: {words[row]!r:.60} was shown first, but --columns takes"
+            f" {sides[0]} ({pair[0][row]:.60}) for it; leave first and second out of --columns: they follow from"
+            f" {sides[0]}, {sides[1]} and {column}"
+        )
+
+
+def _shown(table: pd.DataFrame, pair: bool, where: str | Path) -> tuple[np.ndarray, list[list[str]]]:
+    """Number of each row's list of candidates, and the lists, as they were shown."""
+    if pair:
+        first, second = (names_of(table, name, where) for name in ("first", "second"))
+        both, codes = np.unique(first.codes * len(second.values) + second.codes, return_inverse=True)
+        lists = [[first.values[k // len(second.values)], second.values[k % len(second.values)]] for k in both]
+        bad = np.array([listed[0] == listed[1] for listed in lists])[codes]
+        fail(where, bad, "second", "another candidate than the first", second)
+        return codes, lists
+    column = table["ordering"]
+    if column.dtype == object:
+        column = column.map(_joined)
+    words = words_of(column)
+    lists = [candidates(text) for text in words.values]
+    bad = np.array([not FEWEST <= len(listed) <= MOST or len({*listed}) < len(listed) for listed in lists])
+    expected = f"{FEWEST} to {MOST} different candidates, with commas between them"
+    fail(where, bad[words.codes], "ordering", expected, words)
+    return words.codes, lists
+
+
+def _joined(value: object) -> object:
+    """A list of candidates as text, one a line."""
+    return "\n".join(map(str, value)) if isinstance(value, list | tuple | np.ndarray) else value
+
+
+def candidates(text: str) -> list[str]:
+    """The candidates that a text lists: ``gpt-4, llama``, ``["a", "b"]``, ``A > B``, ``A B``.
+
+    >>> candidates("[gpt-4, llama 2]")
+    ['gpt-4', 'llama 2']
+    """
+    text = text.strip()
+    if "\n" in text:
+        return [part.strip() for part in text.split("\n")]
+    if text[:1] in "[(" and text[-1:] in "])":
+        text = text[1:-1]
+    separator = r"[,;>|]" if re.search("[,;>|]", text) else r"\s+"
+    if separator == r"\s+" and re.fullmatch("[A-I]{2,9}", text):
+        return [*text]
+    return [part for part in (part.strip().strip("\"'").strip() for part in re.split(separator, text)) if part]
+
+
+def _numbers(names: Sequence[str]) -> list[int]:
+    """Number of the candidate at each place, in the order of the names."""
+    ranks = {name: rank for rank, name in enumerate(sorted(names), start=1)}
+    return [ranks[name] for name in names]
+
+
+def _places(
+    words: Words, code: np.ndarray, lists: Sequence[Sequence[str]], labels: Labels, field: str, where: str | Path
+) -> tuple[np.ndarray, pd.Series]:
+    """Place of the choice of each row, 0 for a tie, NaN for none; and the reason why there is none."""
+    cells, cell = np.unique(words.codes * len(lists) + code, return_inverse=True)
+    meant = [
+        meaning(words.values[key // len(lists)], lists[key % len(lists)], labels, answers=field == "choice")
+        for key in cells
+    ]
+    bad = np.array([row is None for row in meant])[cell]
+    rows = np.flatnonzero(bad)
+    if len(rows):
+        listed = lists[code[rows[0]]]
+        options = f"{', '.join(LETTERS[: len(listed)])}, tie, or {files.listed(listed)}"
+        fail(where, bad, field, f"{options}, or --map", words)
+    place = np.array([np.nan if row is None or row.place is None else row.place for row in meant], dtype=float)[cell]
+    reason = pd.Series([row and row.reason for row in meant], dtype=object).take(cell).reset_index(drop=True)
+    if field == "choice" and np.isnan(place).all():
+        raise InputError(f"{where}: field {field!r}: expected choices, found none in any row")
+    return place, reason
+
+
+def meaning(text: str, names: Sequence[str], labels: Labels, *, answers: bool = True) -> Row | None:
+    """Meaning of a written choice among candidates; None where it means nothing at all.
+
+    The name of a candidate goes before a place, so that candidates may be called ``A`` and ``B``.
+
+    Args:
+        text: what was written.
+        names: of the candidates, as they were shown.
+        labels: what other labels stand for.
+        answers: whether an answer of several words is read for its verdict.
+    """
+    word = text.casefold()
+    if word in labels.options:
+        option = labels.options[word]
+        if option.casefold() == "none":
+            return Row(None, EMPTY)
+        return meaning(option, names, Labels(), answers=False)
+    if word in MISSING:
+        return Row(None, EMPTY)
+    folded = [name.casefold() for name in names]
+    if word in folded:
+        return Row(folded.index(word) + 1)
+    if word in TIES:
+        return Row(0)
+    if word in TURNS[: len(names)]:
+        return Row(TURNS.index(word) + 1)
+    if match := NAMED.fullmatch(text):
+        written = match["place"].upper()
+        place = int(written) if written.isdigit() else LETTERS.index(written) + 1
+        if 1 <= place <= len(names):
+            return Row(place)
+        if answers and written == LETTERS[len(names)]:  # as in prompts that end with `C` for a tie
+            return Row(0)
+    if not answers:
+        return None
+    letters = LETTERS[: len(names) + 1]
+    choice = verdict.parse_verdict(text, letters, tie=True)
+    if choice.label is not None:
+        place = letters.index(choice.label) + 1
+        return Row(0 if place > len(names) else place)
+    return Row(None, choice.reason) if len(text.split()) > 1 else None
+
+
+def _candidates(
+    place: np.ndarray, code: np.ndarray, order: Sequence[Sequence[int]]
+) -> pd.api.extensions.ExtensionArray:
+    """Number of the candidate at each row's place; 0 for a tie."""
+    numbers = [
+        None if np.isnan(at) else 0 if at == 0 else order[k][int(at) - 1] for at, k in zip(place, code, strict=True)
+    ]
+    return pd.array(numbers, dtype="Int8")
+
+
+def _units(item: Words, code: np.ndarray, canonical: Sequence[Sequence[str]]) -> pd.Series:
+    """Name of each row's comparison: its item and, where an item has several, its candidates."""
+    number, sets = pd.factorize(pd.Series(["\n".join(listed) for listed in canonical], dtype=object))
+    of_row = number[code]
+    several = pd.Series(of_row).groupby(item.codes).nunique().to_numpy()[item.codes] > 1
+    cells, cell = np.unique(np.column_stack([item.codes, of_row, several]), axis=0, return_inverse=True)
+    units = [
+        f"{item.values[i]} ({sets[s].replace(chr(10), ', ')})" if is_several else item.values[i]
+        for i, s, is_several in cells
+    ]
+    return Words(cell.ravel(), np.array(units, dtype=object)).series()
+
+
+def _gold(
+    table: pd.DataFrame,
+    unit: pd.Series,
+    code: np.ndarray,
+    lists: Sequence[Sequence[str]],
+    order: Sequence[Sequence[int]],
+    labels: Labels,
+    where: str | Path,
+) -> np.ndarray:
+    """Number of the candidate that people chose of each row's comparison, 0 for a tie, NaN where it is not known."""
+    if "gold" not in table:
+        return np.full(len(table), np.nan)
+    words = words_of(table["gold"])
+    place, _ = _places(words, code, lists, labels, "gold", where)
+    chosen = pd.Series(_candidates(place, code, order)).to_numpy(dtype=float, na_value=np.nan)
+    units = pd.factorize(unit)[0]
+    first = pd.Series(chosen).groupby(units).transform("first").to_numpy()
+    rows = np.flatnonzero(~np.isnan(chosen) & (chosen != first))
+    if len(rows):
+        row = rows[0]
+        ordered = sorted(lists[code[row]])
+        both = [TIE if value == 0 else ordered[int(value) - 1] for value in (first[row], chosen[row])]
+        raise InputError(
+            f"{where}: row {row + 1}: field 'gold': {unit.iloc[row]!r:.60} has two: {both[0]} in an earlier row,"
+            f" {both[1]} here; expected one. A place such as A is that of the row"
+        )
+    return first
+
+
+def _longest(table: pd.DataFrame, where: str | Path) -> np.ndarray:
+    """Place of the longest candidate of each row, NaN where lengths are not known, or several are the longest."""
+    longest: np.ndarray = np.full(len(table), np.nan)
+    if "lengths" not in table:
+        return longest
+    for row, lengths in enumerate(table["lengths"]):
+        values = [*lengths] if isinstance(lengths, list | tuple | np.ndarray) else []
+        if not values or any(value is None for value in values):
+            continue
+        if not all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in values):
+            raise InputError(f"{where}: row {row + 1}: field 'lengths': expected numbers, found {values!r:.60}")
+        if values.count(max(values)) == 1:
+            longest[row] = values.index(max(values)) + 1
+    return longest

@@ -1,0 +1,243 @@
+"""Two judges compared on the items that both have read."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from rubric_order.analyses.position.judge_comparison import estimate as judge_comparison
+from rubric_order.base.errors import InputError
+from rubric_order.base.intervals import Interval
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import rows_with
+from rubric_order.cards.card import Card, facts
+from rubric_order.cards.verdict import READ_AS
+from rubric_order.library import estimates, scales
+from rubric_order.library.columns import Columns
+from rubric_order.library.results import Reads
+from rubric_order.methods.position import uniformity
+from rubric_order.methods.uncertainty import multiplicity
+from rubric_order.pages import page as pages
+
+FORMAT, VERSION = "rubric-order comparison", 1
+LEVEL = 0.05  # of all tests of a comparison together
+QUANTITIES = {
+    "first_last": ("first less last position", "log-odds"),
+    "ends_middle": ("first and last less the middle", "log-odds"),
+    "usual_minus_balanced": ("usual ordering less mean of all orderings", "points"),
+}  # in words, and their units
+DIFFERENT, NOT_FOUND, CANNOT_TELL = OUTCOMES = ("different", "no difference found", "cannot tell")
+READOUTS: dict[str, str] = {Readout.HARD: "written", Readout.SOFT: "probabilities"}
+
+
+class Difference(NamedTuple):
+    """One quantity of both judges, and their difference.
+
+    Attributes:
+        quantity: one of `QUANTITIES`.
+        readout: ``hard`` (what was written) or ``soft`` (the option probabilities).
+        of_one, of_other: the estimates.
+        estimate: one less other. low, high: its interval; NaN where there is none.
+        p_holm: p-value of no difference after Holm's adjustment for all that are compared; NaN where there is none.
+        n_groups: that tell something of it.
+    """
+
+    quantity: str
+    readout: str
+    of_one: float
+    of_other: float
+    estimate: float
+    low: float
+    high: float
+    p_holm: float
+    n_groups: int
+
+    @property
+    def unit(self) -> str:
+        """Unit that the quantity is measured in."""
+        return QUANTITIES[self.quantity][1]
+
+    @property
+    def words(self) -> tuple[str, str, str, str, str, str]:
+        """The row as people read it: quantity, readout, both estimates, the difference with its interval, and p."""
+        ends = "no interval" if math.isnan(self.low) else f"{self.low:+z.2f}, {self.high:+z.2f}"
+        p = "-" if math.isnan(self.p_holm) else "< .001" if self.p_holm < 0.001 else f"{self.p_holm:.3f}".lstrip("0")
+        sides = (f"{self.of_one:+z.2f}", f"{self.of_other:+z.2f}", f"{self.estimate:+z.2f} [{ends}]")
+        return (", ".join(QUANTITIES[self.quantity]), READOUTS[self.readout], *sides, p)
+
+
+class Comparison(NamedTuple):
+    """Differences between two judges.
+
+    Attributes:
+        one, other: their names; differences are `one` less `other`.
+        verdict: one of `OUTCOMES`.
+        reasons: sentences.
+        differences: of all quantities that both have.
+        n_items, n_groups: that both have read.
+    """
+
+    one: str
+    other: str
+    verdict: str
+    reasons: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    n_items: int
+    n_groups: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it, with the name of the format and its version; what is not known is None."""
+        rows = [{k: None if v != v else v for k, v in difference._asdict().items()} for difference in self.differences]
+        return (
+            {"format": FORMAT, "version": VERSION}
+            | self._asdict()
+            | {"reasons": list(self.reasons), "differences": rows}
+        )
+
+
+def page(found: Comparison, cards: Iterable[Card]) -> str:
+    """A page that says it all: one file that asks for nothing else.
+
+    Args:
+        cards: of both sides, of all that each has read; those of one file may stand in any order.
+    """
+    judge_names, cards = (found.one, found.other), list(cards)
+    card_of = {card.judge: card for card in cards}  # two runs of one judge have other names here, and stand by place
+    reach: dict[str, float] = {}  # of the axis, by unit
+    for difference in found.differences:
+        ends = [abs(end) for end in (difference.estimate, difference.low, difference.high) if not math.isnan(end)]
+        reach[difference.unit] = max([reach.get(difference.unit, 0.0), *ends])
+    rows = [
+        {"words": difference.words, "bar": _bar(difference, reach[difference.unit])} for difference in found.differences
+    ]
+    sides = [
+        {
+            "name": name,
+            "word": card.verdict.word,
+            "reasons": card.verdict.reasons,
+            "advice": card.verdict.advice,
+            "facts": facts(card.evidence),
+        }
+        for name, card in zip(
+            judge_names, [card_of.get(*side) for side in zip(judge_names, cards, strict=True)], strict=True
+        )
+    ]
+    return pages.render("comparison.html.jinja", found=found, rows=rows, sides=sides, level=LEVEL)
+
+
+def _bar(each: Difference, reach: float) -> dict[str, float] | None:
+    """Place of the difference and its interval, in percent of the width; 0 is in the middle."""
+    if math.isnan(each.low) or not reach:
+        return None
+    low, high, at = (50 + 48 * end / reach for end in (each.low, each.high, each.estimate))
+    return {"low": round(low, 2), "width": round(high - low, 2), "at": round(at, 2)}
+
+
+def compare(
+    one: Reads,
+    other: Reads | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    scale: str | None = None,
+) -> Comparison:
+    """Compare two judges, prompts or settings in what the order does to them.
+
+    Differences of position preference (log-odds) and of the usual ordering's effect (points) are paired: what a group
+    adds to one side is set against what it adds to the other. Their p-values are adjusted for their number, so that all
+    together call two equal judges different in at most `LEVEL` of the cases.
+
+    Args:
+        one, other: tables or files of reads with one judge each; or `one` alone, with two judges.
+        columns, scale: of both, see `results.bias_card`.
+
+    Raises:
+        InputError: there are not two judges, or they have no item or number of levels in common.
+    """
+    mapping = None if columns is None else Columns(dict(columns)).checked("columns")
+    sides = _sides(one, other, mapping, None if scale is None else scales.parse(scale))
+    judge_names = [side["judge"].iloc[0] for side in sides]
+    if len(set(judge_names)) < 2:
+        places = (
+            ["one", "other"]
+            if isinstance(one, pd.DataFrame)
+            else [Path(file).stem for file in (one, other) if file is not None]
+        )
+        places = ["one", "other"] if places[0] == places[1] else places
+        judge_names = [f"{name} ({place})" for name, place in zip(judge_names, places, strict=True)]
+    levels = [int(side["n"].iloc[0]) for side in sides]
+    if levels[0] != levels[1]:
+        raise InputError(f"judges have {levels[0]} and {levels[1]} score levels; expected the same number")
+    shared = set(sides[0]["item_id"]) & set(sides[1]["item_id"])
+    if not shared:
+        raise InputError("the two judges have no item in common; items are the same where their names are")
+    # One strategy for both, so that they are compared; each keeps its own orderings.
+    own = [side[side["item_id"].isin(shared)] for side in sides]
+    strategy = own[0]["strategy"].iloc[0] if own[0]["strategy"].iloc[0] == own[1]["strategy"].iloc[0] else "recorded"
+    keys = ["j0", "j1"]
+    scores = pd.concat([side.assign(judge=key, strategy=strategy) for side, key in zip(own, keys, strict=True)])
+    groups = own[0].drop_duplicates("item_id").set_index("item_id")["group_id"]
+    scores["group_id"] = scores["item_id"].map(groups)  # one grouping for both
+    rows = judge_comparison.estimate(scores, confidence=estimates.CONFIDENCE, sampling_temperatures={}, sweeps={})
+    chosen = rows_with(rows, cluster="group", compared="judge", quantity=list(QUANTITIES))
+    differences = _differences(chosen)
+    word, reasons = verdict(differences, groups.nunique())
+    return Comparison(judge_names[0], judge_names[1], word, reasons, differences, len(shared), groups.nunique())
+
+
+def _sides(one: Reads, other: Reads | None, columns: Columns | None, scale: scales.Scale | None) -> list[pd.DataFrame]:
+    tables = [estimates.scores_of(reads, columns=columns, scale=scale) for reads in (one, other) if reads is not None]
+    judges = [part for table in tables for _, part in table.groupby("judge", sort=False)]
+    if len(judges) != 2:
+        listed = ", ".join(str(part["judge"].iloc[0]) for part in judges)
+        raise InputError(f"expected two judges, one a file or both in one, found {len(judges)}: {listed:.100}")
+    return judges
+
+
+def _differences(chosen: pd.DataFrame) -> tuple[Difference, ...]:
+    """The rows with p-values adjusted for all of them."""
+    adjusted = multiplicity.holm(chosen["p"].to_numpy(dtype=float))
+    differences = []
+    for row, p, is_first in zip(chosen.to_dict("records"), adjusted, chosen["one"] == "j0", strict=True):
+        interval, sides = Interval.of(row), (float(row["of_one"]), float(row["of_other"]))
+        interval, sides = (interval, sides) if is_first else (-interval, sides[::-1])
+        differences.append(
+            Difference(row["quantity"], row["readout"], *sides, *interval, float(p), int(row["n_clusters"]))
+        )
+    return tuple(differences)
+
+
+def verdict(differences: Sequence[Difference], n_groups: int) -> tuple[str, tuple[str, ...]]:
+    """Verdict on differences: one of `OUTCOMES`, and sentences why.
+
+    Only those that at least `uniformity.FEW_CLUSTERS` groups tell count; with fewer, tests find too much.
+
+    Args:
+        n_groups: that both judges have read.
+    """
+    if not differences:
+        return CANNOT_TELL, ("Nothing can be compared: see the cards of both for what their reads do not tell.",)
+    told = [diff for diff in differences if diff.n_groups >= uniformity.FEW_CLUSTERS and not math.isnan(diff.p_holm)]
+    if not told:
+        fewest = max(diff.n_groups for diff in differences)
+        return CANNOT_TELL, tuple(_too_few(fewest, n_groups))
+    significant = [diff for diff in told if diff.p_holm <= LEVEL]
+    if not significant:
+        return NOT_FOUND, ("No difference is found. That does not show that there is none: see the intervals.",)
+    return DIFFERENT, tuple(
+        f"They differ in {', '.join(QUANTITIES[diff.quantity])}{READ_AS[diff.readout]}: {diff.of_one:+z.2f} and "
+        f"{diff.of_other:+z.2f}, a difference of {diff.estimate:+z.2f} [{diff.low:+z.2f}, {diff.high:+z.2f}]."
+        for diff in significant
+    )
+
+
+def _too_few(telling: int, n_groups: int) -> Iterator[str]:
+    enough = uniformity.FEW_CLUSTERS
+    if telling >= enough:
+        yield "The scores of both hardly vary, so that no difference has a p-value."
+        return
+    have = "1 group" if n_groups == 1 else f"{n_groups} groups"
+    tell = "" if telling == n_groups else f", of which {telling} tell something"
+    yield f"Both have read {have} of items{tell}; with fewer than {enough} no verdict is given."
+    yield "With so few, p-values and intervals err more often than they say: what the table shows is no finding."

@@ -1,0 +1,106 @@
+"""Statistics of a plain table of reads: those of the workflow, with its defaults."""
+
+import importlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order import catalogue
+from rubric_order.library import reads as reads_table
+from rubric_order.library import scales
+from rubric_order.library.columns import Columns
+from rubric_order.library.scales import Scale
+from rubric_order.methods.position import blocks
+
+SEED, RESAMPLES, CONFIDENCE = 20261121, 1000, 0.95
+SIGN_CHANGES = 1999
+SPREAD = 0.1  # the margin of `statistics.order_spread` in config
+POINTS, LOG_ODDS, R, LEVEL = 0.1, 0.2, 0.02, 0.05  # the margins of `statistics.equivalence` in config
+_BOOTSTRAP = {"resamples": RESAMPLES, "confidence": CONFIDENCE, "seed": SEED}
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "position_selection": _BOOTSTRAP,
+    "position_preference": {"confidence": CONFIDENCE, "sampling_temperatures": {}},
+    "score_effects": {"confidence": CONFIDENCE, "seed": SEED, "sign_changes": SIGN_CHANGES},
+    "order_spread": {"confidence": CONFIDENCE, "level": LEVEL, "margin": SPREAD},
+    "human_agreement": {"confidence": CONFIDENCE},
+    "budget_curve": {"confidence": CONFIDENCE, "seed": SEED},
+    "decisiveness": {},
+    "anchors": {},
+}
+OF_CARDS = ("group",)  # kinds of clusters that cards read
+BY_CLUSTER = ("position_selection", "position_preference", "score_effects", "order_spread", "human_agreement")
+NOT_COMPARED = ("strategy_comparison", "condition_comparison")  # a plain table has one strategy and condition
+
+
+def scores_of(
+    reads: pd.DataFrame | str | Path,
+    *,
+    where: str | Path = "reads",
+    columns: Mapping[str, str] | Columns | None = None,
+    scale: Sequence[str] | str | Scale | None = None,
+) -> pd.DataFrame:
+    """The scores of a table of reads or of a file of them, see `reads.as_scores`.
+
+    Args:
+        reads: the table, or a file of it.
+        where: names a table in errors; a file has its own name.
+        columns: names that the table has for its columns.
+        scale: how the levels are written, lowest first; by default as the orderings list them.
+    """
+    names = Columns.given(columns)
+    if scale is not None and not isinstance(scale, Scale):
+        scale = scales.parse(scale if isinstance(scale, str) else ",".join(scale))
+    if isinstance(reads, pd.DataFrame):
+        return reads_table.as_scores(reads, where, columns=names, scale=scale)
+    return reads_table.as_scores(reads_table.read_file(reads, packed=True), reads, columns=names, scale=scale)
+
+
+def estimate(name: str, scores: pd.DataFrame | blocks.Kept, **others: Any) -> pd.DataFrame:
+    """One statistic of the catalogue, of reads alone; with other settings than the defaults where they are given."""
+    module = importlib.import_module(catalogue.module("statistics", name))
+    return module.estimate(scores, **_SETTINGS[name] | others)
+
+
+def kept(scores: pd.DataFrame) -> blocks.Kept:
+    """Scores sorted by item and read, with their blocks."""
+    item = pd.factorize(scores["item_id"], sort=True)[0]
+    order = np.lexsort((scores["read_index"], item))
+    return blocks.Kept(scores.take(order), item[order])
+
+
+def of_card(
+    scores: pd.DataFrame | blocks.Kept, *, points: float = POINTS, log_odds: float = LOG_ODDS
+) -> dict[str, pd.DataFrame]:
+    """The statistics that a bias card is made from; agreement with people where there are human scores.
+
+    Estimates are over groups alone: a card takes no others.
+
+    Args:
+        scores: reads, or those of `kept`.
+        points, log_odds: margins within which a bias counts as too small to be worth mention.
+    """
+    from rubric_order.analyses.position.equivalence import estimate as equivalence
+
+    statistics = (
+        *("decisiveness", "position_selection", "position_preference", "score_effects", "order_spread"),
+        "anchors",
+    )
+    made = scores if isinstance(scores, blocks.Kept) else kept(scores)
+    others: dict[str, dict[str, Any]] = {name: {"clusters": OF_CARDS} for name in BY_CLUSTER}
+    others["score_effects"]["points"] = points
+    tables = {name: estimate(name, made, **others.get(name, {})) for name in statistics}
+    tables["equivalence"] = equivalence.estimate(
+        score_effects=tables["score_effects"],
+        position_preference=tables["position_preference"],
+        **{name: pd.DataFrame(columns=equivalence.COLUMNS[name]) for name in NOT_COMPARED},
+        level=LEVEL,
+        points=points,
+        log_odds=log_odds,
+        r=R,
+    )
+    if made.table["human_score"].notna().any():
+        tables["human_agreement"] = estimate("human_agreement", made, **others["human_agreement"])
+    return tables

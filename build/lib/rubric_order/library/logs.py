@@ -1,0 +1,291 @@
+"""Logs of comparisons as other programs write them, as plain tables of choices, see `choices.as_comparisons`."""
+
+import contextlib
+import json
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from rubric_order.base.errors import InputError
+from rubric_order.library import columns as column_names
+from rubric_order.library.choices import TIE, USEFUL, candidates
+from rubric_order.library.reads import MISSING
+from rubric_order.parsing import verdict
+
+# Logs whose rows have scores and no ordering: by the columns that they are known by.
+WITHOUT_ORDER: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("FastChat's judgments of single answers", ("question_id", "model", "score", "judgment")),
+    ("results of the OpenAI batch API", ("custom_id", "response")),
+    ("requests of the OpenAI batch API", ("custom_id", "body")),
+    ("answers to Prometheus prompts", ("orig_instruction", "orig_response")),
+    ("recorded scores of SummEval", ("article_id", "system", "response")),
+    ("recorded answers", ("item_id", "response")),
+)
+LENGTHS = ("length_a", "length_b")  # of the candidates of two columns
+
+
+class Log(NamedTuple):
+    """A log in a form that is known.
+
+    Attributes:
+        form: what the log is.
+        choices: a plain table of choices.
+        notes: sentences on how it was read.
+    """
+
+    form: str
+    choices: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+
+class Form(NamedTuple):
+    """A form of logs.
+
+    Attributes:
+        form: its name.
+        marks: columns by which it is known.
+        read: makes choices from its records; each comes with its row, from 1.
+    """
+
+    form: str
+    marks: tuple[str, ...]
+    read: Callable[[pd.DataFrame, str | Path], tuple[list[dict[str, Any]], tuple[str, ...]]]
+
+
+def recognised(table: pd.DataFrame, where: str | Path) -> Log | None:
+    """The log that a table is; None where it is of no form that is known.
+
+    Raises:
+        InputError: with row and field, where a record is not of its form.
+    """
+    for form in FORMS:
+        if all(mark in table.columns for mark in form.marks):
+            rows, notes = form.read(table, where)
+            if not rows:
+                raise InputError(f"{where}: {form.form}: no comparison in any row")
+            return Log(form.form, pd.DataFrame(rows), notes)
+    return None
+
+
+def without_order(table: pd.DataFrame) -> str | None:
+    """Form of a log whose rows have scores and no ordering; None for any other table."""
+    if any(name in table for name in ("ordering", "ordering_index")):
+        return None
+    return next((form for form, marks in WITHOUT_ORDER if all(mark in table.columns for mark in marks)), None)
+
+
+def _records(table: pd.DataFrame) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, record in enumerate(table.astype(object).to_dict("records"), start=1):
+        yield number, {str(name): None if _is_missing(value) else value for name, value in record.items()}
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+
+
+def _field(record: Mapping[str, Any], name: str, row: int, where: str | Path) -> Any:
+    if record.get(name) is None:
+        raise InputError(f"{where}: row {row}: field {name!r}: expected a value, found nothing")
+    return record[name]
+
+
+def _number(record: Mapping[str, Any], name: str, row: int, where: str | Path) -> float | None:
+    """A number, also one that is written as text; None where there is nothing."""
+    value = record.get(name)
+    if value is None or (isinstance(value, str) and value.strip().lower() in MISSING):
+        return None
+    with contextlib.suppress(ValueError, TypeError):
+        number = None if isinstance(value, bool | list | Mapping) else float(value)
+        if number is not None and math.isfinite(number):
+            return number
+    raise InputError(f"{where}: row {row}: field {name!r}: expected a number, found {value!r:.60}")
+
+
+def _listed(value: Any, name: str, row: int, where: str | Path) -> list[str]:
+    """Names of candidates, as a list or as text with commas between them."""
+    listed = candidates(value) if isinstance(value, str) else value
+    if not isinstance(listed, list | tuple) or any(isinstance(part, list | Mapping) or part is None for part in listed):
+        raise InputError(f"{where}: row {row}: field {name!r}: expected a list of names, found {value!r:.60}")
+    return [str(part) for part in listed]
+
+
+def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Both games of FastChat's judgments of pairs: the models as they are named, and the other way round.
+
+    Source: ``play_a_match_pair`` of FastChat's ``llm_judge/common.py``: the winner of a game is ``model_1``,
+    ``model_2``, ``tie`` or ``error``, whichever stood first.
+    """
+    rows: list[dict[str, Any]] = []
+    scored = 0
+    for row, record in _records(table):
+        if record.get("m1_score") not in (None, ""):  # scored one by one: nothing stood first
+            scored += 1
+            continue
+        models = [str(_field(record, f"model_{k}", row, where)) for k in (1, 2)]
+        if models[0] == models[1]:
+            raise InputError(f"{where}: row {row}: field 'model_2': expected another model than model_1")
+        judge = record.get("judge")
+        name = " ".join(map(str, judge)) if isinstance(judge, list | tuple) else judge
+        question, turn = _field(record, "question_id", row, where), _number(record, "turn", row, where)
+        item = f"{question}" if turn is None else f"{question} turn {turn:g}"
+        for game, shown in ((1, models), (2, models[::-1])):
+            winner = str(_field(record, f"g{game}_winner", row, where))
+            chosen = {"model_1": models[0], "model_2": models[1], "tie": TIE, "error": None}
+            if winner not in chosen:
+                text = f"expected model_1, model_2, tie or error, found {winner!r:.60}"
+                raise InputError(f"{where}: row {row}: field 'g{game}_winner': {text}")
+            common = {"item": item, "group": str(question), "judge": name or "judge"}
+            rows.append(common | {"ordering": shown, "choice": chosen[winner]})
+    notes = (f"{scored:,} rows score one answer at a time, in which nothing stands first; they are left out.",)
+    return rows, notes if scored else ()
+
+
+def _alpaca(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """AlpacaEval's annotations. The order in which outputs were shown is not recorded, and follows from two things.
+
+    The answer names the better output by its place (``m`` is shown first, ``M`` second), and `preference` by its number
+    in the record. Where an answer does not say it, the order is that of AlpacaEval's draw, which depends on the
+    instruction and on seed 0.
+
+    Source: ``RandomSwitchTwoColumnsProcessor`` and ``utils.random_seeded_choice`` of alpaca_eval.
+    """
+    rows: list[dict[str, Any]] = []
+    drawn = other = 0
+    for row, record in _records(table):
+        instruction = str(_field(record, "instruction", row, where))
+        generators = [str(_field(record, f"generator_{k}", row, where)) for k in (1, 2)]
+        preference = _number(record, "preference", row, where)
+        if preference is not None and preference != 0 and not 1 <= preference <= 2:
+            text = f"expected a number from 1 to 2, or 0 for equal outputs, found {preference:g}"
+            raise InputError(f"{where}: row {row}: field 'preference': {text}")
+        if generators[0] == generators[1] or preference == 0:  # outputs that are equal are not read
+            continue
+        switched = random.Random(f"is_switched_outputs{instruction}0").choices([False, True], k=1)[0]  # noqa: S311
+        best = _named_best(record.get("raw_completion"))
+        if best is None or preference is None or preference == 1.5:
+            drawn += 1
+        else:
+            told = (best == 2) != (preference > 1.5)
+            other += told != switched
+            switched = told
+        choice = None if preference is None else TIE if preference == 1.5 else generators[int(preference > 1.5)]
+        shown = generators[::-1] if switched else generators
+        judge = str(record.get("annotator") or "judge")
+        rows.append({"item": instruction, "judge": judge, "ordering": shown, "choice": choice})
+    notes = [f"{drawn:,} of {len(rows):,} orders are those that AlpacaEval draws from the instruction with seed 0."]
+    if other:
+        notes.append(f"{other:,} answers say another order than that draw; theirs is taken.")
+    return rows, tuple(notes[0 if drawn else 1 :])
+
+
+def _named_best(raw: object) -> int | None:
+    """Place of the output that an answer of AlpacaEval names as the better one; None where it cannot be read."""
+    if isinstance(raw, Mapping):
+        message = raw.get("message")
+        raw = raw.get("text") or (message.get("content") if isinstance(message, Mapping) else None)
+    if not isinstance(raw, str):
+        return None
+    places = {"m": 1, "M": 2}
+    if raw.strip() in places:
+        return places[raw.strip()]
+    try:
+        models = json.loads(raw)["ordered_models"]
+        best = [model["model"] for model in models if model["rank"] == 1]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return places.get(best[0]) if len(best) == 1 and isinstance(best[0], str) else None
+
+
+def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Recorded comparisons of any benchmark: what `recorded.importers.Pairwise` reads, a winner beside or in place of
+    the answer, and a list of candidates in place of two. Two stand as they were shown, unless a column names the one
+    that was shown first (`choices.as_comparisons` then turns them).
+    """
+    rows: list[dict[str, Any]] = []
+    differ = 0
+    first, sides = column_names.shown_first(table), column_names.sides(table) or ()
+    if not any(name in table for name in ("question_id", "item")):
+        order = () if first else ("first", "second")
+        raise column_names.missing(["item", *order, "choice"], table, where, USEFUL)
+    for row, record in _records(table):
+        shown = record.get("answers")
+        lengths = record.get("lengths") or [_number(record, name, row, where) for name in LENGTHS]
+        if shown is None and first:
+            shown = [str(_field(record, side, row, where)) for side in sides]
+            about = dict(zip(sides, shown, strict=True)) | {"first": _field(record, first, row, where)}
+            about |= (
+                {"lengths": record["lengths"]} if record.get("lengths") else dict(zip(LENGTHS, lengths, strict=True))
+            )
+        elif shown is None:
+            kind = "answer" if "answer_a" in record else "model"
+            shown = [str(_field(record, f"{kind}_{letter}", row, where)) for letter in "ab"]
+            about = {"ordering": shown, "lengths": lengths}
+        else:
+            shown = _listed(shown, "answers", row, where)
+            about = {"ordering": shown, "lengths": lengths}
+        winner, response = record.get("winner"), record.get("response")
+        if winner is None and response is None and "winner" not in table and "response" not in table:
+            raise InputError(f"{where}: row {row}: expected field 'response' or 'winner', found neither")
+        parts = [record.get(name) for name in ("benchmark", "task", "question_id")]
+        item = " ".join(str(part) for part in parts if part is not None)
+        item = item if record.get("question_id") is not None else f"{item} {_field(record, 'item', row, where)}".strip()
+        judge = record.get("judge") or "judge"
+        common = {"item": item, "group": record.get("group") or item, "judge": judge} | about
+        options = record.get("options")
+        choice = _mapped(response if winner is None else winner, options)
+        tie = not isinstance(options, list | tuple | Mapping) or len(options) > len(shown)
+        rows.append(common | {"choice": choice, "gold": record.get("gold"), "tie": tie})
+        differ += winner is not None and response is not None
+    if not any(row["gold"] is not None for row in rows):
+        rows = [{name: value for name, value in row.items() if name != "gold"} for row in rows]
+    return rows, (f"{differ:,} rows have a winner beside the answer; the winner is taken.",) if differ else ()
+
+
+def _mapped(choice: object, options: object) -> object:
+    """A choice by the record's map from written labels to options; as it stands where the record has none."""
+    if not isinstance(options, Mapping) or choice is None:
+        return choice
+    by_label = {str(label).casefold(): option for label, option in options.items()}
+    text = str(choice).strip()
+    if text.casefold() in by_label:
+        return by_label[text.casefold()]
+    labels = [str(label) for label in options]
+    if all(len(label) == 1 and label.isupper() for label in labels):
+        parsed = verdict.parse_verdict(text, labels)
+        return choice if parsed.label is None else by_label[parsed.label.casefold()]
+    return choice
+
+
+def _summeval(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Recorded comparisons of summaries, see `recorded.importers.SummEvalPairwise`; people's scores are the gold."""
+    rows: list[dict[str, Any]] = []
+    for row, record in _records(table):
+        pair = _listed(_field(record, "pair", row, where), "pair", row, where)
+        if len(pair) != 2 or pair[0] == pair[1]:
+            raise InputError(f"{where}: row {row}: field 'pair': expected two names, found {pair!r:.60}")
+        toggled = str(_field(record, "toggled", row, where)).strip().lower()
+        if toggled not in ("true", "false", "1", "0"):
+            raise InputError(f"{where}: row {row}: field 'toggled': expected true or false, found {toggled!r:.60}")
+        shown = pair[::-1] if toggled in ("true", "1") else pair
+        item = f"{_field(record, 'article_id', row, where)} {record.get('criterion') or ''}".strip()
+        common = {"item": item, "group": str(record["article_id"]), "judge": record.get("judge") or "judge"}
+        one, other = (_number(record, f"human_score_{k}", row, where) for k in (1, 2))
+        gold = None
+        if one is not None and other is not None:
+            gold = TIE if one == other else pair[int(other > one)]
+        rows.append(common | {"ordering": shown, "choice": record.get("response"), "gold": gold})
+    return rows, ()
+
+
+FORMS = (
+    Form("FastChat's judgments of pairs", ("question_id", "model_1", "model_2", "g1_winner", "g2_winner"), _fastchat),
+    Form("AlpacaEval's annotations", ("instruction", "generator_1", "generator_2", "preference"), _alpaca),
+    Form("recorded comparisons", ("answer_a", "answer_b"), _recorded),
+    Form("recorded comparisons", ("model_a", "model_b", "winner"), _recorded),
+    Form("recorded comparisons of lists", ("answers", "question_id"), _recorded),
+    Form("recorded comparisons of SummEval", ("article_id", "pair", "toggled"), _summeval),
+)

@@ -1,0 +1,178 @@
+"""One text, one rubric, one endpoint: the text is read in several orderings of the rubric's levels."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+from rubric_order.datasets.rubrics import MAX_LEVELS
+from rubric_order.library import prompts
+from rubric_order.parsing.choices import Scale, numbers
+from rubric_order.settings.judges import Endpoint, Sampling, wrong_address
+
+
+class Read(NamedTuple):
+    """One answer.
+
+    Attributes:
+        ordering: the score at each position of the prompt.
+        score: what the answer says; None where it says none.
+        reason: why there is none; None where there is one.
+        text: the answer; None where the call failed.
+    """
+
+    ordering: tuple[int, ...]
+    score: int | None
+    reason: str | None
+    text: str | None
+
+    @property
+    def position(self) -> int | None:
+        """The position of the score in the prompt."""
+        return None if self.score is None else self.ordering.index(self.score) + 1
+
+
+class Wording(NamedTuple):
+    """Wording of a rubric.
+
+    Attributes:
+        question: what it asks.
+        levels: descriptions of the scores, the lowest first.
+        lowest: the lowest score, 0 or 1.
+    """
+
+    question: str
+    levels: list[str]
+    lowest: int = 1
+
+
+def read_rubric(path: str | Path) -> Wording:
+    """A rubric from a YAML file.
+
+    Raises:
+        InputError: the file is not YAML, or not `question` and `levels`, or one named rubric with these.
+    """
+    where = f"{path}: expected one rubric, with question and 2 to {MAX_LEVELS} levels from 0 or 1 on"
+    entry: Any = files.read_yaml(path)
+    if isinstance(entry, Mapping) and "levels" not in entry and len(entry) == 1:
+        (entry,) = entry.values()
+    levels = entry.get("levels") if isinstance(entry, Mapping) else None
+    lowest = 1
+    if isinstance(levels, Mapping):
+        scale = Scale.of([str(level) for level in levels])
+        if scale is None or len(scale.labels) != len(levels):
+            raise InputError(f"{where}, found levels {', '.join(map(str, levels))}")
+        levels, lowest = [levels[key] for key in sorted(levels, key=lambda key: int(key))], scale.lowest
+    if not isinstance(levels, list) or not 2 <= len(levels) <= MAX_LEVELS:
+        raise InputError(where)
+    if not all(isinstance(text, str) for text in levels):
+        raise InputError(where)
+    return Wording(str(entry.get("question") or ""), levels, lowest)
+
+
+def probe(
+    response: str,
+    *,
+    levels: Sequence[str],
+    lowest: int = 1,
+    base_url: str,
+    model: str,
+    question: str = "",
+    instruction: str = "",
+    reference: str | None = None,
+    template: str | Path | prompts.Messages = "feedback",
+    strategy: str = "balanced",
+    temperature: float = 0,
+    max_tokens: int = 1024,
+    api_key_env: str | None = None,
+    key_over_http: bool = False,
+) -> Iterator[Read]:
+    """Ask an OpenAI-compatible endpoint for the score of one text, once in each ordering of the levels.
+
+    Args:
+        response: the text to be judged.
+        levels: descriptions of the scores, the lowest first.
+        lowest: the lowest score, 0 or 1.
+        base_url: address of the endpoint, ending in ``/v1``.
+        model: what the endpoint calls the model.
+        question, instruction, reference, template: see `render`.
+        strategy: which orderings: ``balanced`` (the 2n rotations), or ``all`` (n! of them).
+        temperature, max_tokens: sampling.
+        api_key_env: name of the environment variable that holds the key.
+        key_over_http: send the key over plain http to another machine.
+
+    Yields:
+        Each read as it comes, in any order.
+
+    Raises:
+        InputError: a setting cannot be used, the key is missing, or the endpoint refuses everything.
+    """
+    if fault := wrong_address(base_url):
+        raise InputError(f"--base-url: {base_url!r}: {fault}")
+    try:
+        sampling = Sampling(temperature=temperature, top_p=None, max_tokens=max_tokens, seed=None)
+        judge = Endpoint(engine="openai", model=model, base_url=base_url, api_key_env=api_key_env, sampling=sampling)
+    except ValidationError as misfit:
+        wrong = misfit.errors()[0]
+        raise InputError(f"{'/'.join(map(str, wrong['loc']))}: {wrong['msg']}, found {wrong['input']!r:.80}") from None
+    if judge.sends_secrets_in_the_open and not key_over_http:
+        raise InputError(
+            f"--base-url: {base_url!r}: the key would cross the network in plain text; expected https, or"
+            " --key-over-http"
+        )
+    if lowest not in (0, 1):
+        raise InputError(f"lowest: expected 0 or 1, found {lowest!r:.60}")
+    n = len(levels)
+    shown = [tuple(map(int, row)) for row in prompts.orderings(strategy, n)]
+    fields: dict[str, Any] = {
+        "instruction": instruction,
+        "question": question,
+        "reference": reference,
+        "template": prompts.load(template),
+    }
+    texts = [
+        prompts.rendered(response, levels=levels, lowest=lowest, ordering=ordering, **fields) for ordering in shown
+    ]
+    for place, text, failure in _answers(texts, shown, judge, numbers(n, lowest)):
+        scores = tuple(option + lowest - 1 for option in shown[place])
+        if failure is not None or text is None:
+            yield Read(scores, None, failure or "empty", text)
+            continue
+        choice = prompts.parse(text, n, lowest=lowest)
+        yield Read(scores, None if choice.label is None else int(choice.label), choice.reason, text)
+
+
+def _answers(
+    texts: Sequence[str], shown: Sequence[tuple[int, ...]], judge: Endpoint, labels: tuple[str, ...]
+) -> Iterator[tuple[int, str | None, str | None]]:
+    """Place of each prompt, its answer, and why there is none, as they come.
+
+    An order that is there twice is asked once.
+
+    Args:
+        texts, shown: prompts, and the ordering that each shows; two levels have both rotations twice.
+        judge: the judge behind the endpoint.
+        labels: of the levels, the lowest first.
+    """
+    try:
+        from rubric_order.judging import engines
+        from rubric_order.judging.engines import openai_api  # noqa: F401 - to say what is missing
+    except ImportError as error:
+        raise InputError(f"package {error.name!r} is missing; expected pip install 'rubric-order[endpoint]'") from None
+    from rubric_order.probes import Question, Shown
+
+    asked = (Question("", labels, "option"),)
+    requests = {
+        str(place): engines.Request(str(place), text, asked, options=labels, shown=Shown(shown[place]))
+        for place, text in enumerate(texts)
+        if shown.index(shown[place]) == place
+    }
+    engine = engines.load(judge)
+    try:
+        for answer in engine.answer(requests.values()):
+            yield int(answer.request_id), answer.text, answer.error
+    finally:
+        engine.close()

@@ -1,0 +1,658 @@
+"""A plain table of reads, from a file or from memory, as the table of scores that statistics read."""
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rubric_order.base import files, permutations
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
+from rubric_order.base.levels import LOWEST
+from rubric_order.library import columns as column_names
+from rubric_order.library import scales, sources
+from rubric_order.library.columns import NUMBER, PROBABILITY, Columns
+from rubric_order.library.scales import Scale
+from rubric_order.methods.position import designs
+from rubric_order.parsing.choices import EMPTY
+from rubric_order.prompts import orderings
+from rubric_order.strategies import EVERY_POSITION
+
+REQUIRED = ("item", "ordering", "score")
+OPTIONAL = ("judge", "group", "criterion", "human_score")
+MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # in place of a value; case does not count
+SUM_WITHIN = 0.02  # of 1: probabilities are often written with two decimals
+# In the workflow's files of scores.
+WORKFLOW = {"study", "item_id", "group_id", "strategy", "condition", "profile", "n", "ordering", "score"}
+PROBE = "score_order"  # of whose scores the numbers are the levels that the orderings list
+ABOUT = {"study": "reads", "profile": DEFAULT_PROFILE, "condition": BASELINE, "dataset": "reads"}
+_ALL_OF = 5  # levels; all orderings of more are more than anybody reads
+
+
+def read_file(path: str | Path, *, packed: bool = False) -> pd.DataFrame:
+    """The rows of a file, as they stand there.
+
+    Args:
+        path: see `sources.read`; also a file of ``results/scores/``.
+        packed: whether texts are categories.
+
+    Raises:
+        InputError: the file is missing or malformed, or has another ending, or no rows.
+    """
+    table = sources.read(path, packed=packed)
+    if isinstance(table, pa.Table):
+        if set(table.column_names) >= WORKFLOW:
+            table = _of_workflow(table, Path(path))
+        table = sources.joined_lists(table).to_pandas()
+    if not len(table):
+        raise InputError(f"{path}: no rows")
+    return table
+
+
+def _of_workflow(table: pa.Table, where: Path) -> pa.Table:
+    """Scores that the workflow wrote as a plain table: the reads of the first strategy that varies the order.
+
+    Raises:
+        InputError: there is none, the scores are of several studies, profiles, conditions or scales, or what is ordered
+            is something else than score levels.
+    """
+    if "probe" in table.column_names:
+        others = sorted(set(map(str, table["probe"].unique().to_pylist())) - {PROBE})
+        if others:
+            raise InputError(f"{where}: field 'probe': expected reads of {PROBE!r}, found {files.listed(others)}")
+    there = set(table["strategy"].unique().to_pylist())
+    chosen = [name for name in (*EVERY_POSITION, "recorded") if name in there]
+    if not chosen:
+        raise InputError(
+            f"{where}: no strategy shows every score in every position; found {files.listed(sorted(there))}"
+        )
+    table = table.filter(pc.equal(table["strategy"], chosen[0]))
+    for name in ("study", "profile", "condition", "n"):
+        values = table[name].unique().to_pylist()
+        if len(values) > 1:
+            raise InputError(f"{where}: several values of {name}: {files.listed(list(map(str, values)))}; expected one")
+    new_names = {"item_id": "item", "group_id": "group"}
+    kept = [
+        name
+        for name in ("item_id", "group_id", "judge", "criterion", "ordering", "score", "human_score")
+        if name in table.column_names
+    ]
+    plain = table.select(kept).rename_columns([new_names.get(name, name) for name in kept])
+    shares = table["position_probabilities"] if "position_probabilities" in table.column_names else None
+    if shares is None or shares.null_count == len(table):
+        return plain
+    n = table["n"][0].as_py()
+    has_shares = pc.is_valid(shares).to_numpy()
+    at = np.full((len(table), n), np.nan)
+    # From the probability of each position to that of each score.
+    shown = np.stack(table["ordering"].to_numpy())[has_shares]
+    np.put_along_axis(given := np.empty(shown.shape), shown - 1, np.stack(shares.filter(has_shares).to_numpy()), axis=1)
+    at[has_shares] = given
+    for k in range(n):
+        plain = plain.append_column(f"p_{k + 1}", pa.array(at[:, k], from_pandas=True))
+    return plain
+
+
+def as_scores(
+    reads: pd.DataFrame,
+    where: str | Path = "reads",
+    *,
+    columns: Columns | None = None,
+    scale: Scale | None = None,
+) -> pd.DataFrame:
+    """Reads as scores, see `scoring.scores.score_reads`; a row a read.
+
+    Args:
+        reads: columns ``item``; ``ordering``, the score at each position, such as ``1 2 3 4 5``, as text or as a list,
+            or a word such as ``descending``; ``score``, as a level or as an answer that gives one, and empty where
+            there is none; and, where they are known, ``judge``, ``group`` (what items share that are not independent;
+            else each item is one), ``criterion``, ``p_1`` to ``p_n`` (probability of each score) and ``human_score`` of
+            the item. An item that is judged under several criteria is an item under each of them. Other columns are not
+            read.
+        where: names the table in errors.
+        columns: names that the table has for these.
+        scale: the levels; by default those that the orderings of a judge list, see `scales.of_labels`.
+
+    Returns:
+        The columns that statistics read, with study and dataset ``reads``. Levels are numbered from 1, and human scores
+        are on the same scale; `scale` has the levels as they were written, and `lowest` the number of the lowest one,
+        where it is another than 1 and levels go by ones. `strategy` is ``balanced`` or ``all`` where every item of a
+        judge is read in all orderings of that name, however often, and in no others, else ``recorded``.
+        Reads of an item are numbered as they stand. `named_groups` says whether groups were named.
+
+    Raises:
+        InputError: with row (from 1, without the header) and field, where something is not as described.
+    """
+    reads = _with_our_names(reads, columns, where)
+    _check_columns(reads, where)
+    if not len(reads):
+        raise InputError(f"{where}: no rows")
+    check_cells(reads, where)
+    criterion = _criteria(reads, where)
+    item = _under(names_of(reads, "item", where), criterion)
+    judge = names_of(reads, "judge", where, default="judge")
+    groups = words_of(reads["group"]) if "group" in reads else None
+    named = groups is not None and not groups.empty
+    group = _named(groups, "group", where) if named and groups else item
+    shown = _orderings(reads["ordering"], judge, scale, where)
+    level, reason = _scores(reads["score"], shown, where)
+    of_judge = Words(judge.codes * len(item.values) + item.codes, item.values)
+    human = _human(reads, of_judge, shown, where)
+    check_alike(of_judge, group.codes, group.values, "group", "groups", where)
+    names = item.series()
+    table = pd.DataFrame(
+        {name: constant(value, len(reads)) for name, value in ABOUT.items()}
+        | {"judge": judge.series(), "n": shown.n, "item_id": names, "group_id": group.series(), "unit_id": names}
+        | {"human_score": human, "score": pd.array(level, dtype="Float64").astype("Int8"), "candidate": names}
+        | {"criterion": criterion.series(), "question": constant("", len(reads)), "failure": reason}
+    )
+    table["scale"] = pd.Categorical.from_codes(
+        shown.scale_of_row, categories=[",".join(own.labels) for own in shown.scales]
+    )
+    if any(own.first != 1 for own in shown.scales):
+        table[LOWEST] = np.array([own.first for own in shown.scales], dtype="int8")[shown.scale_of_row]
+    table["read_index"] = pd.Series(of_judge.codes).groupby(of_judge.codes).cumcount().to_numpy()
+    table["named_groups"], table["unread_judges"] = named, constant(column_names.unread_judges(reads), len(table))
+    places = [np.flatnonzero(judge.codes == code) for code in pd.unique(judge.codes)]
+    parts = [_of_judge(table, rows, shown, reads, where) for rows in places]
+    return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+
+
+class Single(NamedTuple):
+    """Reads of one judge on one scale, as they stand in a table.
+
+    Attributes:
+        judge: its name; None where the table names none.
+        rows: places of the reads in the table, shape (m,).
+        orderings: score at each position, shape (m, n).
+        scores: written scores, shape (m,), NaN where there is none.
+        probabilities: of each position, shape (m, n), NaN where unknown.
+    """
+
+    judge: str | None
+    rows: np.ndarray
+    orderings: np.ndarray
+    scores: np.ndarray
+    probabilities: np.ndarray
+
+
+def single_reads(
+    reads: pd.DataFrame, where: str | Path = "reads", columns: Mapping[str, str] | None = None
+) -> Iterator[Single]:
+    """Reads that need no other read beside them, judge by judge.
+
+    Args:
+        reads: columns ``ordering``; ``score`` or ``p_1`` to ``p_n``, or both; and ``judge`` where it is known. Other
+            columns are not read. Scores are the numbers 1 to n.
+        where: names the table in errors.
+        columns: names that the table has for these.
+
+    Raises:
+        InputError: as `as_scores`.
+    """
+    reads = _with_our_names(reads, Columns.given(columns), where)
+    has_shares = any(PROBABILITY.fullmatch(str(name)) for name in reads.columns)
+    absent = [name for name in ("ordering", "score") if name not in reads and not (name == "score" and has_shares)]
+    if absent:
+        raise column_names.missing(absent, reads, where, ("judge",))
+    if not len(reads):
+        raise InputError(f"{where}: no rows")
+    check_cells(reads, where)
+    judge = names_of(reads, "judge", where, default="")
+    shown = _orderings(reads["ordering"], judge, None, where)
+    check_usual([own for own in shown.scales if not own.usual], where)
+    level = _scores(reads["score"], shown, where)[0] if "score" in reads else np.full(len(reads), np.nan)
+    for code in pd.unique(judge.codes):
+        places = np.flatnonzero(judge.codes == code)
+        _, _, order = shown.of(places)
+        shares = _probabilities(reads, places, order, shown.scales[shown.scale_of_row[places[0]]], where)
+        yield Single(str(judge.values[code]) or None, places, order, level[places], shares)
+
+
+def check_usual(others: Sequence[Scale], where: str | Path) -> None:
+    """Check that there is no scale other than 1 to n.
+
+    Raises:
+        InputError: there is one.
+    """
+    if others:
+        raise InputError(f"{where}: field 'ordering': expected the scores 1 to n, found {others[0].words}")
+
+
+class Words(NamedTuple):
+    """A column of texts.
+
+    Attributes:
+        codes: number of each row's text, from 0, shape (rows,).
+        values: the texts, without blanks around them.
+    """
+
+    codes: np.ndarray
+    values: np.ndarray
+
+    @property
+    def empty(self) -> bool:
+        """True if no row has a text."""
+        return not any(self.values)
+
+    def series(self) -> pd.Series:
+        """The text of each row."""
+        return pd.Series(self.values, dtype="str").take(self.codes).reset_index(drop=True)
+
+
+class Shown(NamedTuple):
+    """The orderings of some reads.
+
+    Attributes:
+        code: number of each row's ordering, shape (rows,).
+        orderings: level at each position, by number.
+        scales: that occur.
+        scale_of_row: number of each row's scale, shape (rows,).
+    """
+
+    code: np.ndarray
+    orderings: Sequence[np.ndarray]
+    scales: Sequence[Scale]
+    scale_of_row: np.ndarray
+
+    @property
+    def n(self) -> np.ndarray:
+        """Number of levels of each row, shape (rows,)."""
+        return np.array([scale.n for scale in self.scales])[self.scale_of_row]
+
+    def of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Distinct orderings of some rows, which of them each row has, and the ordering of each row."""
+        used, number = np.unique(self.code[rows], return_inverse=True)
+        distinct = np.stack([self.orderings[place] for place in used])
+        return distinct, number, distinct[number]
+
+
+def constant(value: str, rows: int) -> pd.Series:
+    return Words(np.zeros(rows, dtype=int), np.array([value], dtype=object)).series()
+
+
+def _with_our_names(reads: pd.DataFrame, columns: Columns | None, where: str | Path) -> pd.DataFrame:
+    sources.check_names(reads.columns, where)
+    return column_names.named(reads.reset_index(drop=True), columns or Columns(), where)
+
+
+def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
+    columns = [str(name) for name in reads.columns]
+    if column_names.of_choices(reads):
+        raise InputError(
+            f"{where}: expected reads that score, found choices between candidates (columns {files.listed(columns)});"
+            f" 'rubric-order audit FILE' makes their cards (Choices, {sources.PAGE})"
+        )
+    absent = [name for name in REQUIRED if name not in columns]
+    if absent:
+        raise column_names.missing(absent, reads, where, OPTIONAL)
+    absent = [name for name in OPTIONAL if name not in columns]
+    for name in columns:
+        if name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(name):
+            continue
+        meant = difflib.get_close_matches(name.strip().lower().removesuffix("_id"), absent, n=1, cutoff=0.8)
+        if meant:
+            raise InputError(f"{where}: column {name!r:.60} is not known; expected {meant[0]!r}, or another name")
+
+
+def check_cells(reads: pd.DataFrame, where: str | Path) -> None:
+    """No cell that is read holds an object, or half a character, which JSON can write and UTF-8 cannot."""
+    for name in reads.columns:
+        if reads[name].dtype == object and (name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(str(name))):
+            nested = reads[name].map(_is_nested)
+            fail(where, nested, name, "a text, a number, or a list of them", reads[name])
+            bad = reads[name].map(lambda value: sources.SURROGATE.search(_word(value)) is not None)
+            fail(where, bad, name, "text that UTF-8 can write", reads[name])
+
+
+def _is_nested(value: object) -> bool:
+    inner = value if isinstance(value, list | tuple | np.ndarray) else ()
+    return isinstance(value, dict) or any(isinstance(part, dict | list | tuple | np.ndarray) for part in inner)
+
+
+def words_of(column: pd.Series) -> Words:
+    """A column as text without blanks around it; what is missing is empty."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, values = column.cat.codes.to_numpy().astype(np.int64), column.cat.categories
+    else:
+        codes, values = pd.factorize(column.map(_word) if column.dtype == object else column)
+    texts = [_word(value) for value in np.asarray(values, dtype=object).tolist()]
+    if (codes < 0).any():
+        texts.append("")
+        codes = np.where(codes < 0, len(texts) - 1, codes)
+    number, distinct = pd.factorize(np.array(texts, dtype=object))
+    codes = number[codes]
+    used, first = np.unique(codes, return_index=True)
+    order = used[np.argsort(first)]  # as they come first in the table
+    place: np.ndarray = np.empty(len(distinct), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return Words(place[codes], np.asarray(distinct, dtype=object)[order])
+
+
+def _word(value: object) -> str:
+    if type(value) is str:  # nearly all
+        return value.strip()
+    if isinstance(value, list | tuple | np.ndarray):
+        return " ".join(_word(part) for part in value)
+    if isinstance(value, float | np.floating):
+        whole = np.isfinite(value) and value == int(value)
+        return "" if np.isnan(value) else str(int(value)) if whole else repr(float(value))
+    return "" if value is None or value is pd.NA else str(value).strip()
+
+
+def fail(where: str | Path, bad: np.ndarray | pd.Series, field: str, expected: str, found: pd.Series | Words) -> None:
+    """Raise an error about the first bad row, if there is one."""
+    rows = np.flatnonzero(bad)
+    if len(rows):
+        value = str(found.values[found.codes[rows[0]]] if isinstance(found, Words) else found.iloc[rows[0]])
+        raise InputError(f"{where}: row {rows[0] + 1}: field {field!r}: expected {expected}, found {value!r:.60}")
+
+
+def names_of(reads: pd.DataFrame, field: str, where: str | Path, default: str | None = None) -> Words:
+    if field not in reads:
+        return Words(np.zeros(len(reads), dtype=np.int64), np.array([default], dtype=object))
+    return _named(words_of(reads[field]), field, where)
+
+
+def _criteria(reads: pd.DataFrame, where: str | Path) -> Words:
+    """The criterion of each row; an empty text for all where none is named."""
+    words = words_of(reads["criterion"]) if "criterion" in reads else None
+    if words is None or words.empty:
+        return Words(np.zeros(len(reads), dtype=np.int64), np.array([""], dtype=object))
+    return _named(words, "criterion", where)
+
+
+def _under(item: Words, criterion: Words) -> Words:
+    """Items under their criteria, named ``item/criterion`` where an item has several; as they are where none has."""
+    pairs, code = np.unique(item.codes * len(criterion.values) + criterion.codes, return_inverse=True)
+    items, criteria = np.divmod(pairs, len(criterion.values))
+    if len(np.unique(items)) == len(items):
+        return item
+    names = [f"{item.values[one]}/{criterion.values[other]}" for one, other in zip(items, criteria, strict=True)]
+    return Words(code, np.array(names, dtype=object))
+
+
+def _named(words: Words, field: str, where: str | Path) -> Words:
+    """A column of names.
+
+    Raises:
+        InputError: a row has none.
+    """
+    if not all(words.values):
+        fail(where, (words.values == "")[words.codes], field, "a name", words)
+    return words
+
+
+def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str | Path) -> Shown:
+    """The ordering of each row, and its scale: that of the judge's other orderings where a word names its direction."""
+    words = words_of(column)
+    parsed = [scales.ordering(text, scale) for text in words.values]
+    turned = np.array([scales.direction(text) for text in words.values])
+    bad = np.array([ordering is None for ordering in parsed]) & (turned == 0)
+    expected = (
+        f"the {scales.FEWEST} to {scales.MOST} scores, each once, such as '1 2 3 4 5'"
+        if scale is None
+        else f"each of {scale.words} once"
+    )
+    if bad.any():
+        fail(where, bad[words.codes], "ordering", expected, words)
+    kinds: dict[Scale, int] = {} if scale is None else {scale: 0}
+    of_code = np.array([-1 if own is None else kinds.setdefault(own.scale, len(kinds)) for own in parsed])
+    of_row = of_code[words.codes]
+    if (turned != 0).any():
+        of_row = _of_words(of_row, words, judge, scale, where)
+    levels = [np.array(own.levels if own else [0]) for own in parsed]
+    used, code = [*kinds], words.codes
+    if (turned != 0).any():  # a word is another ordering on each scale
+        code = code * len(used) + of_row
+        rows = {
+            (word, k): np.arange(1, used[k].n + 1)[:: turned[word]]
+            for word in np.flatnonzero(turned)
+            for k in range(len(used))
+        }
+        levels = [rows.get((word, k), levels[word]) for word in range(len(words.values)) for k in range(len(used))]
+    shown = Shown(code, levels, used, of_row)
+    check_alike(judge, shown.n, np.arange(scales.MOST + 1), "ordering", "levels", where)
+    check_alike(judge, of_row, np.array([own.words for own in used], dtype=object), "ordering", "scales", where)
+    return shown
+
+
+def _of_words(of_row: np.ndarray, words: Words, judge: Words, scale: Scale | None, where: str | Path) -> np.ndarray:
+    """The scale of each row, where those of words are that of the judge's first ordering of another kind."""
+    of_judge = np.full(len(judge.values), -1 if scale is None else 0)
+    listed = np.flatnonzero(of_row >= 0)[::-1]
+    of_judge[judge.codes[listed]] = of_row[listed]
+    of_row = np.where(of_row < 0, of_judge[judge.codes], of_row)
+    expected = "the scores, such as '5 4 3 2 1', or --scale beside a word: --scale 1-5"
+    fail(where, of_row < 0, "ordering", expected, words)
+    return of_row
+
+
+def permutation(text: str) -> list[int] | None:
+    """The scores in a text such as ``1 2 3``, ``[3, 2, 1]`` or ``321``; None where they are no permutation."""
+    ordering = scales.ordering(text)
+    return None if ordering is None or not ordering.scale.usual else [*ordering.levels]
+
+
+def check_alike(key: Words, value: np.ndarray, names: np.ndarray, field: str, what: str, where: str | Path) -> None:
+    """Every key, such as a judge, must have one value, such as a number of levels, in all its rows."""
+    first = pd.Series(value).groupby(key.codes).transform("first").to_numpy()
+    rows = np.flatnonzero(value != first)
+    if len(rows):
+        row = rows[0]
+        name = key.values[key.codes[row] % len(key.values)]
+        both = f"{names[first[row]]} in an earlier row, {names[value[row]]} here"
+        raise InputError(f"{where}: row {row + 1}: field {field!r}: {name!r:.60} has two {what}: {both}; expected one")
+
+
+def _scores(column: pd.Series, shown: Shown, where: str | Path) -> tuple[np.ndarray, pd.Series]:
+    """Level of each row, from 1, NaN where there is none; and the reason why, None where there is one."""
+    level: np.ndarray = np.full(len(column), np.nan)
+    reason: np.ndarray = np.zeros(len(column), dtype=np.int64)
+    reasons: dict[str | None, int] = {None: 0, EMPTY: 1}
+    is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    words = None if is_number else words_of(column)
+    for k, scale in enumerate(shown.scales):
+        rows = np.flatnonzero(shown.scale_of_row == k)
+        bad: np.ndarray = np.zeros(len(column), dtype=bool)
+        if words is None:
+            values = column.iloc[rows].to_numpy(dtype=float, na_value=np.nan)
+            level[rows], missing = scale.level(values), np.isnan(values)
+            bad[rows] = ~missing & ~_is_level(level[rows], scale)
+            reason[rows] = missing
+        else:
+            used = np.unique(words.codes[rows])
+            choices = [_choice(words.values[code], scale) for code in used]
+            of_word = np.full((2, len(words.values)), np.nan)
+            of_word[0, used] = [place or np.nan for place, _ in choices]
+            of_word[1, used] = [-1 if why == "" else reasons.setdefault(why, len(reasons)) for _, why in choices]
+            level[rows], reason[rows] = of_word[0, words.codes[rows]], of_word[1, words.codes[rows]]
+            bad = reason == -1
+        levels = f"a whole number from 1 to {scale.n}" if scale.usual else f"one of {scale.words}"
+        expected = f"{levels}, or nothing where there is no score"
+        fail(where, bad, "score", expected, column if words is None else words)
+    if words is not None and len(reasons) > 2 and np.isnan(level).all():
+        row = int(np.flatnonzero(reason > 1)[0])
+        text = words.values[words.codes[row]]
+        raise InputError(
+            f"{where}: row {row + 1}: field 'score': expected answers that give a score, found none in any row, here"
+            f" {text!r:.60}"
+        )
+    texts = pd.Series([*reasons], dtype=object)
+    return level, texts.take(reason).reset_index(drop=True)
+
+
+def _is_level(level: np.ndarray, scale: Scale) -> np.ndarray:
+    return (level >= 1) & (level <= scale.n) & (level % 1 == 0)
+
+
+def _choice(text: str, scale: Scale) -> tuple[int | None, str | None]:
+    """Level that a text gives, and the reason why it gives none; an empty reason where it is no answer at all."""
+    if text.lower() in MISSING:
+        return None, EMPTY
+    place = scale.place(text)
+    if place is None:
+        choice = scale.parse(text)
+        place = None if choice.label is None else scale.labels.index(choice.label) + 1
+        if place is None:
+            return None, choice.reason if len(text.split()) > 1 else ""
+    return place, None
+
+
+def numbers_of(column: pd.Series, field: str, where: str | Path) -> np.ndarray:
+    """A column as numbers, NaN where there is nothing."""
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        fail(where, np.isinf(values), field, "a number, or nothing", column)
+        return values
+    words = words_of(column)
+    missing = np.array([text.lower() in MISSING for text in words.values])
+    texts = [text.replace(",", ".") if scales.NUMBER.fullmatch(text) else text for text in words.values]
+    values = pd.to_numeric(pd.Series(texts, dtype=object).mask(missing), errors="coerce").to_numpy(dtype=float)
+    fail(where, (~missing & ~np.isfinite(values))[words.codes], field, "a number, or nothing", words)
+    return values[words.codes]
+
+
+def _human(reads: pd.DataFrame, item: Words, shown: Shown, where: str | Path) -> np.ndarray:
+    """The human score of each row's item as a level, NaN where no row of it has one.
+
+    Args:
+        item: the items, those of other judges as others.
+    """
+    if "human_score" not in reads:
+        return np.full(len(reads), np.nan)
+    column = reads["human_score"]
+    if any(not scale.numeric for scale in shown.scales):
+        column = _levels_of_labels(words_of(column), shown)
+    values = numbers_of(column, "human_score", where)
+    first = one_human(values, item, where)
+    low = np.array([scale.low for scale in shown.scales])[shown.scale_of_row]
+    step = np.array([scale.step for scale in shown.scales])[shown.scale_of_row]
+    return first if all(scale.usual for scale in shown.scales) else (first - low) / step + 1
+
+
+def one_human(values: np.ndarray, item: Words, where: str | Path) -> np.ndarray:
+    """The human score of each row's item, NaN where no row of it has one.
+
+    Args:
+        values: human score of each row, NaN where there is none.
+        item: the items; names may repeat, as those of several judges do.
+
+    Raises:
+        InputError: an item has two.
+    """
+    first = pd.Series(values).groupby(item.codes).transform("first").to_numpy()
+    rows = np.flatnonzero(~np.isnan(values) & (values != first))
+    if len(rows):
+        row, names = rows[0], pd.Series(item.values)
+        of_row: np.ndarray = item.codes % len(names)
+        n_bad, n_rated = (names[np.unique(of_row[part])].nunique() for part in (rows, ~np.isnan(values)))
+        raise InputError(
+            f"{where}: row {row + 1}: field 'human_score': item {names[of_row[row]]!r:.60} has two human scores:"
+            f" {first[row]:g} in an earlier row, {values[row]:g} here; so have {n_bad:,} of {n_rated:,} items. Expected"
+            " one an item: give each item the mean of its human scores, in all of its rows or in one"
+        )
+    return first
+
+
+def _levels_of_labels(words: Words, shown: Shown) -> pd.Series:
+    """Numbers of the levels where labels such as letters stand, as text."""
+    texts = pd.Series(words.values, dtype=object).take(words.codes).reset_index(drop=True)
+    for k, scale in enumerate(shown.scales):
+        if not scale.numeric:
+            places = {label: str(place) for label in words.values if (place := scale.place(label)) is not None}
+            texts = texts.where(shown.scale_of_row != k, texts.map(lambda text, by=places: by.get(text, text)))
+    return texts
+
+
+def _of_judge(
+    table: pd.DataFrame, rows: np.ndarray, shown: Shown, reads: pd.DataFrame, where: str | Path
+) -> pd.DataFrame:
+    """The reads of one judge, whose orderings have one length, with what their orderings say.
+
+    Args:
+        table: of all judges.
+        rows: places of the judge's reads in it.
+    """
+    scale = shown.scales[shown.scale_of_row[rows[0]]]
+    distinct, number, order = shown.of(rows)
+    table = table if len(rows) == len(table) else table.take(rows)
+    by_number = _objects(distinct)  # one array for all reads in an ordering
+    table = table.assign(ordering=by_number[number], strategy=_strategy(distinct, number, table["item_id"]))
+    score = table["score"].to_numpy(dtype=float, na_value=np.nan)
+    scored = ~np.isnan(score)
+    position = np.full(len(table), np.nan)
+    position[scored] = permutations.positions_of(distinct)[number[scored], score[scored].astype(int) - 1]
+    table["position"] = pd.array(position, dtype="Float64").astype("Int8")
+    shares = _probabilities(reads, rows, order, scale, where)
+    complete = ~np.isnan(shares).any(axis=1)
+    table["expected_score"] = (shares * order).sum(axis=1)
+    by_row: np.ndarray = np.full(len(table), None, dtype=object)
+    by_row[complete] = _objects(shares[complete])
+    table["position_probabilities"] = pd.Series(by_row, index=table.index, dtype=object)
+    return table
+
+
+def _objects(rows: np.ndarray) -> np.ndarray:
+    """The rows of an array as an array of arrays."""
+    objects: np.ndarray = np.empty(len(rows), dtype=object)
+    for place, row in enumerate(rows):
+        objects[place] = row
+    return objects
+
+
+def _strategy(distinct: np.ndarray, number: np.ndarray, item: pd.Series) -> str:
+    """The name of the orderings that all items are read in, however often."""
+    n = distinct.shape[1]
+    distinct, merged = np.unique(distinct, axis=0, return_inverse=True)
+    unit, items = pd.factorize(item)
+    if designs.Design(distinct, merged.ravel()[number], unit, len(items)).fewest == 0:
+        return "recorded"
+    if np.array_equal(distinct, np.unique(orderings.balanced(n), axis=0)) and n > 2:
+        return "balanced"
+    if n <= _ALL_OF and np.array_equal(distinct, np.unique(orderings.all_orderings(n), axis=0)):
+        return "all"
+    return "recorded"
+
+
+def _probabilities(
+    reads: pd.DataFrame, rows: np.ndarray, order: np.ndarray, scale: Scale, where: str | Path
+) -> np.ndarray:
+    """Probability of each position in each of some reads, NaN where it is unknown. Shape (len(rows), n)."""
+    n, by_label = scale.n, {f"p_{label}".lower(): f"p_{label}" for label in scale.labels}
+    columns = {}
+    for name in reads.columns:
+        match = PROBABILITY.fullmatch(str(name))
+        if match and (NUMBER.fullmatch(match["label"]) or name.lower() in by_label):
+            columns[by_label.get(name.lower(), name)] = name
+    values = {of: numbers_of(reads[name], name, where)[rows] for of, name in columns.items()}
+    values = {name: column for name, column in values.items() if not np.isnan(column).all()}
+    if not values:
+        return np.full(order.shape, np.nan)
+    wanted = [*by_label.values()]
+    if not scale.numeric and not values.keys() & set(wanted):
+        wanted = [f"p_{level}" for level in range(1, n + 1)]
+    absent, beyond = [name for name in wanted if name not in values], sorted(values.keys() - set(wanted))
+    if absent or beyond:
+        expected = f"p_{scale.labels[0]} to p_{scale.labels[-1]}, one for each of the {n} scores"
+        listed = files.listed(sorted(values))
+        raise InputError(f"{where}: columns of probabilities: found {listed}, expected {expected}")
+    shares = np.column_stack([values[name] for name in wanted])
+    is_known = ~np.isnan(shares)
+    for bad, expected in (
+        (is_known.any(axis=1) & ~is_known.all(axis=1), "a probability of every score, or of none"),
+        ((is_known & ~((shares >= 0) & (shares <= 1 + SUM_WITHIN))).any(axis=1), "probabilities from 0 to 1"),
+        (is_known.all(axis=1) & ~(np.abs(shares.sum(axis=1) - 1) <= SUM_WITHIN), "probabilities that sum to 1"),
+    ):
+        if bad.any():
+            place = int(np.flatnonzero(bad)[0])
+            row_text = " ".join("empty" if np.isnan(value) else f"{value:g}" for value in shares[place])
+            text = f"expected {expected}, found {row_text} (sum {np.nansum(shares[place]):.4g})"
+            raise InputError(f"{where}: row {rows[place] + 1}: fields {wanted[0]!r} to {wanted[-1]!r}: {text}")
+    shares = shares / shares.sum(axis=1, keepdims=True)
+    return np.take_along_axis(shares, order - 1, axis=1)

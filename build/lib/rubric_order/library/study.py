@@ -1,0 +1,300 @@
+"""A study by a function that judges: planned, asked and parsed as the workflow does it, in the caller's process."""
+
+import inspect
+import operator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from pydantic import ValidationError
+
+from rubric_order import datasets
+from rubric_order.base.errors import InputError, nearest
+from rubric_order.datasets import Item
+from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels
+from rubric_order.library import probe, prompts
+from rubric_order.planning import requests as planned
+from rubric_order.planning.reads import Design, plan_reads
+from rubric_order.prompts import messages, orderings
+from rubric_order.scoring.scores import RESPONSES, score_reads
+from rubric_order.settings.judges import PythonCallable
+
+PROBE = "score_order"
+REQUIRED, OPTIONAL = ("item", "text"), ("group", "instruction", "reference", "human_score")
+
+Function: TypeAlias = Callable[[Any], Any]
+Items: TypeAlias = pd.DataFrame | Iterable[Mapping[str, Any]]
+
+
+def study(
+    judge: Function | str,
+    items: Items,
+    *,
+    rubric: Mapping[str, Any] | str | Path,
+    folder: str | Path,
+    instruction: str | None = None,
+    strategy: str = "balanced",
+    budget: int | None = None,
+    seed: int = 0,
+    answer_format: Literal["feedback", "score"] = "feedback",
+    template: str | Path | prompts.Messages | None = None,
+    name: str = "judge",
+    dataset: str = "items",
+    accept_failures: bool = False,
+    **settings: Any,
+) -> pd.DataFrame:
+    """Ask a function for the score of each item in several orderings of the rubric's levels.
+
+    Answers are kept in `folder` as they come. A study that was interrupted is called again, and asks what is missing.
+    The requests are those of the workflow for the same items, rubric and function, so that either finds the answers of
+    the other.
+
+    Args:
+        judge: a function of one argument, or its name as ``module:name``. It takes the prompt as text, or the messages
+            if its first parameter is called ``messages``. It returns text, a score, or an `Answer`, and may be async.
+        items: a row an item, as a table or as records: ``item``, ``text``, and where they are known ``group`` (what
+            items share that are not independent; else each item is one), ``instruction``, ``reference`` and
+            ``human_score``.
+        rubric: ``question`` and ``levels`` (descriptions of scores 1 to n), or a YAML file with them.
+        folder: the judge's response store; it is made where it is missing.
+        instruction: what the texts answer, where items have no instruction of their own.
+        strategy, budget, seed: orderings of each item, see `orderings`.
+        answer_format: whether the prompt asks for ``feedback`` and then a score, or for a ``score`` alone.
+        template: a prompt of your own, see `render`.
+        name: of the judge, in the reads.
+        dataset: name of the items; the orderings of strategy ``random`` depend on it.
+        accept_failures: whether failures that may pass are final.
+        settings: further settings of a judge of ``engine: python``, such as ``version``, ``concurrency``,
+            ``transient``, ``requests_per_minute``, ``max_attempts`` and ``timeout``.
+
+    Returns:
+        One row a read, as `bias_card` and ``rubric-order audit`` take it: ``item``, ``group``, ``judge``, ``ordering``
+        (a list), ``score``, ``human_score``, and ``p_1`` to ``p_n`` where the function gives probabilities. Beside
+        these ``failure`` (why there is no score), ``answer`` (its text) and ``request_id``.
+
+    Raises:
+        InputError: an item, the rubric or a setting cannot be used; requests failed for reasons that may pass; or ten
+            failed in a row for one that does not.
+    """
+    function = judge if callable(judge) else None
+    settled = _judge(judge, answer_format, {**settings, "accept_failures": accept_failures})
+    settled, function = _with_function(settled, function)
+    tables = datasets.prepare(dataset, _items(items, _rubric(rubric), instruction))
+    levels = tables.rubrics["levels"].iloc[0]
+    if strategy not in orderings.STRATEGIES:
+        listed = ", ".join(orderings.STRATEGIES)
+        raise InputError(
+            f"strategy: expected one of {listed}, found {strategy!r:.60}{nearest(strategy, orderings.STRATEGIES)}"
+        )
+    of_messages = template is not None and (not isinstance(template, str | Path) or messages.is_file(template))
+    if of_messages and settled.takes == "prompt":
+        raise InputError("template: the function takes a prompt, found messages; expected takes='messages'")
+    source = prompts.load(answer_format if template is None else template)
+    reads = plan_reads(
+        tables.items,
+        tables.rubrics,
+        tables.pairs,
+        study="study",
+        judge_id=name,
+        judge=settled,
+        template=source,
+        design=Design((len(levels),), (strategy,), budget=budget, seed=seed),
+        probe=PROBE,
+    )
+    requests = planned.distinct_requests(reads, owned_elsewhere=())
+    units = planned.units_asked(requests, tables.items, tables.rubrics, tables.pairs, source, probe=PROBE)
+    responses = _asked(planned.render_requests(requests, units).assign(probe=PROBE), settled, function, Path(folder))
+    return as_reads(score_reads(reads, responses[RESPONSES[:-1]], probe=PROBE), responses, len(levels))
+
+
+def _asked(requests: pd.DataFrame, judge: PythonCallable, function: Function, folder: Path) -> pd.DataFrame:
+    """Responses to all requests; the store answers those that it can."""
+    from rubric_order.judging import jobs
+    from rubric_order.judging.engines import Resources
+    from rubric_order.judging.store import Store
+
+    kept = Store(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return jobs.respond(requests, judge, kept, Resources(function=function))
+
+
+def _judge(judge: Function | str, answer_format: str, settings: Mapping[str, Any]) -> PythonCallable:
+    """Settings of the judge, checked.
+
+    Raises:
+        InputError: with the setting.
+    """
+    name = judge if isinstance(judge, str) else _name(judge)
+    try:
+        made = PythonCallable.model_validate(
+            {"engine": "python", "function": name, "answer_format": answer_format, **settings}
+        )
+    except ValidationError as misfit:
+        wrong = misfit.errors()[0]
+        key = "/".join(map(str, wrong["loc"]))
+        known = nearest(key, list(PythonCallable.model_fields)) if wrong["type"] == "extra_forbidden" else ""
+        raise InputError(f"{key}: {wrong['msg']}, found {wrong['input']!r:.80}{known}") from None
+    problems = [problem for problem in made.problems() if isinstance(judge, str) or not problem.startswith("function:")]
+    if problems:
+        raise InputError("\n".join(problems))
+    return made
+
+
+def _name(function: Function) -> str:
+    """Module and name of a function; of an object, those of its type."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{getattr(named, '__module__', None) or '__main__'}:{named.__qualname__}"
+
+
+def _with_function(judge: PythonCallable, function: Function | None) -> tuple[PythonCallable, Function]:
+    """The judge with what its function says of itself, and the function.
+
+    Raises:
+        InputError: it cannot be called with one argument; or it has no version, and is more than its module's source
+            says.
+    """
+    from rubric_order.judging.engines.python import functions
+
+    if function is None:
+        function = functions.find(judge)
+        return _checked(functions.resolved(judge, function)), function
+    functions.takes(function, judge.function)
+    versioned = judge.version is not None or isinstance(getattr(function, "__version__", None), str | int | float)
+    if not versioned and not _is_of_module(function):
+        raise InputError(
+            f"version: {judge.function!r} is not known by the source of its module, as a function of a module is;"
+            " expected a version"
+        )
+    settled = functions.resolved(judge, function)
+    if not versioned and not functions.is_as_written(function):
+        raise InputError(
+            f"version: {judge.function!r}: its code is not what the file of its module says: the file has changed since"
+            " it was imported, or it is rewritten on import; import it anew, or give a version"
+        )
+    return _checked(settled), function
+
+
+def _checked(judge: PythonCallable) -> PythonCallable:
+    """A judge whose settings fit its function.
+
+    Raises:
+        InputError: with the setting.
+    """
+    if problems := [problem for problem in judge.problems() if not problem.startswith("function:")]:
+        raise InputError("\n".join(problems))
+    return judge
+
+
+def _is_of_module(function: Function) -> bool:
+    """True for a function that its module has under its name."""
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    try:
+        return (
+            inspect.isfunction(inspect.unwrap(function))
+            and operator.attrgetter(function.__qualname__)(module) is function
+        )
+    except AttributeError:
+        return False
+
+
+def _rubric(rubric: Mapping[str, Any] | str | Path) -> Rubric:
+    """The rubric of all items.
+
+    Raises:
+        InputError: it is not as described.
+    """
+    if isinstance(rubric, Mapping):
+        if set(rubric) != {"question", "levels"}:
+            raise InputError(f"rubric: expected question and levels, found {', '.join(map(str, rubric)) or 'nothing'}")
+        question, levels = rubric["question"], rubric["levels"]
+    else:
+        question, levels, lowest = probe.read_rubric(rubric)
+        levels = dict(enumerate(levels, start=lowest))
+    if isinstance(levels, Sequence) and not isinstance(levels, str):
+        levels = dict(enumerate(levels, start=1))
+    if isinstance(levels, Mapping) and len(levels) > MAX_LEVELS:
+        raise InputError(f"rubric: expected at most {MAX_LEVELS} levels, found {len(levels)}")
+    if isinstance(levels, Mapping) and 0 in levels:
+        raise InputError("rubric: levels: expected levels from 1 on, found level 0; a study of a config takes it")
+    return Rubric("overall", "overall", question, check_levels(levels, "rubric: levels"))
+
+
+def _items(items: Items, rubric: Rubric, instruction: str | None) -> Iterator[Item]:
+    """Items of a table or of records.
+
+    Raises:
+        InputError: with row (from 1) and field, where something is not as described.
+    """
+    records = items.to_dict("records") if isinstance(items, pd.DataFrame) else list(items)
+    if not records:
+        raise InputError("items: no rows")
+    for number, record in enumerate(records, start=1):
+        where = f"items: row {number}"
+        if not isinstance(record, Mapping):
+            raise InputError(f"{where}: expected a mapping, found {record!r:.60}")
+        row = {key: value for key, value in record.items() if not _is_missing(value)}
+        for key in row:
+            close = nearest(key, [*REQUIRED, *OPTIONAL])
+            if key not in (*REQUIRED, *OPTIONAL) and close:
+                raise InputError(
+                    f"{where}: field {key!r:.60} is not known; expected {', '.join((*REQUIRED, *OPTIONAL))}{close}"
+                )
+        for key in REQUIRED:
+            if key not in row:
+                raise InputError(f"{where}: field {key!r} is missing; found {', '.join(map(str, row)) or 'nothing'}")
+        answered = row.get("instruction", instruction)
+        if answered is None:
+            raise InputError(f"{where}: field 'instruction' is missing; expected it, or instruction=... for all items")
+        item = str(row["item"])
+        yield Item(
+            where=where,
+            item_id=item,
+            group_id=str(row.get("group", item)),
+            candidate=item,
+            instruction=answered,
+            response=row["text"],
+            rubric=rubric,
+            reference=row.get("reference"),
+            human_scores=[] if "human_score" not in row else [_number(row["human_score"])],
+        )
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))
+
+
+def _number(value: Any) -> Any:
+    """A number of numpy as one of Python."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def as_reads(scores: pd.DataFrame, responses: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Scores as a plain table of reads, see `reads.as_scores`."""
+    texts = responses.set_index("request_id")["text"]
+    table = pd.DataFrame(
+        {
+            "item": scores["item_id"],
+            "group": scores["group_id"],
+            "judge": scores["judge"],
+            "ordering": [list(map(int, ordering)) for ordering in scores["ordering"]],
+            "score": scores["score"],
+            "human_score": scores["human_score"],
+        }
+    )
+    shares = scores["position_probabilities"]
+    if shares.notna().any():
+        by_score = [_by_score(row, order, n) for row, order in zip(shares, table["ordering"], strict=True)]
+        table[[f"p_{score}" for score in range(1, n + 1)]] = np.array(by_score)
+    answers = scores["request_id"].map(texts)
+    return table.assign(failure=scores["failure"], answer=answers, request_id=scores["request_id"])
+
+
+def _by_score(shares: Sequence[float] | None, ordering: Sequence[int], n: int) -> np.ndarray:
+    """Probability of each score, from that of each position; NaN where it is not known. Shape (n,)."""
+    given = np.full(n, np.nan)
+    if shares is not None:
+        given[np.array(ordering) - 1] = np.array(shares)
+    return given

@@ -1,0 +1,217 @@
+"""Calls of a judge as a log holds them: messages, answer, score as written, and what the call was about."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from rubric_order.base.errors import InputError
+from rubric_order.settings.judges import Sampling
+
+# A log that leaves a setting out leaves it to the endpoint.
+OPEN = {"temperature": None, "top_p": None, "max_tokens": None, "seed": None}
+
+
+class Message(NamedTuple):
+    """A message of a prompt.
+
+    Attributes:
+        role: ``system``, ``user`` or ``assistant``.
+        text: its content.
+    """
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Judge that a log names, and the settings under which it was asked.
+
+    Attributes:
+        model: the endpoint's name of the model.
+        provider: who serves it, as the log says; empty where it does not.
+        base_url: address that the log names; None where it names none.
+        sampling: what the log says of sampling; null where it leaves a setting to the endpoint.
+        max_tokens_name: name of the field with the longest answer.
+        extra_body: further fields of the request, as JSON.
+    """
+
+    model: str
+    provider: str = ""
+    base_url: str | None = None
+    sampling: Sampling = field(default_factory=lambda: Sampling.model_validate(OPEN))
+    max_tokens_name: str = "max_tokens"
+    extra_body: str = "{}"
+
+    @property
+    def name(self) -> str:
+        """Provider and model, as a command line names them."""
+        return f"{self.provider}/{self.model}" if self.provider else self.model
+
+
+class Answer(NamedTuple):
+    """Answer of a judge as it was recorded.
+
+    Attributes:
+        text: exactly what the judge wrote.
+        finish_reason: why the answer ended, in the words of the chat completions protocol.
+        model: name under which the model says to have answered.
+        prompt_tokens, completion_tokens: its use, where the log has it.
+    """
+
+    text: str
+    finish_reason: str | None = None
+    model: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a judge.
+
+    Attributes:
+        where: file and sample, for messages.
+        sample: name of the sample; calls with one sample are of one group.
+        candidate: who wrote the judged text; None where the log does not say.
+        grader: what the log calls the judge's part: a scorer, an assertion.
+        messages: the prompt as it was sent.
+        asked: the judge.
+        answer: what the judge wrote; None where the log does not keep it.
+        score: the score as the log writes it; None where there is none.
+        text, instruction, reference: the judged text, what it answers, and an answer to compare it with; None where
+            the log does not tell them from the prompt.
+    """
+
+    where: str
+    sample: str
+    grader: str
+    messages: tuple[Message, ...]
+    asked: Asked
+    candidate: str | None = None
+    answer: Answer | None = None
+    score: str | None = None
+    text: str | None = None
+    instruction: str | None = None
+    reference: str | None = None
+
+
+def parsed(content: bytes | str, where: str) -> Any:
+    """Content of JSON.
+
+    Raises:
+        InputError: with the place, where it is not JSON in UTF-8.
+    """
+    try:
+        return json.loads(content)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: expected UTF-8, found byte 0x{error.object[error.start]:02x}") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}: line {error.lineno}, column {error.colno}: malformed JSON: {error.msg}") from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits; nested too deeply
+        raise InputError(f"{where}: malformed JSON: {error}") from None
+
+
+def mapping(value: object, where: str, name: str) -> Mapping[str, Any]:
+    """A field that has to be a mapping; an absent one is an empty one.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: field {name!r}: expected a mapping, found {value!r:.60}")
+    return value
+
+
+def listed(value: object, where: str, name: str) -> list[Any]:
+    """A field that has to be a list; an absent one is an empty one.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise InputError(f"{where}: field {name!r}: expected a list, found {value!r:.60}")
+    return value
+
+
+def text_of(content: object, where: str, name: str) -> str:
+    """Text of a message's content, which is text or a list of parts. What a model thought is not part of it.
+
+    Raises:
+        InputError: a part is not text, such as an image.
+    """
+    if isinstance(content, str):
+        return content
+    parts = []
+    for number, part in enumerate(listed(content, where, name), start=1):
+        if isinstance(part, dict) and part.get("type") == "reasoning":
+            continue
+        if not isinstance(part, dict) or not isinstance(part.get("text"), str):
+            kind = part.get("type") if isinstance(part, dict) else part
+            raise InputError(f"{where}: field {name!r}: part {number}: expected text, found {kind!r:.60}")
+        parts.append(part["text"])
+    return "".join(parts)
+
+
+def writable(text: str, where: str) -> str:
+    """A text that a file can hold.
+
+    Raises:
+        InputError: it holds half of a surrogate pair, or a character that no text has.
+    """
+    if "\x00" in text:
+        raise InputError(f"{where}: expected text, found a control character '\\x00'")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{where}: expected text, found half of a surrogate pair at offset {error.start}") from None
+    return text
+
+
+def messages_of(content: object, where: str, name: str) -> tuple[Message, ...]:
+    """Messages of a prompt.
+
+    Raises:
+        InputError: with the field, where something is not as the chat completions protocol has it.
+    """
+    messages = []
+    for number, message in enumerate(listed(content, where, name), start=1):
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise InputError(
+                f"{where}: field {name!r}: message {number}: expected role and content, found {message!r:.60}"
+            )
+        role = "system" if message["role"] == "developer" else message["role"]
+        text = text_of(message.get("content"), where, f"{name}/{number}/content")
+        messages.append(Message(role, writable(text, f"{where}: field '{name}/{number}/content'")))
+    return tuple(messages)
+
+
+def written(score: object) -> str | None:
+    """A score as a log writes it: whole numbers without a fraction; None where it is no single value."""
+    if isinstance(score, bool) or not isinstance(score, str | int | float):
+        return None
+    if isinstance(score, float):
+        return None if score != score else str(int(score)) if score.is_integer() else repr(score)
+    return str(score)
+
+
+def sampling_of(settings: Mapping[str, Any], where: str, name: str) -> Sampling:
+    """Sampling from the fields of a request.
+
+    Raises:
+        InputError: a value is none that a judge can have.
+    """
+    values = OPEN | {key: settings[key] for key in OPEN if settings.get(key) is not None}
+    stop = settings.get("stop")
+    stops = [stop] if isinstance(stop, str) else stop or []
+    try:
+        return Sampling.model_validate(values | {"stop": stops})
+    except ValueError as error:
+        problem = error.errors()[0] if hasattr(error, "errors") else {"loc": (), "msg": str(error), "input": values}
+        key = "/".join(map(str, problem["loc"]))
+        raise InputError(f"{where}: field '{name}/{key}': {problem['msg']}, found {problem['input']!r:.60}") from None

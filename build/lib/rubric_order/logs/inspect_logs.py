@@ -1,0 +1,238 @@
+"""Logs of Inspect: ``.eval``, a zip file of JSON, or the same as one file of JSON.
+
+A scorer that asks a model keeps the conversation in the metadata of its score, under ``grading``: the prompt, and the
+answer. Settings of the call are in the event of the same answer.
+"""
+
+import json
+import struct
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rubric_order.base.errors import InputError
+from rubric_order.logs.calls import (
+    Answer,
+    Asked,
+    Call,
+    Message,
+    listed,
+    mapping,
+    messages_of,
+    parsed,
+    sampling_of,
+    text_of,
+    written,
+)
+
+ZSTANDARD = 93  # compression that zipfile of Python before 3.14 does not know
+LARGEST = 1 << 30  # bytes of one member
+LOCAL_HEADER = 30  # bytes before the name of a member
+ATTACHMENT = "attachment://"
+ENDED = {"max_tokens": "length", "model_length": "length"}  # in the words of the chat completions protocol
+SAMPLING = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens", "seed": "seed"}
+BODY = ("frequency_penalty", "presence_penalty", "logit_bias", "reasoning_effort")
+
+
+def is_log(content: object) -> bool:
+    """True for the content of a log that is one file of JSON."""
+    return isinstance(content, dict) and "eval" in content and "samples" in content
+
+
+def read_archive(path: Path) -> Iterator[Call]:
+    """Calls of the judges of an ``.eval`` file.
+
+    Raises:
+        InputError: the archive is broken, or no log of Inspect.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {info.filename: info for info in archive.infolist()}
+            start = next((name for name in ("header.json", "_journal/start.json") if name in members), None)
+            if start is None:
+                raise InputError(f"{path}: expected header.json of a log of Inspect, found {', '.join(members):.100}")
+            header = _json(path, members[start])
+            for name, info in members.items():
+                if name.startswith("samples/") and name.endswith(".json"):
+                    yield from _calls(_json(path, info), header, path)
+    except (zipfile.BadZipFile, struct.error, OSError) as error:
+        raise InputError(f"{path}: cannot be read as an .eval file: {error}") from None
+
+
+def read_content(content: Mapping[str, Any], path: Path) -> Iterator[Call]:
+    """Calls of the judges of a log that is one file of JSON.
+
+    Raises:
+        InputError: something is not as Inspect writes it.
+    """
+    for sample in listed(content["samples"], str(path), "samples"):
+        yield from _calls(mapping(sample, str(path), "samples"), content, path)
+
+
+def _json(path: Path, info: zipfile.ZipInfo) -> Mapping[str, Any]:
+    """Content of a member.
+
+    Raises:
+        InputError: it is too large, compressed in a way that is not known, or no mapping in JSON.
+    """
+    where = f"{path}: {info.filename}"
+    if info.file_size > LARGEST:
+        raise InputError(f"{where}: expected at most {LARGEST:,} bytes, found {info.file_size:,}")
+    if info.compress_type == ZSTANDARD:
+        content = _unpacked(path, info)
+    else:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                content = archive.read(info)
+        except NotImplementedError:
+            raise InputError(f"{where}: compression {info.compress_type} is not known; expected zstandard") from None
+    return mapping(parsed(content, where), where, "/")
+
+
+def _unpacked(path: Path, info: zipfile.ZipInfo) -> bytes:
+    """Content of a member that is compressed by zstandard."""
+    import pyarrow as pa
+
+    with path.open("rb") as file:
+        file.seek(info.header_offset)
+        head = file.read(LOCAL_HEADER)
+        name, extra = struct.unpack("<HH", head[26:])
+        file.seek(name + extra, 1)
+        packed = file.read(info.compress_size)
+    try:
+        with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as stream:
+            content: bytes = stream.read(info.file_size)
+    except OSError as error:
+        raise InputError(f"{path}: {info.filename}: broken zstandard data: {error}") from None
+    return content
+
+
+def _calls(sample: Mapping[str, Any], header: Mapping[str, Any], path: Path) -> Iterator[Call]:
+    """Calls of one sample: a score whose metadata has ``grading`` is a judge's."""
+    where = f"{path}: sample {sample.get('id')!r:.60}, epoch {sample.get('epoch', 1)}"
+    attachments = mapping(sample.get("attachments"), where, "attachments")
+    settings = mapping(header.get("eval"), where, "eval")
+    for name, score in mapping(sample.get("scores"), where, "scores").items():
+        place = f"scores/{name}"
+        record = mapping(score, where, place)
+        grading = mapping(record.get("metadata"), where, f"{place}/metadata").get("grading")
+        if grading is None:
+            continue
+        conversation = [
+            message._replace(text=_attached(message.text, attachments))
+            for message in messages_of(grading, where, f"{place}/metadata/grading")
+        ]
+        answered = conversation[-1].role == "assistant" if conversation else False
+        prompt = tuple(conversation[:-1] if answered else conversation)
+        if not prompt:
+            raise InputError(f"{where}: field '{place}/metadata/grading': expected the judge's prompt, found nothing")
+        last = grading[-1] if answered else {}
+        event = _event(sample, last, conversation[-1].text if answered else None, where)
+        system = mapping(event.get("config"), where, "events/config").get("system_message")
+        if isinstance(system, str) and prompt[0].role != "system":
+            prompt = (Message("system", system), *prompt)
+        answer = record.get("answer")
+        asked = _asked(event, last, name, settings, where)
+        yield Call(
+            where=f"{where}, scorer {name!r}",
+            sample=str(sample.get("id")),
+            grader=name,
+            candidate=settings.get("model") if isinstance(settings.get("model"), str) else None,
+            messages=prompt,
+            asked=asked,
+            answer=_answer(event, last, conversation[-1].text, asked, where) if answered else None,
+            score=written(record.get("value")),
+            text=answer if isinstance(answer, str) else None,
+            instruction=_input(sample, attachments, where),
+            reference=_target(sample.get("target")),
+        )
+
+
+def _attached(text: str, attachments: Mapping[str, Any]) -> str:
+    """A text that the log keeps apart where it is long."""
+    attached = attachments.get(text.removeprefix(ATTACHMENT)) if text.startswith(ATTACHMENT) else None
+    return attached if isinstance(attached, str) else text
+
+
+def _event(sample: Mapping[str, Any], last: Mapping[str, Any], answer: str | None, where: str) -> Mapping[str, Any]:
+    """Event of the call that gave an answer; empty where the log has none."""
+    for event in reversed(listed(sample.get("events"), where, "events")):
+        if isinstance(event, dict) and event.get("event") == "model":
+            choice = _choice(mapping(event.get("output"), where, "events/output"), where)
+            message = mapping(choice.get("message"), where, "events/output/choices/0/message")
+            same = message.get("id") == last.get("id") if message.get("id") else message.get("content") == answer
+            if message and same:
+                return event
+    return {}
+
+
+def _choice(output: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """First choice of a model's output; empty where it has none."""
+    choices = listed(output.get("choices"), where, "events/output/choices")
+    return mapping(choices[0], where, "events/output/choices/0") if choices else {}
+
+
+def _asked(
+    event: Mapping[str, Any], last: Mapping[str, Any], scorer: str, settings: Mapping[str, Any], where: str
+) -> Asked:
+    """The judge of a call, from its event or, without one, from the scorer's options or the role ``grader``."""
+    options: Mapping[str, Any] = {}
+    for block in listed(settings.get("scorers"), where, "eval/scorers"):
+        if isinstance(block, dict) and block.get("name") == scorer:
+            options = mapping(block.get("options"), where, "eval/scorers/options")
+    role = mapping(settings.get("model_roles"), where, "eval/model_roles").get("grader")
+    chosen = next((block for block in (options.get("model"), role) if block), None)
+    named = chosen if isinstance(chosen, dict) else {"model": chosen}
+    full = event.get("model") or named.get("model") or last.get("model") or settings.get("model")
+    if not isinstance(full, str):
+        raise InputError(f"{where}: field 'events/model': expected the judge's model, found {full!r:.60}")
+    provider, _, model = full.partition("/") if "/" in full else ("", "", full)
+    same = named.get("model") == full
+    address = (
+        named.get("base_url") if same else settings.get("model_base_url") if full == settings.get("model") else None
+    )
+    config = mapping(event.get("config") or (named.get("config") if same else None), where, "events/config")
+    fields = {ours: config.get(theirs) for theirs, ours in SAMPLING.items()} | {"stop": config.get("stop_seqs")}
+    body = {name: config[name] for name in BODY if config.get(name) is not None}
+    return Asked(
+        model,
+        provider,
+        address if isinstance(address, str) else None,
+        sampling_of(fields, where, "events/config"),
+        extra_body=json.dumps(body, sort_keys=True),
+    )
+
+
+def _answer(event: Mapping[str, Any], last: Mapping[str, Any], text: str, asked: Asked, where: str) -> Answer:
+    output = mapping(event.get("output"), where, "events/output")
+    usage = mapping(output.get("usage"), where, "events/output/usage")
+    reason = _choice(output, where).get("stop_reason")
+    model = output.get("model") or last.get("model")
+    model = asked.model if model == asked.name else model
+    prompt, completion = usage.get("input_tokens"), usage.get("output_tokens")
+    return Answer(
+        text,
+        ENDED.get(reason, reason) if isinstance(reason, str) else None,
+        model if isinstance(model, str) else None,
+        prompt if isinstance(prompt, int) else None,
+        completion if isinstance(completion, int) else None,
+    )
+
+
+def _input(sample: Mapping[str, Any], attachments: Mapping[str, Any], where: str) -> str | None:
+    """Task of a sample: its input, or of several messages the user's."""
+    given = sample.get("input")
+    if isinstance(given, str):
+        return _attached(given, attachments)
+    texts = [
+        text_of(message.get("content"), where, "input")
+        for message in listed(given, where, "input")
+        if isinstance(message, dict) and message.get("role") == "user"
+    ]
+    return "\n".join(_attached(text, attachments) for text in texts) or None
+
+
+def _target(target: object) -> str | None:
+    parts = [target] if isinstance(target, str) else target if isinstance(target, list) else []
+    return "".join(part for part in parts if isinstance(part, str)) or None

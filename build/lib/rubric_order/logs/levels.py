@@ -1,0 +1,290 @@
+"""The levels of a rubric within a prompt: where they stand, how they are labelled, and how they are described.
+
+Levels are lines such as ``Score 1: Poor.``, ``1 - Poor``, ``- 5: Good``, ``(A) Good``, or options within a sentence
+such as ``"C" for correct answers, or "I" for incorrect answers``. A numbered list looks the same, so nothing that is
+found here is taken without being confirmed.
+"""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rubric_order.logs.calls import Call
+
+MOST_LINES = 8  # of one description
+GRADES = ("I", "P", "C")  # of Inspect, lowest first: incorrect, partially correct, correct
+OPENING = ('"', "'", "“")
+_WORD = r"(?i:score|level|rating|grade|points?|option|stars?|category)"
+_LABEL = r"(?:\d{1,2}|[A-Z]|[ivx]{1,4}|[IVX]{2,4})"
+_LINE = re.compile(
+    r"^(?P<before>[ \t]*(?:[-*•+>|#]+[ \t]+)?[*_`\"'“]{0,3}"
+    rf"(?:{_WORD}(?:[ \t]+(?i:of))?[ \t]*[=:#]?[ \t]*)?[*_`\"'“(\[<{{]{{0,3}})"
+    rf"(?P<label>{_LABEL})(?!\w)"
+    r"(?P<after>[)\]>}\"'”`*_]{0,3}[ \t]*(?:[:.)=|]|[-–—]+>?|=+>|→)+[*_`]{0,3}"
+    r"|[)\]>}\"'”`*_]{1,3}|(?=[ \t]+(?:(?i:points?|stars?)\b|\()))"
+    r"(?P<gap>[ \t]*)(?P<description>\S.*?)?[ \t]*$",
+    re.MULTILINE,
+)
+_INLINE = re.compile(
+    rf"(?P<before>[\"'“(\[])(?P<label>{_LABEL})(?P<after>[\"'”)\]][ \t]*(?:for|if|means|=|:|-)[ \t]+)"
+    r"(?P<description>[^,.;:\n\"'“”()\[\]]*[^\s,.;:\"'“”()\[\]])"
+)
+_JOINT = re.compile(r"[ \t]*(?:[,;][ \t]*(?:(?:or|and)[ \t]+)?|(?:or|and)[ \t]+)")
+_NEXT_LINE = re.compile(r"\n[ \t]*\S")
+_CLOSING = re.compile(r"[\"'”],?$")
+
+
+class Level(NamedTuple):
+    """A level in a prompt.
+
+    Attributes:
+        label: how an answer names it.
+        description: its words, on one line.
+        start, end: where it stands, with its label.
+    """
+
+    label: str
+    description: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Block:
+    """Levels that stand together in a prompt.
+
+    Attributes:
+        before, after: text around the label, the same for all levels.
+        levels: in the order of the prompt.
+        between: text from one level to the next.
+    """
+
+    before: str
+    after: str
+    levels: tuple[Level, ...]
+    between: tuple[str, ...]
+
+    @property
+    def start(self) -> int:
+        """Place of the first level."""
+        return self.levels[0].start
+
+    @property
+    def end(self) -> int:
+        """Place after the last level."""
+        return self.levels[-1].end
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels in the order of the prompt."""
+        return tuple(level.label for level in self.levels)
+
+
+class Form(NamedTuple):
+    """Form of levels that several prompts share.
+
+    Attributes:
+        message: number of the message that holds them, from 0.
+        before, after: see `Block`.
+        labels: sorted.
+    """
+
+    message: int
+    before: str
+    after: str
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """Levels of one form in the prompts of a log.
+
+    Attributes:
+        form: what they share.
+        blocks: those of each call, in the order of the calls; None where a call has none, or several.
+        wordings: number of prompts by the descriptions of the levels, in the order of `Form.labels`.
+    """
+
+    form: Form
+    blocks: tuple[Block | None, ...]
+    wordings: Counter[tuple[str, ...]]
+
+    @property
+    def prompts(self) -> int:
+        """Number of prompts that have such levels once."""
+        return sum(block is not None for block in self.blocks)
+
+
+def find(text: str) -> list[Block]:
+    """All that may be the levels of a rubric in a text, in its order."""
+    return sorted([*_lines(text), *_inline(text)], key=lambda block: block.start)
+
+
+def reordered(text: str, block: Block, labels: Sequence[str]) -> str:
+    r"""A text with its levels in another order.
+
+    Args:
+        text: the text.
+        block: the levels, see `find`.
+        labels: theirs, in the order that is wanted.
+
+    Examples:
+        >>> text = "1: Bad\n2: Good"
+        >>> reordered(text, find(text)[0], ["2", "1"])
+        '2: Good\n1: Bad'
+    """
+    by_label = {level.label: text[level.start : level.end] for level in block.levels}
+    joints = [*block.between, ""]
+    shown = "".join(by_label[label] + joint for label, joint in zip(labels, joints, strict=True))
+    return text[: block.start] + shown + text[block.end :]
+
+
+def rubrics(calls: Sequence[Call]) -> list[Rubric]:
+    """All that may be the rubric of the calls of a judge, those of most prompts first.
+
+    Of several blocks of one form in a prompt the one is taken whose words stand in the most prompts. Lists within the
+    judged text, or within what it answers, are no rubric.
+    """
+    by_call: list[dict[Form, list[Block]]] = []
+    for call in calls:
+        by_form: dict[Form, list[Block]] = {}
+        for number, message in enumerate(call.messages):
+            for block in find(message.text):
+                if _is_within(block, message.text, (call.text, call.instruction)):
+                    continue
+                form = Form(number, block.before, block.after, tuple(sorted(block.labels)))
+                by_form.setdefault(form, []).append(block)
+        by_call.append(by_form)
+    made = []
+    for form in dict.fromkeys(form for by_form in by_call for form in by_form):
+        counts = Counter(_words(block) for by_form in by_call for block in by_form.get(form, ()))
+        blocks = [_chosen(by_form.get(form, []), counts) for by_form in by_call]
+        made.append(Rubric(form, tuple(blocks), Counter(_words(block) for block in blocks if block is not None)))
+    return sorted(made, key=lambda rubric: (-rubric.prompts, len(rubric.wordings), -len(rubric.form.labels)))
+
+
+def lowest_first(labels: Sequence[str]) -> tuple[str, ...] | None:
+    """Labels from the lowest level on, where they say so: numbers, and the grades of Inspect. None of others."""
+    if all(label.isdecimal() for label in labels):
+        return tuple(sorted(labels, key=int))
+    if set(labels) in ({"C", "I"}, {"C", "P", "I"}):
+        return tuple(label for label in GRADES if label in labels)
+    return None
+
+
+def _is_within(block: Block, message: str, texts: Sequence[str | None]) -> bool:
+    """True of a block that is part of a text which the log tells from the prompt."""
+    for text in texts:
+        begun = message.find(text) if text else -1
+        if text and 0 <= begun <= block.start and block.end <= begun + len(text):
+            return True
+    return False
+
+
+def _words(block: Block) -> tuple[str, ...]:
+    """Descriptions in the order of the sorted labels."""
+    return tuple(level.description for level in sorted(block.levels, key=lambda level: level.label))
+
+
+def _chosen(blocks: Sequence[Block], counts: Counter[tuple[str, ...]]) -> Block | None:
+    """The block whose words are most frequent; None where there is none, or where two are as frequent."""
+    ranked = sorted(blocks, key=lambda block: -counts[_words(block)])
+    if len(ranked) > 1 and counts[_words(ranked[0])] == counts[_words(ranked[1])]:
+        return None
+    return ranked[0] if ranked else None
+
+
+def _lines(text: str) -> Iterator[Block]:
+    """Blocks of levels that begin a line each."""
+    run: list[re.Match[str]] = []
+    for match in [*(match for match in _LINE.finditer(text) if _is_level(match, text)), None]:
+        if match is None or (run and not _follows(run, match, text)):
+            if len(run) > 1 and _is_scale([level["label"] for level in run]):
+                yield _block(run, text)
+            run = []
+        if match is not None:
+            run.append(match)
+
+
+def _is_level(match: re.Match[str], text: str) -> bool:
+    """True where a label has an end, and a description that begins in its line or the next."""
+    if match["description"] is None:
+        return _NEXT_LINE.match(text, match.end()) is not None
+    return bool(match["gap"]) or (
+        match["after"][-1:] in (":", "=", '"', "'", "”") and not match["description"][0].isdigit()
+    )
+
+
+def _follows(run: Sequence[re.Match[str]], match: re.Match[str], text: str) -> bool:
+    """True where a level goes on with those before it: of the same form, with a new label, after no other paragraph."""
+    last = run[-1]
+    if match["before"] != last["before"] or match["after"] != last["after"]:
+        return False
+    if match["label"] in {before["label"] for before in run}:
+        return False
+    written, _, blank = text[last.end() : match.start()].partition("\n\n")
+    return not blank.strip() and written.count("\n") <= MOST_LINES
+
+
+def _is_scale(labels: Sequence[str]) -> bool:
+    """True of labels that can be a scale: numbers at one distance, neighbours in the alphabet, or grades of Inspect."""
+    if all(label.isdecimal() for label in labels):
+        steps = sorted(map(int, labels))
+        return len({after - before for before, after in itertools.pairwise(steps)}) == 1
+    if {"C", "I"} <= set(labels) <= set(GRADES):
+        return True
+    if all(len(label) == 1 and label.isupper() for label in labels):
+        places = sorted(map(ord, labels))
+        return places == list(range(places[0], places[0] + len(places)))
+    romans = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+    return {label.lower() for label in labels} == set(romans[: len(labels)])
+
+
+def _block(run: Sequence[re.Match[str]], text: str) -> Block:
+    """Levels of matches, each with the lines that belong to it."""
+    ends = [match.end() + len(text[match.end() : after.start()].rstrip()) for match, after in itertools.pairwise(run)]
+    last = run[-1].end()
+    if run[-1]["description"] is None or all(end > match.end() for end, match in zip(ends, run, strict=False)):
+        rest = text[last:].split("\n\n", 1)[0].split("\n")
+        lines = max((text.count("\n", match.end(), end) for match, end in zip(run, ends, strict=False)), default=1)
+        last += len("\n".join(rest[: lines + 1]).rstrip())
+    places = []
+    for match, end in zip(run, [*ends, last], strict=True):
+        begun = match.end("after")
+        begun += len(text[begun:end]) - len(text[begun:end].lstrip())
+        places.append((match, begun, end))
+    closings = [_CLOSING.search(text[begun:end]) for _, begun, end in places]
+    if all(closings) and {text[begun] for _, begun, _ in places} <= set(OPENING):  # quoted, as in JSON
+        places = [
+            (match, begun + 1, begun + closing.start() if closing else end)
+            for (match, begun, end), closing in zip(places, closings, strict=True)
+        ]
+    levels = tuple(
+        Level(match["label"], " ".join(text[begun:end].split()), match.start(), end) for match, begun, end in places
+    )
+    between = tuple(text[level.end : after.start] for level, after in itertools.pairwise(levels))
+    return Block(run[0]["before"], text[run[0].end("label") : places[0][1]], levels, between)
+
+
+def _inline(text: str) -> Iterator[Block]:
+    """Blocks of options within a sentence."""
+    run: list[re.Match[str]] = []
+    for match in [*_INLINE.finditer(text), None]:
+        goes_on = (
+            match is not None
+            and bool(run)
+            and (match["before"], match["after"]) == (run[0]["before"], run[0]["after"])
+            and match["label"] not in {before["label"] for before in run}
+            and _JOINT.fullmatch(text[run[-1].end() : match.start()]) is not None
+        )
+        if not goes_on:
+            if len(run) > 1 and _is_scale([one["label"] for one in run]):
+                levels = tuple(Level(one["label"], one["description"], one.start(), one.end()) for one in run)
+                between = tuple(text[level.end : after.start] for level, after in itertools.pairwise(levels))
+                yield Block(run[0]["before"], run[0]["after"], levels, between)
+            run = []
+        if match is not None:
+            run.append(match)

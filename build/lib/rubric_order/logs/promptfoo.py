@@ -1,0 +1,132 @@
+"""Results of promptfoo, as ``promptfoo eval -o results.json`` writes them.
+
+A model-graded assertion keeps its prompt in the metadata of its result, as ``renderedGradingPrompt``: text, or messages
+in JSON. Of the judge's answer only score, verdict and reason are kept, so `Call.answer` is None.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rubric_order.base.errors import InputError
+from rubric_order.logs.calls import (
+    Asked,
+    Call,
+    Message,
+    listed,
+    mapping,
+    messages_of,
+    parsed,
+    sampling_of,
+    written,
+)
+
+PROMPT = "renderedGradingPrompt"
+KINDS = ("chat", "completion", "responses")  # between provider and model: openai:chat:gpt-4.1
+# What promptfoo sends to OpenAI where its config says nothing.
+DEFAULTS = {"temperature": 0, "max_tokens": 1024}
+BODY = ("frequency_penalty", "presence_penalty", "response_format", "reasoning_effort")
+
+
+def is_log(content: object) -> bool:
+    """True for the content of a file of results."""
+    results = content.get("results") if isinstance(content, dict) else None
+    return isinstance(results, dict) and isinstance(results.get("results"), list)
+
+
+def read_content(content: Mapping[str, Any], path: Path) -> Iterator[Call]:
+    """Calls of the judges of all assertions.
+
+    Raises:
+        InputError: something is not as promptfoo writes it.
+    """
+    config = mapping(content.get("config"), str(path), "config")
+    default = mapping(config.get("defaultTest") if isinstance(config.get("defaultTest"), dict) else None, "", "")
+    for number, entry in enumerate(content["results"]["results"]):
+        where = f"{path}: results/results/{number}"
+        result = mapping(entry, where, "/")
+        grading = mapping(result.get("gradingResult"), where, "gradingResult")
+        for part in listed(grading.get("componentResults"), where, "gradingResult/componentResults") or [grading]:
+            component = mapping(part, where, "gradingResult/componentResults")
+            prompt = mapping(component.get("metadata"), where, "metadata").get(PROMPT)
+            if prompt is not None:
+                yield _call(result, component, prompt, default, where)
+
+
+def _call(
+    result: Mapping[str, Any], component: Mapping[str, Any], prompt: object, default: Mapping[str, Any], where: str
+) -> Call:
+    assertion = mapping(component.get("assertion"), where, "assertion")
+    grader = str(assertion.get("metric") or assertion.get("type") or "assertion")
+    provider = mapping(result.get("provider"), where, "provider")
+    output = mapping(result.get("response"), where, "response").get("output")
+    raw = mapping(result.get("prompt"), where, "prompt").get("raw")
+    candidate = provider.get("label") or provider.get("id")
+    variant = result.get("promptIdx")
+    return Call(
+        where=f"{where}, assertion {grader!r}",
+        sample=str(result.get("testIdx", where.rpartition("/")[2])),
+        grader=grader,
+        candidate=f"{candidate} {variant}" if variant else candidate if isinstance(candidate, str) else None,
+        messages=_messages(prompt, f"{where}, assertion {grader!r}"),
+        asked=_asked(result, assertion, default, where),
+        score=written(component.get("score")),
+        text=output if isinstance(output, str) else None,
+        instruction=raw if isinstance(raw, str) else None,
+    )
+
+
+def _messages(prompt: object, where: str) -> tuple[Message, ...]:
+    """Messages of a prompt, which is one text where it is no list of messages in JSON.
+
+    Raises:
+        InputError: it is no text.
+    """
+    if not isinstance(prompt, str) or not prompt:
+        raise InputError(f"{where}: field {PROMPT!r}: expected the judge's prompt, found {prompt!r:.60}")
+    if prompt.lstrip().startswith("["):
+        try:
+            content = parsed(prompt, where)
+        except InputError:
+            content = None
+        if isinstance(content, list) and content and all(isinstance(one, dict) and "role" in one for one in content):
+            return messages_of(content, where, PROMPT)
+    return (Message("user", prompt),)
+
+
+def _asked(result: Mapping[str, Any], assertion: Mapping[str, Any], default: Mapping[str, Any], where: str) -> Asked:
+    """The judge of an assertion: its own provider, that of its test, or that of all tests.
+
+    Raises:
+        InputError: there is none in the results.
+    """
+    test = mapping(result.get("testCase"), where, "testCase")
+    options = [mapping(block.get("options"), where, "options") for block in (test, default)]
+    chosen = next((block for block in (assertion, *options) if block.get("provider")), {}).get("provider")
+    if isinstance(chosen, dict) and "id" not in chosen:  # by kind: text, embedding
+        chosen = chosen.get("text")
+    block = {"id": chosen} if isinstance(chosen, str) else mapping(chosen, where, "provider")
+    name = block.get("id")
+    if not isinstance(name, str):
+        raise InputError(
+            f"{where}: field 'testCase/options/provider': expected the judge's provider, found {chosen!r:.60}; give"
+            " --model and --base-url"
+        )
+    provider, *rest = name.split(":")
+    model = ":".join(rest[1:] if rest and rest[0] in KINDS else rest) or name
+    config = mapping(block.get("config"), where, "provider/config")
+    address = config.get("apiBaseUrl")
+    fields = {**(DEFAULTS if provider == "openai" and not config.get("omitDefaults") else {}), **config}
+    newer = config.get("max_completion_tokens")
+    if newer is not None:
+        fields["max_tokens"] = newer
+    body = {field: config[field] for field in BODY if config.get(field) is not None}
+    return Asked(
+        model,
+        provider if rest else "",
+        address if isinstance(address, str) else None,
+        sampling_of(fields, where, "provider/config"),
+        "max_tokens" if newer is None else "max_completion_tokens",
+        json.dumps(body, sort_keys=True),
+    )

@@ -1,0 +1,1 @@
+"""Statistical machinery that knows of no study."""

@@ -1,0 +1,110 @@
+"""Confidence sequences for the mean of an item's reads, when these are taken in random order without replacement.
+
+An item has a finite set of N orderings. Its mean over all of them is the target: a number that is certain once all are
+read. A confidence sequence is an interval after each read, such that with probability 1 - alpha all of them hold the
+target at once. So reading may stop at any time, for any reason, and the interval at that time is valid. The only
+assumption is that the order of the reads is drawn at random; nothing is assumed of the judge or of other items.
+"""
+
+import numpy as np
+
+BETS = {0.25: 0.1, 0.5: 0.2, 1.0: 0.7}  # shares of the capital that are bet, with the part that each has at first
+STEPS = 400  # candidates for the mean of scores that are no whole numbers
+CELLS_AT_ONCE = 4_000_000
+_ROUNDING = 1e-9
+
+
+def certain(values: np.ndarray, *, size: int, low: float, high: float) -> np.ndarray:
+    """Bounds of the mean of all reads that hold for certain: those to come lie on the scale.
+
+    Args:
+        values: scores in the order of the reads, shape (m, t), t at most `size`; NaN for a read without one.
+        size: N, number of all reads of an item.
+        low, high: ends of the scale.
+
+    Returns:
+        Shape (m, t, 2), in points; NaN from a read without a score on.
+
+    >>> certain(np.array([[3.0, 5.0]]), size=4, low=1, high=5).tolist()
+    [[[1.5, 4.5], [2.5, 4.5]]]
+    """
+    reads = np.arange(1, values.shape[1] + 1)
+    total = np.cumsum(values, axis=1)
+    return np.stack([(total + (size - reads) * end) / size for end in (low, high)], axis=-1)
+
+
+def intervals(
+    values: np.ndarray, *, size: int, low: float, high: float, alpha: float | np.ndarray, whole: bool
+) -> np.ndarray:
+    """Confidence sequence of each item: the interval of its mean over all N reads, after each of the first t.
+
+    For each mean m that is possible, a gambler bets against it. If m is true, the next score has the expectation
+    (N m - sum so far) / (N - reads so far), so the bets are fair, and the capital reaches 1 / alpha with probability
+    alpha at most (Ville's inequality). Means against which it was reached are excluded. The capital is spread over
+    fixed shares (`BETS`), half of it on higher and half on lower scores. Most is bet at once, since reads are few.
+
+    Args:
+        values, size, low, high: see `certain`.
+        alpha: probability that any of an item's intervals misses, one number or shape (m,).
+        whole: scores are whole numbers, so that only multiples of 1 / N are possible means.
+
+    Returns:
+        Shape (m, t, 2), in points: never outside `certain`, and never wider than after an earlier read. NaN from a read
+        without a score on.
+
+    Source: Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, Section 4 (without
+    replacement); fixed shares in the place of bets that learn are ours, as there are few reads.
+
+    >>> scores = np.full((1, 10), 3.0)
+    >>> found = intervals(scores, size=10, low=1, high=5, alpha=0.05, whole=True)
+    >>> found[0, [0, 5, 9]].round(2).tolist()
+    [[1.2, 4.8], [2.4, 3.6], [3.0, 3.0]]
+    """
+    candidates = np.linspace(0, 1, size * round(high - low) + 1 if whole else STEPS + 1)
+    rows = max(1, CELLS_AT_ONCE // (len(candidates) * 2 * len(BETS)))
+    alphas = np.broadcast_to(alpha, len(values))
+    parts = [
+        _accepted(
+            (values[start : start + rows] - low) / (high - low), size, candidates, alphas[start : start + rows], whole
+        )
+        for start in range(0, len(values), rows)
+    ]
+    accepted = low + (high - low) * np.concatenate(parts) if parts else np.empty((0, values.shape[1], 2))
+    if not whole:  # the ends lie between the last mean that is accepted and the next one
+        accepted += np.array([-1, 1]) * (high - low) / STEPS
+    bounds = certain(values, size=size, low=low, high=high)
+    ends = np.stack([np.maximum(accepted[..., 0], bounds[..., 0]), np.minimum(accepted[..., 1], bounds[..., 1])], -1)
+    lower, upper = np.maximum.accumulate(ends[..., 0], axis=1), np.minimum.accumulate(ends[..., 1], axis=1)
+    ends = np.stack([lower, upper], axis=-1)
+    return np.where((lower > upper)[..., None], bounds, ends)  # all means were beaten: one of the rare misses
+
+
+def _accepted(x: np.ndarray, size: int, candidates: np.ndarray, alpha: np.ndarray, whole: bool) -> np.ndarray:
+    """Least and greatest candidate that is possible and that no gambler has beaten, after each read, from 0 to 1.
+
+    Args:
+        x: scores from 0 to 1, shape (m, t). candidates: shape (c,). alpha: shape (m,). whole: see `intervals`.
+
+    Returns:
+        Shape (m, t, 2). Against a fixed m the capital is a convex function of m, so what lies between is accepted too.
+    """
+    bets, parts = (np.array([*numbers]) for numbers in (BETS.keys(), BETS.values()))
+    slack = _ROUNDING if whole else size / STEPS  # of the sum of all reads
+    capital = np.ones((2, len(x), len(candidates), len(bets)))
+    most = np.zeros((len(x), len(candidates)))
+    total = np.zeros(len(x))
+    ends = np.empty((*x.shape, 2))
+    for read in range(x.shape[1]):
+        expected = (size * candidates - total[:, None]) / (size - read)
+        possible = (expected > _ROUNDING) & (expected < 1 - _ROUNDING)  # others are left out below, or are certain
+        up = (x[:, read, None] - expected) / np.where(possible, expected, 1)
+        down = (expected - x[:, read, None]) / np.where(possible, 1 - expected, 1)
+        for side, gain in enumerate((up, down)):
+            capital[side] *= np.where(possible[..., None], 1 + bets * gain[..., None], 1)
+        most = np.maximum(most, (capital @ parts).mean(axis=0))
+        total = total + x[:, read]
+        rest = size * candidates - total[:, None]
+        left = (most < 1 / alpha[:, None]) & (rest >= -slack) & (rest <= size - read - 1 + slack)
+        ends[:, read, 0] = np.where(left, candidates, np.inf).min(axis=1)
+        ends[:, read, 1] = np.where(left, candidates, -np.inf).max(axis=1)
+    return np.where(np.isnan(np.cumsum(x, axis=1))[..., None], np.nan, ends)

@@ -1,0 +1,129 @@
+"""Rules that stop the reading of items: narrow enough, or their place among the candidates of their group is settled.
+
+Items are read in rounds: in each round every item that is not stopped gets its next read. What is decided after a
+round depends on the reads so far alone, so that a replay of recorded reads stops the same items as asking does.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.base import randomness
+
+READING, WIDTH, PLACE, ALL = range(4)  # not stopped; why an item was stopped
+REASONS = ("reading", "width", "place", "all")
+_ROUNDING = 1e-9
+
+
+class Stops(NamedTuple):
+    """Items after some rounds.
+
+    Attributes:
+        reads: number of each item's reads, shape (m,).
+        reason: `READING` for one that is read on, `WIDTH`, `PLACE`, or `ALL` where there is nothing more to read.
+    """
+
+    reads: np.ndarray
+    reason: np.ndarray
+
+    def taken(self, values: np.ndarray) -> np.ndarray:
+        """Value of each item at its last read, shape (m, t, ...) -> (m, ...)."""
+        return values[np.arange(len(values)), self.reads - 1]
+
+
+class Groups(NamedTuple):
+    """Items by group, one row a group.
+
+    Attributes:
+        group: number of each item's group, shape (m,).
+        slot: its place in the row, shape (m,).
+        shape: number of groups, and of items in the largest one.
+        several: whether an item's group has others, shape (m,).
+    """
+
+    group: np.ndarray
+    slot: np.ndarray
+    shape: tuple[int, int]
+    several: np.ndarray
+
+
+def orders(seed: int, keys: Iterable[Sequence[object]], size: int) -> np.ndarray:
+    """Random order of each item's reads, from the seed and the item's key alone.
+
+    Args:
+        keys: what names each item, such as dataset, id and number of levels.
+        size: N, number of all reads of an item.
+
+    Returns:
+        Indices of reads, shape (m, N).
+
+    >>> bool((orders(1, [("d", "a", 5), ("d", "b", 5)], 4)[1] == orders(1, [("d", "b", 5)], 4)[0]).all())
+    True
+    """
+    drawn = [randomness.generator(seed, "adaptive order", *key).permutation(size) for key in keys]
+    return np.array(drawn, dtype=int).reshape(-1, size)
+
+
+def grouped(group: np.ndarray) -> Groups:
+    """Items by group.
+
+    Args:
+        group: number of each item's group, from 0, shape (m,).
+    """
+    sizes = np.bincount(group)
+    by_group = np.argsort(group, kind="stable")
+    slot: np.ndarray = np.empty(len(group), dtype=int)
+    slot[by_group] = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return Groups(group, slot, (len(sizes), int(sizes.max(initial=0))), sizes[group] > 1)
+
+
+def settled(low: np.ndarray, high: np.ndarray, groups: Groups) -> np.ndarray:
+    """Items whose interval overlaps with that of no other item of their group, shape (m,).
+
+    Args:
+        low, high: ends, shape (m,); an item with NaN could be anywhere.
+    """
+    lows, highs = np.full(groups.shape, np.inf), np.full(groups.shape, np.inf)
+    nowhere = np.isnan(low)
+    lows[groups.group, groups.slot] = np.where(nowhere, -np.inf, low)
+    highs[groups.group, groups.slot] = np.where(nowhere, np.inf, high)
+    order = np.argsort(lows, axis=1, kind="stable")
+    lows, highs = (np.take_along_axis(ends, order, axis=1) for ends in (lows, highs))
+    below = np.full(lows.shape, -np.inf)
+    below[:, 1:] = np.maximum.accumulate(highs, axis=1)[:, :-1]
+    above = np.full(lows.shape, np.inf)
+    above[:, :-1] = lows[:, 1:]
+    apart = np.empty(lows.shape, dtype=bool)
+    np.put_along_axis(apart, order, (below < lows) & (highs < above), axis=1)
+    return apart[groups.group, groups.slot] & groups.several & ~nowhere
+
+
+def stop(widths: np.ndarray, size: int, target: float, groups: Groups, *, places: np.ndarray | None = None) -> Stops:
+    """Read items in rounds until they are stopped.
+
+    Args:
+        widths: of each item's interval after each of its reads, in points, shape (m, t): t rounds, t at most `size`.
+            NaN where it has none, such as after a read without a score: such an item is read to its end.
+        size: N, number of all reads of an item.
+        target: an item is stopped when its interval is at most so wide, in points.
+        groups: the items by group.
+        places: intervals by which places are settled, shape (m, t, 2); None not to stop for that.
+    """
+    count, rounds = widths.shape
+    reads, reason = np.full(count, rounds), np.full(count, READING)
+    rows = np.arange(count)
+    for read in range(1, rounds + 1):
+        reading = reason == READING
+        if read == size:
+            reason[reading] = ALL
+            continue  # such items have the most reads, as they were set
+        narrow = widths[:, read - 1] <= target + _ROUNDING
+        reason[reading & narrow] = WIDTH
+        if places is not None:
+            now = np.where(reading, read, reads) - 1
+            low, high = places[rows, now].T
+            apart = settled(low, high, groups)
+            reason[reading & ~narrow & apart] = PLACE
+        reads[reading & (reason != READING)] = read
+    return Stops(reads, reason)

@@ -1,0 +1,1 @@
+"""Precision of studies that are not made yet, from a pilot."""

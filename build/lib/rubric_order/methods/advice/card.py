@@ -1,0 +1,230 @@
+"""Standard errors that decide a bias card, in a study that is not made yet.
+
+They are those that plan a card from its own estimates, here by what each item adds to them, so that they follow for
+groups of other sizes too.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.base.readouts import Readout
+from rubric_order.methods.advice import pilot as pilots
+from rubric_order.methods.advice import variances
+from rubric_order.methods.advice.designs import Design
+from rubric_order.methods.advice.pilot import Pilot, Unknown
+from rubric_order.methods.advice.variances import Shape
+from rubric_order.methods.position import order_tests, planning_groups, sampling, selections, spread, uniformity
+from rubric_order.methods.position.blocks import Block
+from rubric_order.methods.position.planning_groups import Errors, Spread
+from rubric_order.methods.uncertainty import additive, distributions
+
+BOUNDS = 0.02  # a share of pairs that differ is taken to be so far from 0 and from the most that there can be
+CONFIDENCE = 0.95  # of the interval that tells a spread from none
+
+
+class Spreads(NamedTuple):
+    """Spread between single items as the pilot has it; see `planning_groups.Spread`."""
+
+    variance: float
+    logarithm: bool
+
+
+@dataclass(frozen=True)
+class CardErrors:
+    """Contributions of a pilot's items to the estimates that decide a card, summed over groups.
+
+    Attributes:
+        n: number of score levels. orderings: that the design reads. repeats: in each.
+        sums: of each kind of estimate, see `variances.unit_sums`. `spread` is not there where it cannot be told.
+        least: least variance of each position's log-odds with one item, shape (n,).
+        spread: of single items; None where it cannot be told.
+        by: the readouts that decide. soft: whether option probabilities decide what is in log-odds.
+        exponent: standard error of the power of the probabilities, see `planning_groups.Errors`, of the pilot's groups.
+        groups: effective ones of the pilot. differ: share of the pairs of written scores that differ.
+    """
+
+    n: int
+    orderings: int
+    repeats: int
+    sums: dict[str, np.ndarray]
+    least: np.ndarray
+    spread: Spreads | None
+    by: order_tests.Deciding
+    soft: bool
+    exponent: float
+    groups: float
+    differ: float
+
+    def at(self, shape: Shape, groups: float, *, times: float = 1.0) -> Errors:
+        """Standard errors in a study of so many groups of a shape; larger by a factor `times`."""
+        parts = {name: variances.parts(sums.sum(axis=0)) for name, sums in self.sums.items()}
+        errors = {name: times * np.sqrt(part.variance(shape, groups)) for name, part in parts.items()}
+        errors["positions"] = np.maximum(errors["positions"], times * np.sqrt(self.least / shape.items / groups))
+        effective = shape.effective(groups)
+        model = self._model(shape)
+        return Errors(
+            n=self.n,
+            groups=effective,
+            log_odds=errors["positions"],
+            one_place=_size(errors["positions"]) * model.one_place / _size(model.log_odds),
+            points=errors["points"],
+            written=errors["written"],
+            exponent=self.exponent * math.sqrt(self.groups / effective),
+            interaction=float(errors["interaction"][0]) if self.n > 2 else math.nan,
+            spread=self._spread(errors, effective, model),
+            by=self.by,
+        )
+
+    def scales(self, names: tuple[str, ...], shape: Shape, *, resamples: int, seed: int) -> np.ndarray:
+        """Errors in resamples of the pilot's groups over those of the pilot, of some kinds together.
+
+        Returns:
+            Geometric means over the estimates of these kinds, shape (resamples,).
+        """
+        logs = []
+        for name in names:
+            if name in self.sums:
+                drawn = variances.resampled(self.sums[name], resamples=resamples, seed=seed)
+                variance = variances.parts(drawn).variance(shape, 1)
+                if name == "positions":
+                    variance = np.maximum(variance, self.least / shape.items)
+                total = variance.sum(axis=-1)
+                logs.append(np.log(total[1:] / total[0]) / 2)
+        return np.exp(np.mean(logs, axis=0))
+
+    @property
+    def negative(self) -> list[str]:
+        """Kinds of estimates of which the part that groups share came out below 0."""
+        return [name for name, sums in self.sums.items() if (variances.parts(sums.sum(axis=0)).between < 0).all()]
+
+    def _model(self, shape: Shape) -> Errors:
+        """Expected errors of a judge whose pairs of reads differ as often, see `planning_groups.expected`."""
+        most = 1 - 1 / self.n
+        differ = most / 2 if math.isnan(self.differ) else self.differ
+        return planning_groups.expected(
+            self.n,
+            round(min(max(differ, BOUNDS), most - BOUNDS), 3),
+            orderings=self.orderings,
+            repeats=self.repeats,
+            items=shape.items,
+            soft=self.soft,
+        )
+
+    def _spread(self, errors: dict[str, np.ndarray], groups: float, model: Errors) -> Spread:
+        """The spread, as plans by a card take it: where it cannot be told from none, as small as without reads."""
+        if self.spread is None:
+            return Spread(0.0, math.nan, False)
+        error = float(errors["spread"][0])
+        if self.spread.logarithm:
+            return Spread(self.spread.variance, error, True)
+        own = error * math.sqrt(groups / self.groups)
+        reach = float(distributions.t_quantile((1 + CONFIDENCE) / 2, max(self.groups - 1, 1))) * own
+        return Spread(self.spread.variance if self.spread.variance > reach else model.spread.variance, error, False)
+
+
+def card_errors(pilot: Pilot, design: Design, *, temperature: float | None) -> CardErrors:
+    """Estimates that decide a card, in a pilot's reads by a design.
+
+    Args:
+        temperature: at which answers are drawn; None where it is unknown.
+
+    Raises:
+        Unknown: the reads cannot tell it.
+    """
+    part = pilot.part(design)
+    by, exponent = _deciding(part, math.nan if temperature is None else temperature)
+    variety = selections.variety(part, Readout.HARD) if _has(part, "score") else None
+    if Readout.HARD in by and (variety is None or uniformity.is_saturated(variety.commonest, variety.discordant_share)):
+        raise Unknown("the written scores are saturated, so that hardly anything shows what an order changes")
+    fit = pilots.fitted(part, by.log_odds).items
+    unit = part.units("group")
+    items, n = len(part.items), part.n
+    influences = {"positions": pilots.of_positions(fit, n)}
+    if n > 2:
+        influences["interaction"] = items * fit.interaction.influence[:, [-1]]
+    shifts = {}
+    for readout, column in ((Readout.HARD, "score"), (Readout.SOFT, "expected_score")):
+        if _has(part, column):
+            shifts[readout] = _of_shifts(part, column)
+    influences["points"] = shifts[by.points]
+    influences["written"] = shifts.get(Readout.HARD, shifts[by.points])
+    if any(not np.isfinite(values).all() for values in influences.values()):
+        raise Unknown("a single item decides what positions are worth, so that no error is known")
+    spreads, moved, chosen = _of_spread(part, Readout.SOFT if Readout.SOFT in shifts else Readout.HARD)
+    sums = {name: variances.unit_sums(values, unit) for name, values in influences.items()}
+    if spreads is not None:
+        sums["spread"] = variances.unit_sums(moved, part.units("group", chosen))
+    least = pilots.least_of_positions(fit, n)
+    if not (variances.parts(sums["points"].sum(axis=0)).variance(Shape(1.0), 1) > additive.ROUNDING**2).all():
+        raise Unknown("no item's scores differ between orderings, so that no error is known")
+    shape = Shape.of(np.bincount(unit))
+    groups = shape.effective(int(unit.max()) + 1)
+    soft = by.log_odds == Readout.SOFT
+    differ = math.nan if variety is None else variety.discordant_share
+    return CardErrors(n, design.orderings, design.repeats, sums, least, spreads, by, soft, exponent, groups, differ)
+
+
+def _has(block: Block, column: str) -> bool:
+    return column in block.table and bool(block.table[column].notna().any())
+
+
+def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, float]:
+    """The readouts that decide, as those of a card with more groups would, and the error of the exponent."""
+    hard = _has(block, "score")
+    column = selections.READOUTS[Readout.SOFT]
+    is_read = (
+        block.table[column].notna().to_numpy() if column in block.table else np.zeros(len(block.table), dtype=bool)
+    )
+    low = high = math.nan
+    both = is_read & block.table[selections.READOUTS[Readout.HARD]].notna().to_numpy() if hard else is_read & False
+    if both.any():
+        shares = np.stack(block.table.loc[both, column].to_numpy())
+        place = block.table.loc[both, selections.READOUTS[Readout.HARD]].to_numpy(dtype=int) - 1
+        group = np.unique(block.units("group")[block.item[both]], return_inverse=True)[1]
+        _, low, high = sampling.exponent(shares, place, group)
+    if both.any() and low <= 1 <= high:  # more groups show that expected scores decide points
+        width = 2 * float(distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2))
+        return order_tests.deciding(hard=True, known=1.0, drawn=True), (high - low) / width
+    drawn = order_tests.drawn_as_they_are(low, high, temperature)
+    return order_tests.deciding(hard=hard, known=float(is_read.mean()), drawn=drawn), 0.0
+
+
+def _of_shifts(block: Block, column: str) -> np.ndarray:
+    """Contributions of items to the shift of the mean score by each ordering, shape (m, D)."""
+    values = block.table[column].to_numpy(dtype=float, na_value=np.nan)
+    scored = ~np.isnan(values)
+    shape = len(block.items), len(block.orderings[0])
+    cells = additive.cells(
+        values[scored], block.item[scored], block.orderings[1][scored], block.design_of(scored).weights, shape
+    )
+    fit = additive.shifts(cells, np.arange(shape[0]))
+    if fit is None:
+        raise Unknown("no items connect the orderings with each other")
+    return shape[0] * fit.influence
+
+
+def _of_spread(block: Block, readout: Readout) -> tuple[Spreads | None, np.ndarray, np.ndarray]:
+    """The spread between single items, what each adds to its square, shape (k, 1), and which items these are."""
+    column = "expected_score" if readout == Readout.SOFT else "score"
+    cells = pilots.cells_of(block, block.table[column].to_numpy(dtype=float, na_value=np.nan))
+    chosen = ~np.isnan(cells).any(axis=(1, 2))
+    cells = cells[chosen]
+    nothing = None, np.zeros((0, 1)), chosen
+    if chosen.sum() < pilots.FEWEST_ITEMS or (cells.shape[2] < 2 and readout == Readout.HARD):
+        return nothing
+    noise = np.zeros(cells.shape[:2])
+    if cells.shape[2] > 1:
+        noise = cells.var(axis=2, ddof=1) / cells.shape[2]
+    unit = block.units("group", chosen)
+    own, _, added = spread.item_variances(cells.mean(axis=2), noise, unit, shared=True)
+    variance = float(own.mean()) + added
+    if math.isnan(variance):
+        return nothing
+    return Spreads(variance, not noise.any()), (own - own.mean())[:, None], chosen
+
+
+def _size(values: np.ndarray) -> float:
+    return float(np.sqrt(np.square(values).mean()))

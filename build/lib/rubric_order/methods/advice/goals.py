@@ -1,0 +1,334 @@
+"""Goals of a study, and the precision that a pilot predicts for them."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.base.intervals import Interval
+from rubric_order.methods.advice import card, variances
+from rubric_order.methods.advice import pilot as pilots
+from rubric_order.methods.advice.card import CardErrors
+from rubric_order.methods.advice.designs import Design
+from rubric_order.methods.advice.pilot import Pilot, Unknown
+from rubric_order.methods.advice.variances import Shape
+from rubric_order.methods.position import planning_groups, uniformity
+from rubric_order.methods.uncertainty import distributions, resampling
+
+R, MEAN, PREFERENCE, RANKED = "r", "mean", "preference", "ranked"
+EQUIVALENT, BIAS, SHIFT = "equivalent", "bias", "shift"
+GOALS = {
+    R: "half-width of the interval of r with people",
+    MEAN: "half-width of the interval of the mean score, points",
+    PREFERENCE: "half-width of the interval of a position's worth, log-odds (mean over positions)",
+    RANKED: "share of pairs of items ranked right",
+    EQUIVALENT: "share of studies of a judge without bias that are equivalent",
+    BIAS: "smallest worth of a position that 80% of studies find, log-odds",
+    SHIFT: "smallest shift by the usual ordering that 80% of studies find, points",
+}
+RISING = (RANKED, EQUIVALENT)  # goals of which more is better
+OF_CARDS = (EQUIVALENT, BIAS, SHIFT)
+CROSSED = (PREFERENCE, *OF_CARDS)  # goals for which every score has to stand in every position
+FEWEST_GROUPS = uniformity.FEW_CLUSTERS  # of an option; with fewer, errors are not known well themselves
+_NO_VARIANCE = 1e-12
+
+
+class Margins(NamedTuple):
+    """Margins of `equivalent`, by the rules of a card."""
+
+    points: float
+    log_odds: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Questions to a pilot.
+
+    Attributes:
+        goal: one of `GOALS`.
+        confidence: of the study's intervals, and of those of predictions.
+        margins: of `equivalent`. temperature: at which answers are drawn; None where it is unknown.
+        resamples, seed: of the pilot's groups.
+    """
+
+    goal: str
+    confidence: float
+    margins: Margins
+    temperature: float | None
+    resamples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Predictor(ABC):
+    """Precision of a goal by a design, for any number and sizes of groups.
+
+    Attributes:
+        asked: see there.
+        truncated: parts of variances that came out below 0 and count as 0.
+    """
+
+    asked: Asked = field(repr=False)
+    truncated: tuple[str, ...]
+
+    @abstractmethod
+    def at(self, shape: Shape, groups: float) -> float:
+        """The prediction for so many groups."""
+
+    @abstractmethod
+    def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
+        """Interval of the prediction, by resampling the pilot's groups."""
+
+    def reaches(self, shape: Shape, groups: float, target: float) -> bool:
+        """True if the prediction for so many groups is at least as good as a target."""
+        return better(self.asked.goal, self.at(shape, groups), target)
+
+    @property
+    def value(self) -> float:
+        """Estimate that the precision is about, as the pilot has it by this design; NaN of goals without one."""
+        return math.nan
+
+    def predicted(self, shape: Shape, groups: float) -> Interval:
+        """The prediction with its interval."""
+        return Interval(self.at(shape, groups), *self.interval(shape, groups))
+
+
+@dataclass(frozen=True)
+class _Resampled(Predictor):
+    """A goal whose prediction is a plain function of sums over groups, in the pilot and in each resample."""
+
+    def at(self, shape: Shape, groups: float) -> float:
+        return float(self.values(shape, groups)[0])
+
+    def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
+        low, high = resampling.percentile_interval(self.values(shape, groups)[1:], self.asked.confidence)
+        return float(low), float(high)
+
+    @abstractmethod
+    def values(self, shape: Shape, groups: float) -> np.ndarray:
+        """Prediction from the pilot, then from each resample, shape (1 + resamples,)."""
+
+    def width(self, shape: Shape, groups: float) -> float:
+        """Standard errors of a half-width, by Student's t over groups."""
+        return float(distributions.t_quantile((1 + self.asked.confidence) / 2, max(shape.effective(groups) - 1, 1)))
+
+
+@dataclass(frozen=True)
+class _OfMean(_Resampled):
+    """Half-width of the interval of a mean score."""
+
+    parts: variances.Parts = field(repr=False)
+    mean: float
+
+    @property
+    def value(self) -> float:
+        return self.mean
+
+    def values(self, shape: Shape, groups: float) -> np.ndarray:
+        """See the base."""
+        variance: np.ndarray = self.parts.variance(shape, groups)[:, 0]
+        return self.width(shape, groups) * np.sqrt(variance)
+
+
+@dataclass(frozen=True)
+class _OfR(_Resampled):
+    """Half-width of the interval of r, which is one on Fisher's scale."""
+
+    parts: variances.Parts = field(repr=False)
+    z: np.ndarray = field(repr=False)
+
+    @property
+    def value(self) -> float:
+        return float(np.tanh(self.z[0]))
+
+    def values(self, shape: Shape, groups: float) -> np.ndarray:
+        """See the base."""
+        reach = self.width(shape, groups) * np.sqrt(self.parts.variance(shape, groups)[:, 0])
+        return (np.tanh(self.z + reach) - np.tanh(self.z - reach)) / 2
+
+
+@dataclass(frozen=True)
+class _OfPreference(_Resampled):
+    """Half-width of the interval of what a position adds, mean over positions."""
+
+    parts: variances.Parts = field(repr=False)
+    least: np.ndarray = field(repr=False)
+    by_group: bool
+
+    def values(self, shape: Shape, groups: float) -> np.ndarray:
+        """See the base."""
+        variance = np.maximum(self.parts.variance(shape, groups), self.least / shape.items / groups)
+        width = float(distributions.normal_quantile((1 + self.asked.confidence) / 2))
+        return (self.width(shape, groups) if self.by_group else width) * np.sqrt(variance).mean(axis=1)
+
+
+@dataclass(frozen=True)
+class _OfPairs(_Resampled):
+    """Share of pairs of items whose means by a design are in the order of their means over all orderings.
+
+    Of normal scores it follows from the correlation of both: 1/2 + arcsin(rho) / pi.
+
+    Source: Sheppard (1899), On the application of the theory of error to cases of normal distribution and normal
+    correlation; rho squared is the coefficient of generalisability.
+    """
+
+    item: np.ndarray = field(repr=False)
+    error: np.ndarray = field(repr=False)
+
+    def values(self, shape: Shape, groups: float) -> np.ndarray:
+        """See the base; neither the number of groups nor their sizes matter."""
+        item, error = np.maximum(self.item, 0), np.maximum(self.error, 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            squared = np.where(item + error > _NO_VARIANCE, item / (item + error), np.nan)
+        return 0.5 + np.arcsin(np.sqrt(squared)) / np.pi
+
+
+@dataclass(frozen=True)
+class _OfCard(Predictor):
+    """Share of `equivalent` studies, or the smallest bias that is found."""
+
+    errors: CardErrors = field(repr=False)
+
+    def at(self, shape: Shape, groups: float) -> float:
+        return self._at(shape, groups, 1.0)
+
+    def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
+        tests_of = {BIAS: ("positions",), SHIFT: ("points", "written")}
+        kinds = tests_of.get(self.asked.goal, ("positions", "interaction", "points", "spread"))
+        scales = self.errors.scales(kinds, shape, resamples=self.asked.resamples, seed=self.asked.seed)
+        ends = sorted(self._at(shape, groups, float(end)) for end in self._ends(scales))
+        return ends[0], ends[1]
+
+    def reaches(self, shape: Shape, groups: float, target: float) -> bool:
+        """See the base; a share that cannot be reached is not worked out to the end."""
+        return better(self.asked.goal, self._at(shape, groups, 1.0, enough=target), target)
+
+    def _ends(self, scales: np.ndarray) -> np.ndarray:
+        return np.array(resampling.percentile_interval(scales, self.asked.confidence))
+
+    def _at(self, shape: Shape, groups: float, times: float, *, enough: float = 0.0) -> float:
+        errors = self.errors.at(shape, groups, times=times)
+        if self.asked.goal != EQUIVALENT:
+            return planning_groups.smallest(errors, errors.groups, points=self.asked.goal == SHIFT)
+        points, log_odds, spread = self.asked.margins
+        if planning_groups.why_never(errors, spread):
+            return 0.0
+        limits = {"margin_points": points, "margin_log_odds": log_odds, "margin_spread": spread}
+        return planning_groups.share_equivalent(errors, errors.groups, **limits, enough=enough)
+
+
+def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
+    """Precision of a goal if a study is read by a design.
+
+    Args:
+        pilot: its reads. Goals of a card are about both readouts, whichever the pilot was laid out by.
+
+    Raises:
+        Unknown: the pilot cannot tell.
+    """
+    if asked.goal in OF_CARDS:
+        return _of_card(pilot, design, asked)
+    if asked.goal == RANKED:
+        return _of_pairs(pilot, design, asked)
+    if asked.goal == PREFERENCE:
+        fit = pilots.fitted(part := pilot.part(design), pilot.readout)
+        drawn = _drawn(pilots.of_positions(fit.items, part.n), part.units("group"), asked)
+        parts, least = variances.parts(drawn), pilots.least_of_positions(fit.items, part.n)
+        _check_varies(parts.variance(pilot.shape, 1)[0] + least)
+        return _OfPreference(asked, _negative(parts), parts, least, fit.by_group)
+    if asked.goal == R:
+        influence, rated, r = pilots.of_r(pilot, design)
+        unit = np.unique(pilot.unit[rated], return_inverse=True)[1]
+        if unit.max() + 1 < pilots.FEWEST_GROUPS:
+            raise Unknown(f"{unit.max() + 1} groups have human scores; expected {pilots.FEWEST_GROUPS} or more")
+        drawn = _drawn(influence, unit, asked)
+        parts = variances.parts(drawn).mean()
+        draws = influence.shape[1]
+        moved = drawn[:, 3 : 3 + draws].mean(axis=1) / drawn[:, 1]
+        return _OfR(asked, _negative(parts), parts, np.arctanh(r).mean() + moved)
+    drawn = _drawn(pilots.of_mean(pilot, design), pilot.unit, asked)
+    parts = variances.parts(drawn).mean()
+    _check_varies(parts.variance(pilot.shape, 1)[0])
+    return _OfMean(asked, _negative(parts), parts, float(pilot.means(design).mean()))
+
+
+def _drawn(influence: np.ndarray, unit: np.ndarray, asked: Asked) -> np.ndarray:
+    return variances.resampled(variances.unit_sums(influence, unit), resamples=asked.resamples, seed=asked.seed)
+
+
+def _negative(parts: variances.Parts) -> tuple[str, ...]:
+    return ("what groups share",) if (parts.between[0] < 0).all() else ()
+
+
+def _check_varies(variance: np.ndarray) -> None:
+    if not (variance > _NO_VARIANCE).all():
+        raise Unknown("the scores are all the same, so that no error is known")
+
+
+def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
+    """Variances among the items of a group, or among all where groups have one item, by the analysis of variance."""
+    every = pilot.values.mean(axis=2)
+    by_design = pilot.values[..., : design.repeats].mean(axis=2)
+    sizes = np.bincount(pilot.unit)
+    alone = sizes.max() == 1
+    unit = np.zeros(len(every), dtype=int) if alone else pilot.unit
+    d = every.shape[1]
+
+    def within(values: np.ndarray) -> np.ndarray:
+        return values - (resampling.sum_units(values, unit) / np.bincount(unit)[:, None])[unit]
+
+    def rest(values: np.ndarray) -> np.ndarray:
+        away = within(values)
+        return np.square(away - away.mean(axis=1, keepdims=True)).sum(axis=1)
+
+    of_items = np.square(within(every).mean(axis=1))
+    count = np.full(len(every), 1 - 1 / len(every)) if alone else (1 - 1 / sizes)[pilot.unit]
+    table = np.column_stack([count, of_items, rest(every), rest(by_design)])
+    drawn = variances.resampled(
+        resampling.sum_units(table, np.arange(len(every)) if alone else pilot.unit),
+        resamples=asked.resamples,
+        seed=asked.seed,
+    )
+    free, square, of_every, of_design = drawn.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        noise = of_every / free / (d - 1)
+        item, error = square / free - noise / d, of_design / free / (d - 1)
+    negative = ["differences between items"] if item[0] < 0 else []
+    if not design.columns:  # each item has orderings of its own, so that what these add to all is an error too
+        shift = float(by_design.mean(axis=0).var(ddof=1)) - error[0] / len(every)
+        negative += ["what orderings add to all items"] if shift < 0 else []
+        error = error + max(shift, 0)
+    if not item[0] + error[0] > _NO_VARIANCE:
+        raise Unknown("items do not differ, so that there is nothing to rank")
+    return _OfPairs(asked, tuple(negative), item, error / design.orderings)
+
+
+def _of_card(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
+    errors = card.card_errors(pilot, design, temperature=asked.temperature)
+    words = {"positions": "positions", "points": "points", "interaction": "interaction", "spread": "single items"}
+    negative = tuple(f"what groups share ({words[name]})" for name in errors.negative if name in words)
+    if asked.goal == EQUIVALENT:
+        why = planning_groups.why_never(errors.at(pilot.shape, pilot.groups), math.inf)
+        if why:
+            repeats = (
+                " (each ordering read twice, or option probabilities, would tell)" if errors.spread is None else ""
+            )
+            raise Unknown(f"{why}{repeats}")
+    return _OfCard(asked, negative, errors)
+
+
+def better(goal: str, one: float, other: float) -> bool:
+    """True if one value of a goal is at least as good as another."""
+    return one >= other if goal in RISING else one <= other
+
+
+def groups_needed(of: Predictor, shape: Shape, target: float) -> float:
+    """The least number of groups at which a goal reaches its target; infinite where none does."""
+
+    def enough(groups: float) -> bool:
+        return of.reaches(shape, groups, target)
+
+    return planning_groups.least(enough, math.ceil(FEWEST_GROUPS / shape.worth)).groups

@@ -1,0 +1,163 @@
+"""Options of a study: designs, numbers and sizes of groups, with their calls, price and predicted precision."""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rubric_order.base.intervals import Interval
+from rubric_order.methods.advice import designs, goals
+from rubric_order.methods.advice.designs import Design
+from rubric_order.methods.advice.goals import Asked, Predictor
+from rubric_order.methods.advice.pilot import Pilot, Unknown
+from rubric_order.methods.advice.variances import Shape
+
+MULTIPLES = (1, 2, 4)  # of the pilot's groups, where neither a target nor a budget is given
+CURVE = 7  # numbers of groups of a curve
+
+
+class Option(NamedTuple):
+    """A study that could be made.
+
+    Attributes:
+        design, shape, groups: see there. like_pilot: whether groups are as large as those of the pilot.
+        precision: what is predicted, with its interval. value: of what, see `goals.Predictor`.
+        calls: of the judge. cost: of these calls; NaN where no price is known.
+        meets: whether the target is met; None without one. affordable: whether the budget allows it; None without one.
+        truncated: see `goals.Predictor`.
+    """
+
+    design: Design
+    shape: Shape
+    like_pilot: bool
+    groups: int
+    precision: Interval
+    value: float
+    calls: int
+    cost: float
+    meets: bool | None
+    affordable: bool | None
+    truncated: tuple[str, ...]
+
+
+class Budget(NamedTuple):
+    """Limits of a study.
+
+    Attributes:
+        target: value that the goal is to reach. amount: of calls, or of money where `price` is known; None: no limit.
+        price: of one call; NaN where calls are counted.
+    """
+
+    target: float | None
+    amount: float | None
+    price: float
+
+    def most_calls(self) -> float:
+        """Number of calls that the budget pays for."""
+        if self.amount is None:
+            return math.inf
+        return self.amount if math.isnan(self.price) else self.amount / self.price
+
+
+def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], list[str]]:
+    """Options that reach a target, or that a budget allows, the cheapest first; and why there are no others.
+
+    With a target each option has the least number of groups that reaches it. Those that do within the budget come
+    first, by their calls. Without one each option takes as many groups as the budget pays for, the most precise first.
+
+    Raises:
+        Unknown: the pilot tells nothing of any design.
+    """
+    made: list[Option] = []
+    reasons: list[str] = []
+    for design, of in _predictors(pilot, asked, reasons):
+        for shape, like_pilot in _shapes(pilot, asked.goal):
+            for groups in _numbers(pilot, of, shape, design, budget):
+                made.append(_option(of, design, shape, like_pilot, groups, budget))
+    if not made and reasons:
+        raise Unknown(reasons[0])
+
+    def place(option: Option) -> tuple[float, ...]:
+        value = option.precision.estimate
+        value = -value if asked.goal in goals.RISING else value
+        fails, dear = option.meets is False, option.affordable is False
+        sizes = (value, option.calls) if budget.target is None and budget.amount is not None else (option.calls, value)
+        return (fails, dear, *map(float, sizes))
+
+    return sorted(made, key=place), list(dict.fromkeys(reasons))
+
+
+def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Iterator[Option]:
+    """Precision of each design by calls, with groups as those of the pilot.
+
+    Args:
+        most_calls: where curves end.
+    """
+    for design, of in _predictors(pilot, asked, []):
+        shape = pilot.shape
+        reads_a_group = design.reads * shape.items
+        fewest = math.ceil(goals.FEWEST_GROUPS / shape.worth)
+        most = max(most_calls / reads_a_group, 2 * fewest)
+        steps = [fewest * (most / fewest) ** (step / (CURVE - 1)) for step in range(CURVE)]
+        for groups in dict.fromkeys(round(step) for step in steps):
+            yield _option(of, design, shape, True, groups, budget)
+
+
+def possible(pilot: Pilot, goal: str) -> list[Design]:
+    """Designs that the pilot can stand for.
+
+    Raises:
+        Unknown: there is none.
+    """
+    chosen = designs.possible(pilot.block.orderings[0], pilot.repeats, crossed=goal in goals.CROSSED)
+    if not chosen:
+        raise Unknown(
+            "no strategy of a config reads items in orderings of this pilot with every score in every position; a pilot"
+            " by strategy balanced, all or repeated_rotations would tell"
+        )
+    return chosen
+
+
+def _predictors(pilot: Pilot, asked: Asked, reasons: list[str]) -> Iterator[tuple[Design, Predictor]]:
+    """Predictions of each design; reasons why there is none are added to `reasons`."""
+    for design in possible(pilot, asked.goal):
+        try:
+            yield design, goals.predictor(pilot, design, asked)
+        except Unknown as error:
+            reasons.append(f"{design.name}: {error}")
+
+
+def _shapes(pilot: Pilot, goal: str) -> list[tuple[Shape, bool]]:
+    """Groups as those of the pilot, and smaller ones of one size where that can matter."""
+    own = pilot.shape
+    if goal == goals.RANKED:
+        return [(own, True)]
+    smaller, items = [], 1
+    while items < own.items - 0.5:
+        smaller.append((Shape(float(items)), False))
+        items *= 2
+    return [(own, True), *smaller]
+
+
+def _numbers(pilot: Pilot, of: Predictor, shape: Shape, design: Design, budget: Budget) -> list[int]:
+    """Numbers of groups of the options of one design and shape."""
+    reads_a_group = design.reads * shape.items
+    affordable = math.floor(budget.most_calls() / reads_a_group + 1e-9) if budget.amount is not None else 0
+    if of.asked.goal == goals.RANKED:  # whatever their number: as many as the pilot has, or as the budget pays for
+        return [affordable or pilot.groups] if affordable or budget.amount is None else []
+    if budget.target is not None:
+        needed = goals.groups_needed(of, shape, budget.target)
+        if math.isfinite(needed):
+            return [int(needed)]
+        return [affordable] if affordable >= goals.FEWEST_GROUPS else []
+    if budget.amount is not None:
+        return [affordable] if affordable >= math.ceil(goals.FEWEST_GROUPS / shape.worth) else []
+    return [times * max(pilot.groups, goals.FEWEST_GROUPS) for times in MULTIPLES]
+
+
+def _option(of: Predictor, design: Design, shape: Shape, like_pilot: bool, groups: int, budget: Budget) -> Option:
+    calls = math.ceil(design.reads * shape.items * groups - 1e-9)
+    precision = of.predicted(shape, groups)
+    meets = None if budget.target is None else goals.better(of.asked.goal, precision.estimate, budget.target)
+    affordable = None if budget.amount is None else calls <= budget.most_calls()
+    cost = calls * budget.price
+    return Option(design, shape, like_pilot, groups, precision, of.value, calls, cost, meets, affordable, of.truncated)

@@ -1,0 +1,1 @@
+"""Agreement of scores with other scores of the same items."""

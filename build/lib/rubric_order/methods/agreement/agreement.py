@@ -1,0 +1,81 @@
+"""Agreement of scores with golden scores, with intervals from leaving out clusters."""
+
+import numpy as np
+
+from rubric_order.base.intervals import Interval
+from rubric_order.base.rows import Row
+from rubric_order.methods.agreement import correlations, variants
+from rubric_order.methods.uncertainty import resampling
+
+
+def _absolute_error(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return (weights @ np.abs(x - y)) / weights.sum(axis=-1)
+
+
+def _kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weighted kappa of scores as whole numbers; halves are rounded up."""
+    first, second = (np.floor(scores + 0.5 + 1e-9) for scores in (x, y))
+    return correlations.weighted_kappa(first, second, weights)
+
+
+STATISTICS: dict[str, correlations.Statistic] = {
+    "spearman": correlations.weighted_spearman,
+    "pearson": correlations.weighted_pearson,
+    "kappa": _kappa,
+    "mean_absolute_error": _absolute_error,
+}
+FISHER = ("spearman", "pearson")  # whose intervals are made on the scale of Fisher's z
+
+
+def parts(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """A statistic of all items and without each part of the clusters, shape (1 + n_parts,).
+
+    Args:
+        quantity: one of `STATISTICS`.
+        x, y: scores of the items, shape (items,).
+        unit: number of each item's cluster, shape (items,).
+    """
+    if len(x) < 2:
+        return np.full(1, np.nan)
+    pairs = correlations.Pairs(x, y, np.unique(unit, return_inverse=True)[1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return STATISTICS[quantity](pairs.x, pairs.y, np.vstack([pairs.once, pairs.left_out()]))
+
+
+def _sizes(unit: np.ndarray) -> np.ndarray:
+    return resampling.part_sizes(np.unique(unit, return_inverse=True)[1])
+
+
+def single(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float) -> Interval:
+    """A statistic, see `parts`, with its interval by Student's t."""
+    values = parts(quantity, x, y, unit)
+    scales = {"scale": np.arctanh, "back": np.tanh} if quantity in FISHER else {}
+    return resampling.jackknife_t(values, confidence, sizes=_sizes(unit), **scales).interval
+
+
+def difference(
+    quantity: str, one: np.ndarray, other: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float
+) -> Row:
+    """Difference of a statistic between scores `one` and `other`, on the same items, leaving out the same clusters.
+
+    Returns:
+        `difference`, its standard error `difference_se`, `difference_low`, `difference_high`, and `p` of none.
+    """
+    values = parts(quantity, one, y, unit) - parts(quantity, other, y, unit)
+    jackknife = resampling.jackknife_t(values, confidence, sizes=_sizes(unit))
+    columns = ("difference", "difference_se", "difference_low", "difference_high", "p")
+    varies = jackknife.error > 1e-12
+    ends = (jackknife.error, jackknife.low, jackknife.high, jackknife.p) if varies else (np.nan,) * 4
+    return dict(zip(columns, (float(values[0]), *map(float, ends)), strict=True))
+
+
+def share(told: np.ndarray, unit: np.ndarray, confidence: float) -> Row:
+    """A share of items with its interval, which ends at 0 and 1: `estimate`, `ci_low`, `ci_high` and `n_clusters`.
+
+    Args:
+        told: 0 or 1 for each item, shape (items,).
+        unit: number of each item's cluster, shape (items,).
+    """
+    row = variants.ratio(told, np.ones(len(told)), unit, confidence)
+    ends = {name: np.clip(row[name], 0, 1) for name in ("ci_low", "ci_high")}
+    return {"estimate": row["estimate"], "n_clusters": row["n_clusters"]} | ends

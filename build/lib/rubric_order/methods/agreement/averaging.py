@@ -1,0 +1,64 @@
+"""Gain of a correlation by averaging: that of a mean of reads beside the mean of those of single reads."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.methods.uncertainty import resampling
+
+_NO_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
+
+
+class Agreement(NamedTuple):
+    """Correlation with human scores of single reads, and of an item's mean over them.
+
+    Attributes:
+        single: mean over the reads of an item of Pearson's r of that read; NaN where one of them is not defined.
+        mean: Pearson's r of the mean of an item's reads.
+
+    Each of all items first, then without each part of the clusters, shape (1 + n_parts,), for `resampling.jackknife_t`.
+    """
+
+    single: np.ndarray
+    mean: np.ndarray
+
+
+def agreement(values: np.ndarray, human: np.ndarray, unit: np.ndarray) -> Agreement:
+    """Agreement of some items' reads with human scores.
+
+    Args:
+        values: scores, items by reads, shape (m, K), NaN for a read without one; a column is read in one ordering.
+        human: shape (m,), without gaps.
+        unit: number of each item's cluster, from 0, shape (m,).
+    """
+    correlations = _correlations(np.column_stack([values, np.nanmean(values, axis=1)]), human, unit)
+    return Agreement(correlations[:, :-1].mean(axis=1), correlations[:, -1])
+
+
+def _correlations(values: np.ndarray, human: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Pearson's r of each column with human scores, of all items and without each part, shape (1 + n_parts, K)."""
+    scored = ~np.isnan(values)
+    x = np.where(scored, values - np.nanmean(values), 0.0)  # keeps digits
+    y = np.where(scored, (human - human.mean())[:, None], 0.0)
+    sums = resampling.left_out_sums(np.hstack([scored, x, y, x * x, y * y, x * y]).astype(float), unit)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        count, x, y, xx, yy, xy = np.split(sums, 6, axis=1)
+        x, y, xx, yy, xy = (total / count for total in (x, y, xx, yy, xy))
+        of_judge, of_human = xx - x * x, yy - y * y
+        varies = (of_judge > _NO_VARIANCE) & (of_human > _NO_VARIANCE)
+        return np.where(varies, (xy - x * y) / np.sqrt(of_judge * of_human), np.nan)
+
+
+def nearly_same(values: np.ndarray, *, within: float = 0.005) -> float:
+    """Share of items whose reads all have the same score, up to `within` points.
+
+    Args:
+        values: scores, items by reads, NaN for a read without one.
+
+    Returns:
+        NaN where no item has two scores.
+    """
+    several = (~np.isnan(values)).sum(axis=1) > 1
+    if not several.any():
+        return np.nan
+    return float((np.nanmax(values[several], axis=1) - np.nanmin(values[several], axis=1) <= within).mean())

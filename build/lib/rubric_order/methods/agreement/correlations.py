@@ -1,0 +1,249 @@
+"""Correlations of pairs of scores that are there any number of times, and their intervals over clusters.
+
+Functions take pairs (x, y), shape (n,) each, and weights, shape (..., n): how often each pair is there. A resample is a
+row of weights, so that all resamples are one table, and what is the same in all of them is computed once.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.base.intervals import Interval
+from rubric_order.methods.uncertainty import resampling
+
+COUNTED_ONE_BY_ONE = 128  # distinct values; more are sorted first
+ROWS_AT_ONCE = 64  # of weights, which then stay in the processor's cache
+PAIRS_ONE_BY_ONE = 256  # that are compared; of more, values are halved
+MOST_CELLS = 2**24  # numbers that all such comparisons may hold
+Statistic = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Pearson's r of pairs (x, y) that are there `weights` times, shapes (n,), (n,), (..., n) -> (...).
+
+    NaN where either is constant.
+    """
+    x, y = x - x.mean(), y - y.mean()  # keeps digits
+    total = weights.sum(axis=-1)
+    sum_x, sum_y, sum_xx, sum_yy, sum_xy = (weights @ np.column_stack([x, y, x * x, y * y, x * y])).T
+    spread_x, spread_y = total * sum_xx - sum_x**2, total * sum_yy - sum_y**2
+    # What rounding leaves of a constant is far less than the smallest step of a score.
+    varies = (spread_x > 1e-11 * total**2 * (x * x).mean()) & (spread_y > 1e-11 * total**2 * (y * y).mean())
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = (total * sum_xy - sum_x * sum_y) / np.sqrt(spread_x * spread_y)
+        return np.where(varies, np.clip(r, -1, 1), np.nan).T
+
+
+def weighted_spearman(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Spearman's rho of weighted pairs, see `weighted_pearson`; a value's rank is the mean rank of all its copies."""
+    rows, first, second = weights.reshape(-1, len(x)), _Values(x), _Values(y)
+    parts = [
+        _spearman(first, second, rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)
+    ]
+    return np.concatenate(parts).reshape(weights.shape[:-1])
+
+
+def _spearman(x: "_Values", y: "_Values", weights: np.ndarray) -> np.ndarray:
+    total = weights.sum(axis=1, keepdims=True)
+    covariance, spreads = weights, []
+    for values in (x, y):
+        copies = values.copies(weights)
+        # Of w copies after c smaller ones, the mean rank is c + (w + 1) / 2; all ranks have the mean (N + 1) / 2.
+        rank = np.cumsum(copies, axis=1) - copies / 2 - total / 2
+        spreads.append(np.einsum("ij,ij,ij->i", copies, rank, rank))
+        covariance = covariance * rank[:, values.code]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rho = covariance.sum(axis=1) / np.sqrt(spreads[0] * spreads[1])
+        return np.where((spreads[0] > 1e-9) & (spreads[1] > 1e-9), np.clip(rho, -1, 1), np.nan)
+
+
+def weighted_kendall(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Kendall's tau-b of weighted pairs, see `weighted_pearson`.
+
+    Time grows with n log k, where k is the number of distinct values of the score that has fewer. Values are halved
+    until groups are small; within these, all pairs are compared.
+    """
+    rows, values = weights.reshape(-1, len(x)), [_Values(x), _Values(y)]
+    few, many = sorted(values, key=lambda each: each.n_values)
+    bits = _halved_bits(few.code)
+    levels, blocks = list(_halvings(few.code, many.code, bits)), list(_blocks(few.code, many.code, bits))
+    starts = range(0, len(rows), ROWS_AT_ONCE)
+    parts = [_kendall(levels, blocks, values, rows[start : start + ROWS_AT_ONCE]) for start in starts]
+    return np.concatenate(parts).reshape(weights.shape[:-1])
+
+
+class _Halving(NamedTuple):
+    """Pairs in groups of values of one score, where each group is about to be split into a lower and an upper half.
+
+    Attributes:
+        order: of the pairs, by group, in a group by the other score, and of equal ones the lower half first.
+        cells: where the pairs of one group, other score and half begin in this order.
+        runs: where those of one group and other score begin, as indices of cells.
+        groups: where groups begin, as indices of runs.
+        group: the group of each run.
+        upper: whether each cell is of an upper half.
+    """
+
+    order: np.ndarray
+    cells: np.ndarray
+    runs: np.ndarray
+    groups: np.ndarray
+    group: np.ndarray
+    upper: np.ndarray
+
+
+def _halved_bits(few: np.ndarray) -> range:
+    """The bits of a score's values by which pairs are halved, until no group is larger than a block may be."""
+    bits = int(few.max(initial=0)).bit_length()
+    most = min(PAIRS_ONE_BY_ONE, MOST_CELLS // max(len(few), 1))
+    last = next((bit for bit in reversed(range(bits + 1)) if np.bincount(few >> bit, minlength=1).max() <= most), 0)
+    return range(last, bits)
+
+
+def _blocks(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The pairs of each group that is not halved, and whether two of them are concordant (1) or discordant (-1)."""
+    if bits.start:
+        group = few >> bits.start
+        order = np.argsort(group, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+            signs = [np.sign(code[rows, None] - code[rows], dtype=np.float32, casting="unsafe") for code in (few, many)]
+            yield rows, signs[0] * signs[1]
+
+
+def _halvings(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[_Halving]:
+    """The steps by which the values of a score are split into halves, by one bit after the other.
+
+    Two pairs that differ in one of these bits of the score come into different halves in exactly one step.
+    """
+    for bit in reversed(bits):
+        group, half = few >> (bit + 1), few >> bit & 1
+        order = np.lexsort((half, many, group))
+        group, other, half = group[order], many[order], half[order]
+        first: np.ndarray = np.ones(len(order), dtype=bool)
+        new_group, new_run, new_cell = first.copy(), first.copy(), first.copy()
+        new_group[1:] = group[1:] != group[:-1]
+        new_run[1:] = new_group[1:] | (other[1:] != other[:-1])
+        new_cell[1:] = new_run[1:] | (half[1:] != half[:-1])
+        cells, runs = np.flatnonzero(new_cell), np.flatnonzero(new_run)
+        groups = np.asarray(np.searchsorted(runs, np.flatnonzero(new_group)))
+        of_run = np.cumsum(new_group)[runs] - 1
+        yield _Halving(order, cells, np.asarray(np.searchsorted(cells, runs)), groups, of_run, half[cells] == 1)
+
+
+def _kendall(
+    levels: list[_Halving],
+    blocks: list[tuple[np.ndarray, np.ndarray]],
+    values: list["_Values"],
+    weights: np.ndarray,
+) -> np.ndarray:
+    excess = np.zeros(len(weights))  # concordant less discordant pairs
+    by_pair = np.ascontiguousarray(weights.T, dtype=np.float32)  # exact for whole numbers up to 2^24
+    for level in levels:
+        copies = _sums(by_pair[level.order], level.cells)
+        upper = _sums(copies * level.upper[:, None], level.runs)
+        lower = _sums(copies * ~level.upper[:, None], level.runs)
+        # Lower halves with a smaller other score are concordant with an upper one, those with a greater discordant.
+        until = np.cumsum(lower, axis=0)
+        total = np.add.reduceat(lower, level.groups, axis=0)
+        outside = total + 2 * (np.cumsum(total, axis=0) - total)
+        excess += np.einsum("ij,ij->j", upper, 2 * until - lower - outside[level.group], dtype=float)
+    for pairs, concordant in blocks:
+        excess += np.einsum("ij,ij->j", concordant @ by_pair[pairs], by_pair[pairs], dtype=float) / 2
+    total = weights.sum(axis=1)
+    untied = [total**2 - column.squares(weights) for column in values]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        tau = 2 * excess / np.sqrt(untied[0] * untied[1])
+        return np.where((untied[0] > 1e-9) & (untied[1] > 1e-9), np.clip(tau, -1, 1), np.nan)
+
+
+def _sums(table: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """Sums of neighbouring rows of a table, from each of `begins` to the next."""
+    return table if len(begins) == len(table) else np.add.reduceat(table, begins, axis=0)
+
+
+class _Values:
+    """The values of one score among weighted pairs, numbered from the least.
+
+    Attributes:
+        code: number of each pair's value, shape (n,).
+        n_values: number of distinct values.
+    """
+
+    def __init__(self, values: np.ndarray) -> None:
+        distinct, code = np.unique(values, return_inverse=True)
+        self.code = code.astype(np.int32)
+        self.n_values = len(distinct)
+        self._order = np.argsort(self.code, kind="stable")
+        self._first = np.searchsorted(self.code[self._order], np.arange(self.n_values))
+
+    def copies(self, weights: np.ndarray) -> np.ndarray:
+        """Number of copies of each value, shape (..., n) -> (..., n_values)."""
+        if self.n_values <= COUNTED_ONE_BY_ONE:
+            return weights @ (self.code[:, None] == np.arange(self.n_values)).astype(weights.dtype)
+        ordered = weights[..., self._order]
+        return ordered if self.n_values == len(self.code) else np.add.reduceat(ordered, self._first, axis=-1)
+
+    def squares(self, weights: np.ndarray) -> np.ndarray:
+        """Sum over values of how often each is there, squared, shape (..., n) -> (...)."""
+        copies = weights if self.n_values == len(self.code) else self.copies(weights)
+        return np.einsum("...i,...i->...", copies, copies)
+
+
+def weighted_kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Quadratic-weighted kappa of weighted pairs of whole numbers, see `weighted_pearson`.
+
+    One less the mean squared difference over what it would be if pairs were formed at random. NaN where both are the
+    same constant.
+
+    Source: Cohen (1968), Weighted kappa; written with moments, as by Fleiss and Cohen (1973).
+    """
+    x, y = x.astype(float), y.astype(float)
+    moments = (weights @ np.column_stack([x, y, x * x + y * y, x * y])).T
+    total = weights.sum(axis=-1).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by_chance = moments[2] - 2 * moments[0] * moments[1] / total
+        return np.where(by_chance > 1e-9, 1 - (moments[2] - 2 * moments[3]) / by_chance, np.nan).T
+
+
+class Pairs:
+    """Pairs of scores, equal ones once, in clusters that can be left out.
+
+    Args:
+        x, y: the two scores of each item, shape (n_items,).
+        clusters: number of each item's cluster, see `item_scores.clusters_of`.
+    """
+
+    def __init__(self, x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> None:
+        pairs, self._pair = np.unique(np.column_stack([x, y]), axis=0, return_inverse=True)
+        self.x, self.y = pairs.T
+        self.n_clusters = int(clusters.max()) + 1
+        self._clusters = clusters
+        self.once = self._counts(np.zeros_like(clusters))[0]
+
+    def _counts(self, rows: np.ndarray) -> np.ndarray:
+        """Count of each pair in each row of a table, shape (n_rows, n_pairs), from the row of each item."""
+        n_pairs, n_rows = len(self.x), rows.max() + 1
+        return np.bincount(rows * n_pairs + self._pair, minlength=n_rows * n_pairs).reshape(n_rows, -1).astype(float)
+
+    def left_out(self) -> np.ndarray:
+        """Count of each pair without one cluster, shape (n_clusters, n_pairs).
+
+        Of more than `resampling.MAX_LEFT_OUT` clusters as many parts are left out, each of clusters at equal distances.
+        """
+        return self.once - self._counts(self._clusters % resampling.MAX_LEFT_OUT)
+
+    def interval(self, statistic: Statistic, confidence: float) -> Interval:
+        """A statistic of all pairs, with its interval; one cluster has none.
+
+        Args:
+            statistic: of x, y and weights.
+
+        Returns:
+            The statistic with the interval of a jackknife over clusters on the scale of Fisher's z, with Student's t.
+        """
+        values = statistic(self.x, self.y, np.vstack([self.once, self.left_out()]))
+        if self.n_clusters < 2:
+            return Interval(float(values[0]))
+        sizes = resampling.part_sizes(self._clusters)
+        return resampling.jackknife_t(values, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh).interval

@@ -1,0 +1,58 @@
+"""Golden scores: those that a judge's scores are compared with."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+COLUMNS = ["dataset", "item_id", "reference_labels"]
+HUMAN, LABELS = "human", "labels"  # people's mean score; the mean of the labels that came with the dataset
+SCALE = (1, 5)  # of human scores where a dataset says nothing else, and of labels
+
+
+def by_item(
+    items: pd.DataFrame, human_scales: Mapping[str, Sequence[float]], votes: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Golden scores of each item but people's, between 0 and 1, and the ends of the scale of its human scores.
+
+    Args:
+        items: one row an item, with `COLUMNS`.
+        human_scales: least and greatest human score of each dataset, by default `SCALE`.
+        votes: of judges of the run, see `golden_scores.estimate`; None for none.
+
+    Returns:
+        By dataset and item: `least`, `greatest`, `LABELS` (the mean label), and a column a judge.
+    """
+    ends = [human_scales.get(dataset, SCALE) for dataset in items["dataset"]]
+    labels = [np.mean(given) if len(given) else np.nan for given in items["reference_labels"]]
+    table = items[["dataset", "item_id"]].assign(**{LABELS: _unit(np.array(labels, dtype=float), *SCALE)})
+    table["least"], table["greatest"] = np.array(ends, dtype=float).reshape(-1, 2).T
+    table = table.set_index(["dataset", "item_id"])
+    if votes is None or not len(votes):
+        return table
+    scores = votes.assign(score=_unit(votes["score"].astype(float), 1, votes["n"].astype(int)))
+    scores = scores.drop_duplicates(["source", "dataset", "item_id"])
+    return table.join(scores.pivot(index=["dataset", "item_id"], columns="source", values="score"))
+
+
+def _unit(scores: Any, least: Any, greatest: Any) -> Any:
+    """Scores of a scale as shares of it."""
+    return (scores - least) / (greatest - least)
+
+
+def sources(items: pd.DataFrame, known: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
+    """Golden scores of items by their source, of those that score any, mapped linearly to the scale 1 to n.
+
+    Args:
+        items: see `variants.Variants`.
+        known: see `by_item`.
+
+    Returns:
+        Shape (items,) each; NaN where an item has none. People come first, then labels, then judges.
+    """
+    golden = known.reindex(pd.MultiIndex.from_frame(items[["dataset", "item_id"]]))
+    given = {HUMAN: _unit(items["human_score"].to_numpy(dtype=float), *(golden[end] for end in ("least", "greatest")))}
+    given |= {name: golden[name] for name in golden if name not in ("least", "greatest")}
+    scores = {name: 1 + (n - 1) * np.asarray(shares, dtype=float) for name, shares in given.items()}
+    return {name: values for name, values in scores.items() if not np.isnan(values).all()}

@@ -1,0 +1,245 @@
+"""Errors of scores by a few orderings, read once each, against the item's mean over all of a balanced set of orderings.
+
+The mean of the reads that were made is no truth to compare with: the chosen reads are part of it, so that their chance
+is on both sides, and the error of all of them would be 0. What is compared with is what this mean would be without
+chance. With c the weights of the chosen orderings less those of all (1 / D), the square of the error is
+
+    (sum of c mu)^2 + sum of w^2 v,
+
+mu and v the mean and the variance of a read in each ordering, w the weights of the chosen ones. Reads give the first
+part with sum of c^2 v / (number of reads) too much, which is subtracted.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.base import randomness
+from rubric_order.methods.agreement import subsets
+from rubric_order.methods.position.by_ordering import ByOrdering
+
+_CELLS_AT_ONCE = 4_000_000
+_EQUAL = 1e-12  # errors that differ by less tie
+ROUNDING = 1e-18  # what rounding leaves of the square of an error
+
+
+class Choices(NamedTuple):
+    """Sets of orderings to choose from, sorted by size.
+
+    Attributes:
+        masks: True for the orderings of a set, shape (n_sets, D).
+        sizes: number of orderings in each, shape (n_sets,).
+        of_pairs: True for sets that hold the reverse of each of their orderings, shape (n_sets,).
+        complete: True for the sizes of which all sets are there, shape (largest size,).
+    """
+
+    masks: np.ndarray
+    sizes: np.ndarray
+    of_pairs: np.ndarray
+    complete: np.ndarray
+
+
+def choices(reverse: np.ndarray, largest: int, most: int, *, seed: int) -> Choices:
+    """Sets of one ordering, of two, and so on.
+
+    Args:
+        reverse: index of each ordering's reverse, -1 where it was not read, shape (D,).
+        largest: size of the largest sets, at most D.
+        most: of a size with more sets than these, as many are drawn at random; and as many of those that are made of
+            pairs of an ordering and its reverse.
+    """
+    count = len(reverse)
+    first = np.flatnonzero(reverse > np.arange(count))
+    pairs = np.eye(count, dtype=bool)[first] | np.eye(count, dtype=bool)[reverse[first]]
+    parts, complete = [], []
+    for size in range(1, largest + 1):
+        rng = randomness.generator(seed, "sets of orderings", count, size)
+        masks: np.ndarray = subsets.of_one_size(count, size, most, rng=rng).astype(bool)
+        complete.append(len(masks) == math.comb(count, size))
+        if not complete[-1] and size % 2 == 0 and size // 2 <= len(pairs):
+            more = subsets.of_one_size(len(pairs), size // 2, most, rng=rng).astype(int) @ pairs > 0
+            masks = np.unique(np.concatenate([more, masks]), axis=0)[::-1]
+        parts.append(masks)
+    every = np.concatenate(parts)
+    mirrored = np.where(reverse >= 0, every[:, reverse], False)
+    of_pairs = (every == mirrored).all(axis=1)
+    return Choices(every, every.sum(axis=1), of_pairs, np.array(complete))
+
+
+class Noise(NamedTuple):
+    """Chance of the reads that errors are made from.
+
+    Attributes:
+        of_read: variance of one read, shape (m, D).
+        of_mean: variance of the mean of the reads that were made, shape (m, D).
+    """
+
+    of_read: np.ndarray
+    of_mean: np.ndarray
+
+
+def noise(reads: ByOrdering) -> Noise:
+    """Chance of the reads: as it is known, or else all that an item's reads differ by beside what all items share."""
+    variance = reads.variance
+    if not reads.known_from:
+        variance = np.broadcast_to((reads.residual_variance * reads.times.mean(axis=1))[:, None], reads.means.shape)
+    return Noise(variance, variance / reads.times)
+
+
+def no_noise(reads: ByOrdering) -> Noise:
+    """Nothing of what reads differ by is chance."""
+    nothing = np.zeros(reads.means.shape)
+    return Noise(nothing, nothing)
+
+
+def squares(means: np.ndarray, chance: Noise, masks: np.ndarray) -> np.ndarray:
+    """Square of the error by each set of orderings.
+
+    Args:
+        means: mean score of each item in each ordering, shape (m, D).
+        masks: see `Choices`, shape (n_sets, D).
+
+    Returns:
+        Expectation over the chance of reads, for each item; it can be below 0 by chance. Shape (m, n_sets).
+    """
+    weights = masks / masks.sum(axis=1, keepdims=True)
+    apart = weights - 1 / means.shape[1]
+    away = means - means.mean(axis=1, keepdims=True)
+    return (away @ weights.T) ** 2 + chance.of_read @ (weights**2).T - chance.of_mean @ (apart**2).T
+
+
+def group_squares(means: np.ndarray, chance: Noise, masks: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Sums of `squares` over the items of each group, shape (n_groups, n_sets).
+
+    Args:
+        group: number of each item's group, from 0, shape (m,).
+    """
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    means, chance = means[order], Noise(*(part[order] for part in chance))
+    step = max(1, _CELLS_AT_ONCE // len(means))
+    parts = [masks[start : start + step] for start in range(0, len(masks), step)]
+    return np.concatenate([np.add.reduceat(squares(means, chance, part), starts, axis=0) for part in parts], axis=1)
+
+
+def random_squares(means: np.ndarray, chance: Noise, sizes: np.ndarray) -> np.ndarray:
+    """Square of the error by different orderings that are drawn at random, in expectation over the draw.
+
+    Args:
+        means, chance: see `squares`. sizes: numbers of orderings, shape (q,).
+
+    Returns:
+        Shape (m, q). Sampling without replacement, Cochran (1977), Sampling Techniques, Theorem 2.2.
+    """
+    return _of_units(means, means.shape[1], sizes, sizes, chance)
+
+
+def pair_squares(means: np.ndarray, chance: Noise, reverse: np.ndarray, sizes: np.ndarray) -> np.ndarray | None:
+    """Square of the error by pairs of an ordering and its reverse that are drawn at random, in expectation.
+
+    Args:
+        reverse: see `choices`. sizes: numbers of orderings, even, shape (q,).
+
+    Returns:
+        Shape (m, q); None where an ordering was read without its reverse.
+    """
+    if (reverse < 0).any():
+        return None
+    first = np.flatnonzero(reverse > np.arange(len(reverse)))
+    return _of_units((means[:, first] + means[:, reverse[first]]) / 2, len(reverse), sizes // 2, sizes, chance)
+
+
+def _of_units(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarray, chance: Noise) -> np.ndarray:
+    """Square of the error by units that are drawn, which are means of equally many orderings.
+
+    Args:
+        units: mean score of each, shape (m, U). count: number of orderings. drawn: numbers of units that are drawn.
+        sizes: numbers of orderings in them.
+    """
+    total = units.shape[1]
+    left = (total - drawn) / (drawn * max(total - 1, 1))
+    of_read, of_mean = (part.sum(axis=1)[:, None] for part in chance)
+    between = units.var(axis=1)[:, None] * left
+    return between + of_read / (sizes * count) - of_mean * (1 / sizes - 1 / count) / count
+
+
+def chosen(sums: np.ndarray, count: np.ndarray, fold: np.ndarray, usable: np.ndarray) -> np.ndarray:
+    """The set with the least error in the groups of other folds, of each fold; the first one of several.
+
+    Args:
+        sums: see `group_squares`, shape (n_groups, n_sets). count: items of each group, shape (n_groups,).
+        fold: of each group, from 0, shape (n_groups,).
+        usable: numbers of the sets to choose from.
+
+    Returns:
+        Number of the set, shape (n_folds + 1,); the last one is the choice by all groups.
+    """
+    of_fold = np.zeros((int(fold.max()) + 1, len(usable)))
+    np.add.at(of_fold, fold, sums[:, usable])
+    items = np.bincount(fold, weights=count)
+    others = np.concatenate([of_fold.sum(axis=0) - of_fold, of_fold.sum(axis=0, keepdims=True)])
+    errors = others / np.append(items.sum() - items, items.sum())[:, None]
+    return usable[(errors <= errors.min(axis=1, keepdims=True) + _EQUAL).argmax(axis=1)]
+
+
+def held_out(sums: np.ndarray, fold: np.ndarray, choice: np.ndarray) -> np.ndarray:
+    """Sum of the squares of each group by the set that the other folds chose, shape (n_groups,). See `chosen`."""
+    return sums[np.arange(len(sums)), choice[fold]]
+
+
+def held_out_draws(
+    tables: Sequence[np.ndarray], count: np.ndarray, fold: np.ndarray, usable: np.ndarray, weights: np.ndarray
+) -> list[np.ndarray]:
+    """Sums of squares by the sets that other folds choose, anew in each resample of groups.
+
+    A group stays in its fold, so that no draw of it is on both sides.
+
+    Args:
+        tables: see `group_squares`; sets are chosen by the first one. count, fold, usable: see `chosen`.
+        weights: how often each group is in each resample, shape (resamples, n_groups).
+
+    Returns:
+        Of each table, shape (resamples,).
+    """
+    members = [fold == number for number in range(int(fold.max()) + 1)]
+    items = np.stack([weights[:, own] @ count[own] for own in members], axis=1)
+    of_fold = [np.stack([weights[:, own] @ table[own][:, usable] for own in members], axis=1) for table in tables]
+    others = of_fold[0].sum(axis=1, keepdims=True) - of_fold[0]
+    others /= np.maximum(items.sum(axis=1, keepdims=True) - items, 1)[:, :, None]
+    choice = (others <= others.min(axis=2, keepdims=True) + _EQUAL).argmax(axis=2)
+    return [np.take_along_axis(part, choice[:, :, None], axis=2)[:, :, 0].sum(axis=1) for part in of_fold]
+
+
+class Needed(NamedTuple):
+    """Least number of orderings whose error is not above a target; NaN where all that were looked at do not suffice.
+
+    Attributes:
+        estimate: by the estimates. low, high: by the lower and the upper ends of their intervals.
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+
+def needed(sizes: np.ndarray, errors: np.ndarray, low: np.ndarray, high: np.ndarray, target: float) -> Needed:
+    """Least size from which on errors are not above a target.
+
+    Args:
+        sizes: rising, shape (q,). errors, low, high: of each size; without an interval, ends are the error.
+
+    >>> errors = np.array([0.5, 0.3, 0.2])
+    >>> needed(np.array([1, 2, 3]), errors, errors - 0.1, errors + 0.1, 0.3)
+    Needed(estimate=2.0, low=2.0, high=3.0)
+    """
+    return Needed(
+        *(_first_within(sizes, np.where(np.isnan(ends), errors, ends), target) for ends in (errors, low, high))
+    )
+
+
+def _first_within(sizes: np.ndarray, values: np.ndarray, target: float) -> float:
+    above = np.flatnonzero(values > target + _EQUAL)
+    place = above[-1] + 1 if len(above) else 0
+    return float(sizes[place]) if place < len(sizes) else np.nan

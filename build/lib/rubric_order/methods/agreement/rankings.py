@@ -1,0 +1,137 @@
+"""Rankings of candidates that compete, from scores of their reads: what they are of, and how far two agree.
+
+Candidates compete where they answer one prompt and are judged by one criterion. Averages of a few whole scores tie
+often, and what a tie counts decides what is found; so each measure says how it treats them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.methods.position.blocks import Block
+
+
+class Rankings(NamedTuple):
+    """Agreement of two rankings of each prompt's candidates, each of shape (..., n_prompts); NaN where undefined.
+
+    A tie is no reversal. What is due to ties stands by itself.
+
+    Attributes:
+        kendall_tau_b: tau-b, as `scipy.stats.kendalltau` gives it: 1 for two equal rankings, ties included. NaN where
+            either ranking is one tie.
+        top1_flip: whether no candidate is among the best of both rankings. NaN without candidates.
+        top1_tie: by how much the probability of another best candidate is higher when ties are broken at random, anew
+            in each ranking: what ties add to the flips.
+        reversed_pairs: share of the pairs of candidates that the two rankings put in opposite orders. NaN with fewer
+            than two candidates.
+        tied_pairs: share of the pairs that either ranking ties. NaN likewise.
+    """
+
+    kendall_tau_b: np.ndarray
+    top1_flip: np.ndarray
+    top1_tie: np.ndarray
+    reversed_pairs: np.ndarray
+    tied_pairs: np.ndarray
+
+    @property
+    def top1_random(self) -> np.ndarray:
+        """Probability of another best candidate when ties are broken at random, anew in each ranking."""
+        return self.top1_flip + self.top1_tie
+
+
+def compare_rankings(scores: np.ndarray, other: np.ndarray) -> Rankings:
+    """Compare two rankings of the candidates of each prompt.
+
+    A candidate without a score in either is left out of both.
+
+    Args:
+        scores, other: score of each candidate, NaN where there is none, shape (..., n_prompts, n_candidates).
+
+    Source: Xu et al. (2026), Section 4.4, Table 7; the treatment of ties is ours, since the paper gives none.
+    """
+    missing = np.isnan(scores) | np.isnan(other)
+    first, second = np.triu_indices(scores.shape[-1], 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        x = np.sign(scores[..., first] - scores[..., second])
+        y = np.sign(other[..., first] - other[..., second])
+        pairs = ~(missing[..., first] | missing[..., second])
+        x, y = np.where(pairs, x, 0), np.where(pairs, y, 0)
+        product, n_pairs = x * y, pairs.sum(axis=-1)
+        tau_b = product.sum(axis=-1) / np.sqrt((x != 0).sum(axis=-1) * (y != 0).sum(axis=-1))
+        opposite, tied = (product < 0).sum(axis=-1) / n_pairs, 1 - (product != 0).sum(axis=-1) / n_pairs
+    scores, other = np.where(missing, -np.inf, scores), np.where(missing, -np.inf, other)
+    best = [_share_of_best(ranking, missing) for ranking in (scores, other)]
+    empty = missing.all(axis=-1)
+    both = (best[0] * best[1]).sum(axis=-1)
+    flip = np.where(empty, np.nan, both == 0)
+    return Rankings(tau_b, flip, np.where(empty, np.nan, 1 - both) - flip, opposite, tied)
+
+
+def agreement_by_noise(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Agreement that two noisy measurements of one ranking have with each other, from that of each with its own repeat.
+
+    Agreement is 1 for equal rankings and 0 for unrelated ones: Kendall's tau; the share of the pairs in the same order
+    less that in opposite orders; or the share of equal choices, less that of chance and divided by what chance leaves.
+    For normal scores with noise, r is sin(pi / 2 tau), and the r of two measurements is the geometric mean of those of
+    each with its repeat. The arithmetic mean of the taus is larger than this tau where the noises differ: it takes the
+    wavering of one measurement for a reversal.
+
+    Args:
+        one, other: agreement of each measurement with its own repeat, of one shape. Below 0 counts as 0.
+
+    Source: Greiner's relation (Kendall and Gibbons, 1990, Rank Correlation Methods, Chapter 10); Spearman (1904), The
+    proof and measurement of association between two things, for the geometric mean.
+    """
+    product = np.prod([np.sin(np.pi / 2 * np.clip(agreement, 0, 1)) for agreement in (one, other)], axis=0)
+    return 2 / np.pi * np.arcsin(np.sqrt(product))
+
+
+def _share_of_best(scores: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Probability of each candidate to be the best one when ties are broken at random."""
+    best = (scores == scores.max(axis=-1, keepdims=True)) & ~missing
+    return best / np.maximum(best.sum(axis=-1, keepdims=True), 1)
+
+
+def mean_scores(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Mean score of each item over chosen reads, those without a score left out.
+
+    A sum is divided once, so that equal means tie.
+
+    Args:
+        values: items by reads, NaN without a score, shape (n_items, K).
+        chosen: 1 for a chosen read, shape (count, K).
+
+    Returns:
+        Shape (count, n_items); NaN where no chosen read has a score.
+    """
+    scored = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return (chosen @ np.where(scored, values, 0).T) / (chosen @ scored.T.astype(float))
+
+
+def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+    """The prompts with at least two candidates, and where their scores stand.
+
+    Args:
+        items: see `Block`.
+
+    Returns:
+        The group and criterion of each prompt, and the rows of its items padded with -1, shape (n_prompts,
+        n_candidates).
+    """
+    number = items.groupby(["group_id", "criterion"], sort=True).ngroup().to_numpy()
+    place = items.groupby(number).cumcount().to_numpy()
+    rows = np.full((number.max() + 1, place.max() + 1), -1)
+    rows[number, place] = np.arange(len(items))
+    first = items.iloc[rows[:, 0]][["group_id", "criterion"]].reset_index(drop=True)
+    competing = (rows >= 0).sum(axis=1) > 1
+    return first[competing].reset_index(drop=True), rows[competing]
+
+
+def same_items(
+    one: Block, two: Block, left: np.ndarray, right: np.ndarray
+) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """The items that two strategies have, with the scores of both, items by reads."""
+    _, rows, others = np.intersect1d(one.items["item_id"], two.items["item_id"], return_indices=True)
+    return one.items.iloc[rows].reset_index(drop=True), left[rows], right[others]

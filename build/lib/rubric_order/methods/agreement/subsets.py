@@ -1,0 +1,254 @@
+"""Correlations with human scores of the means over subsets of an item's reads."""
+
+import functools
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.base import randomness
+from rubric_order.methods.uncertainty import distributions
+
+LARGEST_SUBSET = 20  # reads of a subset
+_NO_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
+
+
+class Subsets(NamedTuple):
+    """Subsets of K reads, sorted by size.
+
+    Attributes:
+        masks: 1 where a read is in a subset, shape (n_subsets, K).
+        sizes: number of reads of each, shape (n_subsets,).
+        pairs: how often each pair of reads j <= k is in the square of a subset's sum: once with itself, else twice.
+            Shape (K(K+1)/2, n_subsets).
+    """
+
+    masks: np.ndarray
+    sizes: np.ndarray
+    pairs: np.ndarray
+
+
+def draw(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
+    """Subsets of k reads, of every size from 1 to k (at most `LARGEST_SUBSET`).
+
+    Args:
+        k: number of reads.
+        most: a size with more subsets than these is represented by so many different ones, drawn at random.
+    """
+    of_size = [of_one_size(k, size, most, rng=rng) for size in range(1, min(k, LARGEST_SUBSET) + 1)]
+    sizes: np.ndarray = np.repeat(np.arange(1, len(of_size) + 1), [len(part) for part in of_size])
+    masks = np.concatenate(of_size).astype(float)
+    first, second = np.triu_indices(k)
+    pairs = (masks[:, first] * masks[:, second]).T * np.where(first == second, 1.0, 2.0)[:, None]
+    return Subsets(masks, sizes, pairs)
+
+
+def of_one_size(k: int, size: int, most: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Different subsets of one size: all, or `most` of them that are drawn at random.
+
+    Args:
+        k: number of reads. size: of those in a subset.
+
+    Returns:
+        1 where a read is in a subset, shape (at most `most`, k).
+    """
+    if math.comb(k, size) <= most:
+        return _all_of_size(k, size)
+    distinct: np.ndarray = np.empty((0, k), dtype=np.int8)
+    while len(distinct) < most:  # repeated draws are dropped; every subset stays equally likely
+        more = rng.permuted(np.tile(np.arange(k) < size, (most, 1)), axis=1).astype(np.int8)
+        pool = np.concatenate([distinct, more])
+        distinct = pool[np.sort(np.unique(pool, axis=0, return_index=True)[1])][:most]
+    return distinct
+
+
+@functools.lru_cache
+def drawn(k: int, most: int, seed: int) -> Subsets:
+    """Subsets of k reads, see `draw`: one draw for all that have k reads and this seed."""
+    return draw(k, most, rng=randomness.generator(seed, "subsets of reads", k))
+
+
+@functools.lru_cache
+def disjoint(k: int, size: int, count: int, seed: int) -> np.ndarray:
+    """Pairs of disjoint subsets of k reads, drawn at random, as weights that make means of them.
+
+    Args:
+        k, size: number of reads, and of those in each subset: at most half of k.
+        count: how many pairs.
+
+    Returns:
+        Shape (count, 2, k); read only.
+    """
+    rng = randomness.generator(seed, "disjoint subsets of reads", k, size)
+    place = rng.permuted(np.tile(np.arange(k), (count, 1)), axis=1)
+    masks = np.stack([place < size, (place >= size) & (place < 2 * size)], axis=1) / size
+    masks.flags.writeable = False
+    return masks
+
+
+def _all_of_size(k: int, size: int) -> np.ndarray:
+    """Every subset of one size, shape (C(k, size), k): grown element by element, none twice."""
+    masks: np.ndarray = np.zeros((1, k), dtype=np.int8)
+    last = np.array([-1])
+    for _ in range(size):
+        row, added = np.nonzero(np.arange(k) > last[:, None])
+        masks = masks[row]
+        masks[np.arange(len(row)), added] = 1
+        last = added
+    return masks
+
+
+def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
+    """Moments, item by item, on which the correlation of any mean of reads with human scores depends.
+
+    Args:
+        scores: items by reads, shape (m, K), without gaps.
+        human: shape (m,).
+
+    Returns:
+        Shape (m, 3 + 2K + K(K+1)/2): 1, y, y^2, each read s_j, s_j y, and s_j s_k for j <= k; sums of rows over items,
+        however weighted, give means and covariances. Values are taken from their means, so that little is lost to
+        rounding.
+    """
+    y = human - human.mean()
+    s = scores - scores.mean()
+    first, second = np.triu_indices(s.shape[1])
+    return np.column_stack([np.ones(len(y)), y, y * y, s, s * y[:, None], s[:, first] * s[:, second]])
+
+
+def pearson_of_subsets(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
+    """Pearson's r of the mean over each subset of reads with the human scores.
+
+    The variance of a sum of reads is a sum of their covariances, so no subset is averaged over items: each costs a few
+    products, however many items there are.
+
+    Args:
+        sums: of `moments` over items, shape (..., 3 + 2K + K(K+1)/2).
+        chosen: see `draw`.
+
+    Returns:
+        Shape (..., n_subsets); NaN where the means or the human scores do not vary.
+    """
+    k = chosen.masks.shape[1]
+    count, y, yy = (sums[..., place, None] for place in range(3))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        s, sy, ss = np.split(sums[..., 3:] / count, [k, 2 * k], axis=-1)
+        y, yy = y / count, yy / count
+        first, second = np.triu_indices(k)
+        covariance = (sy - s * y) @ chosen.masks.T
+        variance = (ss - s[..., first] * s[..., second]) @ chosen.pairs
+        human = yy - y * y
+        r = covariance / np.sqrt(variance * human)
+    return np.where((variance > _NO_VARIANCE) & (human > _NO_VARIANCE), np.clip(r, -1, 1), np.nan)
+
+
+class RankCurve(NamedTuple):
+    """Spearman's rho of subsets of reads.
+
+    Attributes:
+        rho: of each subset, shape (n_subsets,); NaN where its means, or the human scores, do not vary.
+        influence: what each item adds to the mean rho of each size, as a derivative, shape (m, n_sizes).
+    """
+
+    rho: np.ndarray
+    influence: np.ndarray
+
+
+def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) -> RankCurve:
+    """Spearman's rho of the mean over each subset of reads with the human scores, with mean ranks for ties.
+
+    Sums are ranked, not means, which tie or not by rounding. Their ranks come from counting how often each sum occurs.
+
+    Args:
+        scores, human: see `moments`.
+        chosen: see `draw`.
+
+    Source: the influence is the derivative of Spearman's rho, as the correlation of mid-distribution functions, with
+    respect to the weight of an item (infinitesimal jackknife; Efron, 1982, Chapter 6).
+    """
+    m, (masks, sizes, _) = len(human), chosen
+    # Mid-ranks about 0 in units of the sample size: rho is the correlation of u (of sums) with v (of human scores).
+    _, y, y_count = np.unique(human, return_inverse=True, return_counts=True)
+    v_table = (y_count.cumsum() - y_count / 2) / m - 0.5
+    v = v_table[y]
+    v_spread = v @ v / m
+    v_above = _above(y_count * v_table) / m
+    by_y = np.argsort(y, kind="stable")
+    y_starts = np.flatnonzero(np.diff(y[by_y], prepend=-1))
+    rho = np.full(len(masks), np.nan)
+    influence = np.zeros((m, sizes[-1]))
+    per_chunk = max(1, 1_000_000 // m)
+    for start in range(0, len(masks), per_chunk):
+        part = masks[start : start + per_chunk]
+        column = np.arange(len(part))
+        x, width = _codes(scores @ part.T)
+        cell = (x + width * column).ravel()
+        counts = np.bincount(cell, minlength=width * len(part)).reshape(len(part), width)
+        v_of_x = np.bincount(cell, weights=np.repeat(v, len(part)), minlength=width * len(part)).reshape(
+            len(part), width
+        )
+        u = (counts.cumsum(axis=1) - counts / 2) / m - 0.5
+        u_spread = (counts * u * u).sum(axis=1) / m
+        product = (u * v_of_x).sum(axis=1) / m
+        scale = np.sqrt(u_spread * v_spread)
+        varies = scale > _NO_VARIANCE
+        if not varies.any():
+            continue
+        scale, u_spread = np.where(varies, scale, 1), np.where(varies, u_spread, 1)
+        part_rho = product / scale
+        rho[start : start + per_chunk] = np.where(varies, part_rho, np.nan)
+        # The derivative of rho: of the covariance over `scale`, less half of rho times that of each log variance.
+        of_size = (sizes[start : start + per_chunk, None] == np.arange(1, sizes[-1] + 1)) * varies[:, None].astype(
+            float
+        )
+        per_x = _above(v_of_x) / m / scale[:, None]
+        per_x -= (part_rho / 2 / u_spread)[:, None] * (u * u + 2 * _above(counts * u) / m)
+        slope = u / scale[:, None]
+        slope_of_item = slope.ravel()[cell].reshape(m, -1) @ of_size
+        influence += per_x.ravel()[cell].reshape(m, -1) @ of_size
+        influence += v[:, None] * slope_of_item
+        influence += (_above(np.add.reduceat(slope_of_item[by_y], y_starts, axis=0).T).T / m)[y]
+        influence -= ((v * v + 2 * v_above[y]) / v_spread)[:, None] * (part_rho / 2 @ of_size)
+    sized = (sizes[:, None] == np.arange(1, sizes[-1] + 1)) & ~np.isnan(rho)[:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        influence = (influence - influence.mean(axis=0)) / sized.sum(axis=0)
+    return RankCurve(rho, influence)
+
+
+def _codes(totals: np.ndarray) -> tuple[np.ndarray, int]:
+    """Whole numbers from 0 that order each column as its totals do, and how many there can be."""
+    if (totals == np.rint(totals)).all():
+        lowest = totals.min()
+        return (totals - lowest).astype(np.int64), int(totals.max() - lowest) + 1
+    ranks: np.ndarray = distributions.ranks(totals.round(9), axis=0, ties="dense").astype(np.int64) - 1
+    return ranks, int(ranks.max()) + 1
+
+
+def _above(weights: np.ndarray) -> np.ndarray:
+    """Sum of the weights above each place of the last axis, and half of the weight at it."""
+    return weights.sum(axis=-1, keepdims=True) - weights.cumsum(axis=-1) + weights / 2
+
+
+def mean_over_subsets(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Mean over the subsets of each size that have a value, shape (..., n_subsets) -> (..., n_sizes)."""
+    starts = np.flatnonzero(np.diff(sizes, prepend=0))
+    defined = ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.add.reduceat(np.where(defined, values, 0), starts, axis=-1) / np.add.reduceat(
+            defined, starts, axis=-1, dtype=float
+        )
+
+
+def curve(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
+    """Mean Pearson's r of each budget in each of some samples.
+
+    Args:
+        sums: of `moments` in each sample, shape (samples, 3 + 2K + K(K+1)/2).
+        chosen: see `draw`.
+
+    Returns:
+        Shape (samples, n_sizes).
+    """
+    chunk = max(1, 100_000 // len(chosen.sizes))  # what is worked on at a time stays in the processor's cache
+    parts = [sums[start : start + chunk] for start in range(0, len(sums), chunk)]
+    return np.concatenate([mean_over_subsets(pearson_of_subsets(part, chosen), chosen.sizes) for part in parts])

@@ -1,0 +1,197 @@
+"""Reads of the same items in several variants of a prompt: conditions, and orders of the levels.
+
+A variant is a condition with a strategy. A study's base is the first condition with the first strategy of its config;
+the others are compared with it, on the items that are read in all variants.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import levels
+from rubric_order.base.conditions import parts
+from rubric_order.base.keys import EVERY, KEYS, VALUES
+from rubric_order.base.rows import Row
+from rubric_order.methods.uncertainty import distributions, resampling
+
+SHARED = [key for key in KEYS if key not in ("condition", "strategy")]
+COLUMNS = [*KEYS, "item_id", "group_id", "human_score", "read_index", "ordering", "pattern", *VALUES.values()]
+CONSTRAINED = "constrained"  # form of a score that was given only where nothing else was allowed
+NEUTRAL = "neutral"  # kind of variants whose edits mean nothing
+TOGETHER = "together"  # kind of variants that are asked for in one request
+IDS, REFERENCE = "ids", "reference"
+# Kind of a part of a condition, by how the part begins; any other part is a kind of its own.
+KINDS = {"letter": IDS, "roman": IDS, "arabic": IDS, "ids(": IDS, REFERENCE: REFERENCE, NEUTRAL: NEUTRAL}
+Name = tuple[str, str]  # condition and strategy
+
+
+class Variants(NamedTuple):
+    """The reads of one study, judge, profile, dataset (or all) and scale, by one readout.
+
+    Attributes:
+        keys: what they have in common, by name.
+        names: of the variants; the base comes first.
+        items: one row an item, with `item_id`, `dataset`, `group_id` and `human_score`.
+        total, scored, reads: sum of an item's scores in a variant, number of its reads with a score, and of all its
+            reads, shape (items, variants).
+        first: score of the item's first read, shape (items, variants); NaN where it has none.
+        repeats: of each item the number of pairs of base reads of one prompt, of those that differ, and the sum of
+            their differences, shape (items, 3).
+        constrained: whether the first read has its score from a second request that allows a score alone, shape
+            (items, variants).
+        lowest: lowest score of the scale; scores are counted from 1 here. 1 where those of datasets differ.
+    """
+
+    keys: Row
+    names: list[Name]
+    items: pd.DataFrame
+    total: np.ndarray
+    scored: np.ndarray
+    reads: np.ndarray
+    first: np.ndarray
+    repeats: np.ndarray
+    constrained: np.ndarray
+    lowest: int = 1
+
+    @property
+    def means(self) -> np.ndarray:
+        """Mean score of each item in each variant, NaN where it has none; shape (items, variants)."""
+        return np.where(self.scored > 0, self.total / np.maximum(self.scored, 1), np.nan)
+
+    def units(self, cluster: str) -> np.ndarray:
+        """Number of each item's cluster, from 0; clusters of different datasets are different ones."""
+        return self.items.groupby(["dataset", f"{cluster}_id"], sort=True).ngroup().to_numpy()
+
+    def about(self, place: int) -> Row:
+        """Keys and name of one variant, as the first columns of a row of statistics."""
+        varied, order = self.names[place]
+        return self.keys | {"varied": varied, "order": order, "kind": kind(self.names[place], self.names[0])}
+
+
+def kind(name: Name, base: Name) -> str:
+    """Kind of change from the base.
+
+    One of `base`, `order`, `ids`, `reference`, `neutral`, a part of a condition by its name, such as `together`; or
+    `crossed` for several.
+    """
+    changed = set() if name[1] == base[1] else {"order"}
+    for part in parts(name[0]) ^ parts(base[0]):
+        changed.add(next((name for beginning, name in KINDS.items() if part.startswith(beginning)), part))
+    return "base" if not changed else changed.pop() if len(changed) == 1 else "crossed"
+
+
+def variants(scores: pd.DataFrame | Iterable[pd.DataFrame], bases: Mapping[str, Sequence[str]]) -> Iterator[Variants]:
+    """The variants of each study that has several, by dataset and then of all datasets together.
+
+    Args:
+        scores: one row a read, with `COLUMNS`; or such tables, as one a file.
+        bases: condition and strategy of each study's base, by study.
+    """
+    laid: dict[tuple[Any, ...], list[Variants]] = {}
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        for key, block in table.groupby(SHARED, sort=True):
+            keys = dict(zip(SHARED, key, strict=True))
+            base = tuple(bases.get(keys["study"], ()))
+            variant_names = list(dict.fromkeys(zip(block["condition"], block["strategy"], strict=True)))
+            if base not in variant_names or len(variant_names) < 2:
+                continue
+            variant_names = [base, *(name for name in variant_names if name != base)]
+            for readout, column in VALUES.items():
+                if block[column].notna().any() and (
+                    laid_out := _laid(block, column, variant_names, keys | {"readout": readout})
+                ):
+                    laid.setdefault((*(laid_out.keys | {"dataset": EVERY}).values(),), []).append(laid_out)
+                    yield laid_out
+    for datasets in laid.values():
+        yield from _together(datasets)
+
+
+def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: Row) -> Variants | None:
+    """One dataset's variants; None where no item is read in all of them."""
+    number = {name: place for place, name in enumerate(names)}
+    variant = np.array([number[name] for name in zip(block["condition"], block["strategy"], strict=True)])
+    item, ids = pd.factorize(block["item_id"], sort=True)
+    shape = len(ids), len(names)
+    cell = item * shape[1] + variant
+    value = block[column].to_numpy(dtype=float, na_value=np.nan)
+    scored = ~np.isnan(value)
+
+    def by_cell(weights: np.ndarray) -> np.ndarray:
+        return np.bincount(cell, weights, shape[0] * shape[1]).reshape(shape)
+
+    reads = by_cell(np.ones(len(cell)))
+    kept = (reads > 0).all(axis=1)
+    if not kept.any():
+        return None
+    first = np.full(shape, np.nan)
+    begins = block["read_index"].to_numpy() == 0
+    first[item[begins], variant[begins]] = value[begins]
+    places: np.ndarray = np.zeros(len(ids), dtype=int)
+    places[item] = np.arange(len(item))
+    items = block[["item_id", "group_id", "human_score"]].iloc[places].assign(dataset=keys["dataset"])
+    of_base = variant == 0
+    repeats = _repeats(item[of_base], block["ordering"].to_numpy()[of_base], value[of_base], shape[0], keys["n"])
+    forced: np.ndarray = np.zeros(shape, dtype=bool)
+    if "pattern" in block:
+        forced[item[begins], variant[begins]] = (block["pattern"] == CONSTRAINED).fillna(False).to_numpy(bool)[begins]
+    tables = (by_cell(np.where(scored, value, 0)), by_cell(scored.astype(float)), reads, first, repeats, forced)
+    laid = Variants(keys, names, items[kept].reset_index(drop=True), *(table[kept] for table in tables))
+    return laid._replace(lowest=levels.lowest_of(block))
+
+
+def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items: int, n: int) -> np.ndarray:
+    """Pairs of reads of one ordering of each item, see `Variants.repeats`."""
+    digits: np.ndarray = np.stack(list(ordering)).astype(np.int64) @ max(10, n) ** np.arange(n)
+    scored = ~np.isnan(value)
+    item, digits, value = item[scored], digits[scored], value[scored]
+    prompt = pd.Series(list(zip(item.tolist(), digits.tolist(), strict=True))).factorize()[0]
+    order = np.lexsort((value, prompt))
+    prompt, item, value = prompt[order], item[order], value[order]
+    size = np.bincount(prompt, minlength=1)
+    rank = np.arange(len(prompt)) - np.repeat(np.cumsum(size) - size, size)
+    # The r-th smallest of m values is above r others and below m - 1 - r.
+    apart = value * (2 * rank - (size[prompt] - 1))
+    same = pd.Series(1.0, index=range(len(prompt))).groupby([prompt, value]).transform("size").to_numpy() - 1
+    pairs, equal = (size[prompt] - 1) / 2, same / 2
+    return np.column_stack([np.bincount(item, weights, n_items) for weights in (pairs, pairs - equal, apart)])
+
+
+def _together(each: list[Variants]) -> Iterator[Variants]:
+    """All datasets as one, where they have the same variants; nothing for a single dataset."""
+    first = each[0]
+    if len(each) > 1 and all(part.names == first.names for part in each):
+        tables = (np.concatenate(parts) for parts in zip(*(part[3:-1] for part in each), strict=True))
+        items = pd.concat([part.items for part in each], ignore_index=True)
+        together = Variants(first.keys | {"dataset": EVERY}, first.names, items, *tables)
+        yield together._replace(lowest=levels.common([part.lowest for part in each]))
+
+
+def ratio(top: np.ndarray, bottom: np.ndarray, unit: np.ndarray, confidence: float) -> Row:
+    """A ratio of sums over items with its interval, clusters being the sample.
+
+    Args:
+        top, bottom: of each item, shape (items,); a mean has ones below.
+        unit: number of each item's cluster.
+
+    Returns:
+        `estimate`, `se`, `ci_low`, `ci_high`, `p` (of a ratio of 0) and `n_clusters`. The error is that of leaving out
+        each cluster, with Student's t (`resampling.degrees`); NaN for one cluster, or where clusters do not vary.
+    """
+    above, below = (np.bincount(unit, values, int(unit.max(initial=-1)) + 1) for values in (top, bottom))
+    used = below > 0
+    above, below = above[used], below[used]
+    n = len(below)
+    row = {"estimate": above.sum() / below.sum() if n else np.nan, "n_clusters": n}
+    nothing = dict.fromkeys(("se", "ci_low", "ci_high", "p"), np.nan)
+    if n < 2:
+        return row | nothing
+    moved = (above - row["estimate"] * below) / (below.sum() - below)
+    se = float(np.sqrt((moved**2).sum() * (n - 1) / n))
+    if not se > 1e-12:
+        return row | nothing
+    df = resampling.degrees(below)
+    reach = distributions.t_quantile((1 + confidence) / 2, df) * se
+    ends = {"se": se, "ci_low": row["estimate"] - reach, "ci_high": row["estimate"] + reach}
+    return row | ends | {"p": float(2 * distributions.t_tail(abs(row["estimate"]) / se, df))}

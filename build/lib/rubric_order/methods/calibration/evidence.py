@@ -1,0 +1,90 @@
+"""Reads laid out for calibration: items by orderings, each ordering once, and what groups of them say."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.base import permutations
+from rubric_order.base.keys import VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.methods.calibration import learning
+from rubric_order.methods.calibration.halves import Halves, halves
+from rubric_order.methods.position import preference
+from rubric_order.methods.position.blocks import Block
+from rubric_order.methods.position.selections import READOUTS
+
+MOST_ORDERINGS = 120  # all of five options
+
+
+class Laid(NamedTuple):
+    """Items that have a score by one readout in every ordering.
+
+    Attributes:
+        orderings: shape (D, n).
+        halves: of the orderings.
+        values: score of the first read of each item in each ordering, shape (m, D).
+        probabilities: of readout ``soft`` the probability of each position, shape (m, D, n); else None.
+        rows: which items of the block these are, shape (n_items,), bool.
+        group: number of each item's group, from 0, shape (m,).
+    """
+
+    orderings: np.ndarray
+    halves: Halves
+    values: np.ndarray
+    probabilities: np.ndarray | None
+    rows: np.ndarray
+    group: np.ndarray
+
+    @property
+    def places(self) -> np.ndarray:
+        """Position from 0 of each score in each ordering, shape (D, n)."""
+        return permutations.positions_of(self.orderings) - 1
+
+    def evidence(self) -> learning.Evidence:
+        """Sums of each group, to learn from."""
+        n = self.orderings.shape[1]
+        soft = hard = None
+        if self.probabilities is None:
+            written = np.take_along_axis(self.places[None], self.values.astype(int)[..., None] - 1, axis=2)[..., 0]
+            targets = self.halves.targets(self.values)
+            hard = learning.hard_sums(self.values, written, targets, self.group, n)
+        else:
+            places = np.broadcast_to(self.places, self.probabilities.shape)
+            by_score = np.take_along_axis(self.probabilities, places, axis=2)
+            soft = learning.soft_sums(preference.of_probabilities(by_score, places, self.group))
+        items = np.bincount(self.group)
+        return learning.Evidence(n, soft, hard, items, items * len(self.orderings))
+
+
+def lay_out(block: Block, readout: Readout) -> Laid | None:
+    """The items of a block that every ordering can be compared on.
+
+    Args:
+        readout: ``hard`` or ``soft``, see `keys.VALUES`.
+
+    Returns:
+        None where items do not share orderings, where these cannot be halved, or where no item is complete.
+    """
+    columns = {VALUES[readout], READOUTS[readout]}
+    if not columns <= set(block.table) or not block.design.shared or len(block.orderings[0]) > MOST_ORDERINGS:
+        return None
+    shown, number = block.orderings
+    parts = halves(shown)
+    if parts is None:
+        return None
+    shape = len(block.items), len(shown)
+    cells, first = np.unique(block.item * shape[1] + number, return_index=True)
+    values = np.full(shape[0] * shape[1], np.nan)
+    there = block.table[READOUTS[readout]].notna().to_numpy()
+    values[cells] = np.where(there, block.table[VALUES[readout]].to_numpy(dtype=float, na_value=np.nan), np.nan)[first]
+    values = values.reshape(shape)
+    rows = ~np.isnan(values).any(axis=1)
+    if not rows.any():
+        return None
+    probabilities = None
+    if readout == Readout.SOFT:
+        read: np.ndarray = np.empty(shape[0] * shape[1], dtype=int)
+        read[cells] = first
+        column = block.table[READOUTS[readout]].to_numpy()[read.reshape(shape)[rows].ravel()]
+        probabilities = np.stack(column).reshape(-1, *shown.shape)
+    return Laid(shown, parts, values[rows], probabilities, rows, block.units("group", rows))

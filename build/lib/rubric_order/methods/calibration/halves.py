@@ -1,0 +1,91 @@
+"""Two halves of an item's orderings, of which one judges what the other says: no read is on both sides.
+
+In each half every score stands equally often at every position, so that the mean over a half has no position bias of
+its own. The rotations of an ordering are such a set, and so are the orderings that a Williams design makes by adding to
+all scores; halves are made of whole sets. An ordering and its reverse are in different halves.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Halves(NamedTuple):
+    """Halves of some orderings.
+
+    Attributes:
+        second: True for orderings of the second half, shape (D,); the usual one, 1 to n, is in the first.
+        reverse: index of each ordering's reverse, shape (D,); -1 where it was not read, or is in the same half.
+        usual: index of the usual ordering; None where it was not read.
+    """
+
+    second: np.ndarray
+    reverse: np.ndarray
+    usual: int | None
+
+    @property
+    def size(self) -> int:
+        """Number of orderings in the smaller half."""
+        return int(min(self.second.sum(), (~self.second).sum()))
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """Mean of each half, shape (..., D) -> (..., 2)."""
+        return np.stack([values[..., ~self.second].mean(axis=-1), values[..., self.second].mean(axis=-1)], axis=-1)
+
+    def targets(self, values: np.ndarray) -> np.ndarray:
+        """Mean of the half that an ordering is not in, of each ordering, shape (..., D) -> (..., D)."""
+        return self.means(values)[..., np.where(self.second, 0, 1)]
+
+
+def halves(orderings: np.ndarray) -> Halves | None:
+    """Halve orderings.
+
+    Args:
+        orderings: that differ, the score at each position, shape (D, n).
+
+    Returns:
+        None where they are not made of at least two whole sets: such as two levels, or one set of rotations.
+
+    >>> shown = np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1], [2, 1, 3], [1, 3, 2]])
+    >>> halves(shown).second.astype(int).tolist(), halves(shown).reverse.tolist(), halves(shown[:4])
+    ([0, 0, 0, 1, 1, 1], [3, 5, 4, 0, 2, 1], None)
+    """
+    orderings = np.asarray(orderings)
+    n = orderings.shape[1]
+    for of_set in (_rotated, _added):
+        sets, number, sizes = np.unique(of_set(orderings), axis=0, return_inverse=True, return_counts=True)
+        if len(sets) > 1 and (sizes == n).all():
+            return _of_sets(orderings, number.ravel())
+    return None
+
+
+def _rotated(orderings: np.ndarray) -> np.ndarray:
+    """The rotation of each ordering that begins with score 1."""
+    n = orderings.shape[1]
+    first = orderings.argmin(axis=1)
+    return np.take_along_axis(orderings, (first[:, None] + np.arange(n)) % n, axis=1)
+
+
+def _added(orderings: np.ndarray) -> np.ndarray:
+    """Each ordering with so much added to all of its scores, modulo n, that it begins with score 1."""
+    return (orderings - orderings[:, :1]) % orderings.shape[1] + 1
+
+
+def _of_sets(orderings: np.ndarray, number: np.ndarray) -> Halves:
+    """Halves of whole sets, as they come; a set and the set of its reverses are in different halves."""
+    code = {tuple(row): place for place, row in enumerate(orderings.tolist())}
+    reverse = np.array([code.get(tuple(row), -1) for row in orderings[:, ::-1].tolist()])
+    usual = code.get(tuple(range(1, orderings.shape[1] + 1)))
+    firsts = [number[usual]] if usual is not None else []
+    order = list(dict.fromkeys([*firsts, *number.tolist()]))
+    half: dict[int, bool] = {}
+    for one in order:
+        if one in half:
+            continue
+        half[one] = sum(half.values()) * 2 < len(half)  # the half with fewer sets; the first where both have as many
+        opposite = {int(number[place]) for place in reverse[number == one] if place >= 0} - {one}
+        for other in opposite - half.keys():
+            half[other] = not half[one]
+    second = np.array([half[int(one)] for one in number])
+    apart = (reverse >= 0) & (second != second[reverse])
+    return Halves(second, np.where(apart, reverse, -1), usual)

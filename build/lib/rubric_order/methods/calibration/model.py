@@ -1,0 +1,144 @@
+"""A calibration: what reads in many orderings say of a judge, in a form that single reads are corrected with.
+
+It needs numpy and no statistics of this project, so that a service can load it. Option probabilities are divided by
+what their positions are worth, and the expected score is taken anew. A written score is replaced by the mean score that
+items have over a balanced set of orderings, where this score was written at this position.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from rubric_order.base.errors import InputError
+
+FEWEST_LEVELS, MOST_LEVELS = 2, 10
+COUNTS = ("groups", "items", "reads")
+FIELDS = ("levels", *COUNTS, "position", "interaction", "expected")
+
+
+class Calibration(NamedTuple):
+    """Calibration of one judge on one scale.
+
+    Attributes:
+        n: number of score levels.
+        position: log-odds that each position adds to the score that stands there, sum 0, shape (n,); None where option
+            probabilities were not known.
+        interaction: log-odds that each score (rows) has more at each position (columns), rows and columns sum to 0,
+            shape (n, n); None like `position`.
+        expected: score from 1 to n in place of each written score (rows) by the position where it stood (columns),
+            shape (n, n); None where the design tells none.
+        groups, items, reads: numbers that it was learnt on.
+
+    Source: ours. Division by a prior that permutations of a few items give is PriDe of Zheng et al. (2024), Large
+    Language Models Are Not Robust Multiple Choice Selectors, for the IDs of options.
+    """
+
+    n: int
+    position: np.ndarray | None
+    interaction: np.ndarray | None
+    expected: np.ndarray | None
+    groups: int
+    items: int
+    reads: int
+
+    def of_probabilities(self, probabilities: np.ndarray, orderings: np.ndarray) -> np.ndarray:
+        """Expected score of each read without what positions are worth.
+
+        Args:
+            probabilities: of the option at each position, of any sum above 0, shape (..., n); NaN where unknown.
+            orderings: the score at each position, shape (..., n).
+
+        Returns:
+            Shape (...), from 1 to n; NaN where probabilities are unknown, or where all are 0.
+
+        Raises:
+            ValueError: the calibration was learnt without option probabilities.
+
+        >>> worth = np.log([4.0, 1.0, 1.0])
+        >>> calibration = Calibration(3, worth - worth.mean(), np.zeros((3, 3)), None, 30, 30, 180)
+        >>> calibration.of_probabilities(np.array([0.5, 0.25, 0.25]), np.array([1, 2, 3])).round(3)
+        np.float64(2.2)
+        """
+        if self.position is None or self.interaction is None:
+            raise ValueError("the calibration was learnt without option probabilities")
+        weights = np.exp(-(self.position + self.interaction[orderings - 1, np.arange(self.n)])) * probabilities
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return (weights * orderings).sum(axis=-1) / weights.sum(axis=-1)
+
+    def of_scores(self, scores: np.ndarray, orderings: np.ndarray) -> np.ndarray:
+        """Calibrated score in place of each written one.
+
+        Args:
+            scores: from 1 to n, shape (...); NaN where there is none.
+            orderings: the score at each position, shape (..., n).
+
+        Returns:
+            Shape (...); NaN where there is no score.
+
+        Raises:
+            ValueError: the calibration was learnt without written scores.
+        """
+        if self.expected is None:
+            raise ValueError("the calibration was learnt without written scores")
+        scores = np.asarray(scores, dtype=float)
+        written = np.where(np.isnan(scores), 1, scores).astype(int)
+        place = (orderings == written[..., None]).argmax(axis=-1)
+        return np.where(np.isnan(scores), np.nan, self.expected[written - 1, place])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        arrays = {"position": self.position, "interaction": self.interaction, "expected": self.expected}
+        counts = {name: getattr(self, name) for name in COUNTS}
+        return {"levels": self.n} | counts | {k: None if v is None else v.tolist() for k, v in arrays.items()}
+
+    @classmethod
+    def from_dict(cls, block: object, where: str) -> Self:
+        """Read what `to_dict` gives.
+
+        Args:
+            where: names the place in errors.
+
+        Raises:
+            InputError: with field, value and what was expected.
+        """
+        if not isinstance(block, Mapping):
+            raise InputError(f"{where}: expected a mapping, found {block!r:.60}")
+        absent = [name for name in FIELDS if name not in block]
+        if absent:
+            raise InputError(f"{where}: field {absent[0]!r} is missing")
+        n = _whole(block["levels"], f"{where}/levels", FEWEST_LEVELS, MOST_LEVELS)
+        counts = [_whole(block[name], f"{where}/{name}", 1, 10**12) for name in COUNTS]
+        position = _array(block["position"], f"{where}/position", (n,))
+        interaction = _array(block["interaction"], f"{where}/interaction", (n, n))
+        expected = _array(block["expected"], f"{where}/expected", (n, n))
+        if (position is None) != (interaction is None):
+            raise InputError(f"{where}: expected both position and interaction, or neither")
+        if expected is not None and not ((expected >= 1) & (expected <= n)).all():
+            raise InputError(f"{where}/expected: expected scores from 1 to {n}, found {_outside(expected, n):g}")
+        return cls(n, position, interaction, expected, *counts)
+
+
+def _outside(values: np.ndarray, n: int) -> float:
+    """The first value that is not between 1 and n."""
+    return float(values[(values < 1) | (values > n)][0])
+
+
+def _whole(value: object, where: str, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InputError(f"{where}: expected a whole number from {low} to {high}, found {value!r:.60}")
+    return value
+
+
+def _array(value: object, where: str, shape: tuple[int, ...]) -> np.ndarray | None:
+    """Finite numbers of a shape; None where there is nothing."""
+    if value is None:
+        return None
+    size = " x ".join(map(str, shape))
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise InputError(f"{where}: expected {size} numbers, found {value!r:.60}")
+    return array

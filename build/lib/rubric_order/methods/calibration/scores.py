@@ -1,0 +1,115 @@
+"""Calibrated scores of a study's own reads: each group is corrected by what other groups say of positions.
+
+A score is never corrected by a calibration that has seen its group: groups are dealt into folds, and the reads of a
+fold are corrected by what the balanced reads of the other folds say. Reads of other strategies, such as one read in the
+usual order, are corrected by the same calibrations.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import CALIBRATED_SCORE, KEYS, VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.methods.calibration import learning
+from rubric_order.methods.calibration.evidence import Laid, lay_out
+from rubric_order.methods.calibration.model import Calibration
+from rubric_order.methods.position import blocks
+from rubric_order.methods.position.blocks import Block
+from rubric_order.methods.position.selections import READOUTS
+from rubric_order.strategies import EVERY_POSITION, RECORDED
+
+COLUMNS = [*blocks.COLUMNS, *READOUTS.values()]
+NAME = "calibration"  # column with the name of the calibration
+FEWEST_GROUPS = 3  # with fewer there are not two to learn from beside one's own
+WITHOUT_STRATEGY = [key for key in KEYS if key != "strategy"]
+
+
+def calibrated(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, folds: int, interactions: bool, seed: int
+) -> Iterator[pd.DataFrame]:
+    """Tables of scores with the columns `calibrated_score` and `calibration`; all others stay as they are.
+
+    Args:
+        scores: see `blocks.blocks`; the reads of a study, judge and dataset lie in one table.
+        folds: parts of the groups; as many as there are groups where these are fewer.
+        interactions: see `learning.learn`.
+        seed: of the folds.
+
+    Returns:
+        The tables. `calibrated_score` is from 1 to n: of the option probabilities, where all reads of a judge that have
+        a score have them, else of the written score. It is NaN where a read lacks that, and where there is nothing to
+        learn from: no strategy reads the items in orderings that show positions and scores apart, or there are fewer
+        than `FEWEST_GROUPS` groups. `calibration` says which strategy, readout and folds it was learnt from; empty
+        where there is none.
+    """
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        values = np.full(len(table), np.nan)
+        calibrations: np.ndarray = np.full(len(table), "", dtype=object)
+        parts = table.groupby(WITHOUT_STRATEGY, sort=True).indices if len(table) else {}
+        for key, rows in parts.items():
+            part = table.iloc[rows]
+            readout = _readout(part)
+            laid = _learnt_from(part, readout)
+            if laid is None:
+                continue
+            strategy, reads, groups = laid
+            name = "/".join(map(str, key))
+            fold, models = _models(reads, folds=folds, interactions=interactions, seed=seed, name=name)
+            of_group = dict(zip(groups, fold, strict=True))
+            # A group without complete reads is in no fold: no calibration has seen it.
+            own = part["group_id"].map(of_group).fillna(-1).to_numpy(dtype=int)
+            values[rows] = _applied(part, readout, own, models)
+            calibrations[rows] = f"{strategy}, {readout}, {len(models) - 1} folds"
+        yield table.assign(**{CALIBRATED_SCORE: values, NAME: calibrations})
+
+
+def _readout(part: pd.DataFrame) -> Readout:
+    """The readout that is calibrated, as `Calibrations.apply` chooses it."""
+    column = READOUTS[Readout.SOFT]
+    if column not in part or part[column].isna().all():
+        return Readout.HARD
+    written = part["score"].notna() & part["failure"].isna() if "failure" in part else part["score"].notna()
+    return Readout.SOFT if part.loc[written, column].notna().all() else Readout.HARD
+
+
+def _learnt_from(part: pd.DataFrame, readout: Readout) -> tuple[str, Laid, list[str]] | None:
+    """Strategy to learn from, its complete reads, and the names of their groups; None where none can be learnt from."""
+    own: dict[str, Block] = {str(block.keys["strategy"]): block for block in blocks.blocks(part)}
+    for strategy in (*EVERY_POSITION, RECORDED):
+        if strategy not in own or (laid := lay_out(own[strategy], readout)) is None:
+            continue
+        if int(laid.group.max()) + 1 >= FEWEST_GROUPS:
+            return strategy, laid, sorted(own[strategy].items.loc[laid.rows, "group_id"].unique())
+    return None
+
+
+def _models(
+    laid: Laid, *, folds: int, interactions: bool, seed: int, name: str
+) -> tuple[np.ndarray, dict[int, Calibration]]:
+    """Fold of each group, and the calibration of each fold, learnt on the others; that of all groups is number -1."""
+    evidence, count = laid.evidence(), int(laid.group.max()) + 1
+    few = count < 2 * learning.FEWEST_GROUPS  # in two folds, one would be too few to learn from
+    fold = learning.folds(count, count if few else folds, seed=seed, name=name)
+    chosen = {-1: np.arange(count)} | {int(one): np.flatnonzero(fold != one) for one in np.unique(fold)}
+    return fold, {one: learning.learn(evidence, groups, interactions=interactions) for one, groups in chosen.items()}
+
+
+def _applied(part: pd.DataFrame, readout: Readout, fold: np.ndarray, models: dict[int, Calibration]) -> np.ndarray:
+    """Calibrated score of each read, shape (n_reads,)."""
+    values = np.full(len(part), np.nan)
+    n = int(part["n"].iloc[0])
+    shown = np.concatenate(part["ordering"].to_numpy()).reshape(len(part), n)
+    is_read = part[READOUTS[Readout.SOFT] if readout == Readout.SOFT else VALUES[readout]].notna().to_numpy()
+    for one, model in models.items():
+        rows = np.flatnonzero(is_read & (fold == one))
+        if not len(rows):
+            continue
+        if readout == Readout.SOFT:
+            shares = np.stack(part[READOUTS[readout]].to_numpy()[rows])
+            values[rows] = model.of_probabilities(shares, shown[rows])
+        else:
+            written = part[VALUES[readout]].to_numpy(dtype=float, na_value=np.nan)[rows]
+            values[rows] = model.of_scores(written, shown[rows])
+    return values

@@ -1,0 +1,1 @@
+"""Comparisons of candidates: series of judgments, strengths, and what decides besides quality."""

@@ -1,0 +1,43 @@
+"""Reads of comparisons as statistics need them: winners, places and orders as numbers."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.methods.comparisons import series
+
+
+def prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
+    """Reads with their winner, place and order as whole numbers; what has no choice is `series.NONE`."""
+    made = block["score"].notna()
+    if forms is not None:
+        made &= block["pattern"].isin(forms)
+    cell = block["candidate"].astype(object)
+    cell = cell.where(cell.notna(), block["candidates"].map(lambda names: " ".join(map(str, names))))
+    return block.assign(
+        winner=np.where(made, block["score"].fillna(0).astype(int), series.NONE),
+        place=np.where(made, block["position"].fillna(0).astype(int), series.NONE),
+        order=block["ordering"].map(lambda ordering: "".join(map(str, ordering))),
+        cell=cell.astype(str) + "\n" + block["task"].astype(str),
+    ).reset_index(drop=True)
+
+
+def with_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
+    """Reads whose choice is the first verdict of the answer, column `first_verdict`."""
+    place = block["first_verdict"]
+    chosen = [
+        at if pd.isna(at) or at == series.TIE else ordering[at - 1]
+        for at, ordering in zip(place, block["ordering"], strict=True)
+    ]
+    return block.assign(score=pd.array(chosen, dtype="Int8"), position=place)
+
+
+def first_run(block: pd.DataFrame) -> pd.DataFrame:
+    """The reads of the first run that has any comparison in several orders: each order of a comparison once."""
+    first = block.drop_duplicates(["unit_id", "repeat", "order"])
+    sizes = first.groupby(["repeat", "unit_id"]).size()
+    runs = sizes[sizes > 1].index.get_level_values("repeat")
+    return first[first["repeat"] == (runs.min() if len(runs) else first["repeat"].min())].sort_values(
+        ["unit_id", "order"], ignore_index=True
+    )

@@ -1,0 +1,115 @@
+"""Agreement of judges that make choices about the same prompts."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.intervals import Interval
+from rubric_order.base.keys import KEYS
+from rubric_order.base.rows import Row
+from rubric_order.methods.comparisons import comparison_reads, series
+from rubric_order.methods.uncertainty import resampling
+
+NEEDED: tuple[str, ...] = ("unit_id", "group_id", "benchmark", "task", "candidate", "candidates", "ordering", "repeat")
+NEEDED += ("score", "position", "pattern")
+SHARED = [key for key in KEYS if key != "judge"]
+
+
+class Panel(NamedTuple):
+    """Choices of several judges in the same prompts.
+
+    Attributes:
+        about: the keys that they share, and `benchmark`.
+        judges: their names.
+        reads: one row a prompt that any judge has read: `unit_id`, `order`, `group_id`, `task`, `candidate`,
+            `candidates`.
+        winners: chosen candidate, from 1; `series.TIE`, or `series.NONE` for no choice; shape (prompts, judges).
+        read: whether each judge has read each prompt, of the same shape.
+    """
+
+    about: Row
+    judges: list[str]
+    reads: pd.DataFrame
+    winners: np.ndarray
+    read: np.ndarray
+
+    @property
+    def p(self) -> int:
+        return int(self.about["n"])
+
+    def common(self) -> "Panel":
+        """The prompts that every judge has read."""
+        all_read = self.read.all(axis=1)
+        reads = self.reads[all_read].reset_index(drop=True)
+        return self._replace(reads=reads, winners=self.winners[all_read], read=self.read[all_read])
+
+
+def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -> Iterator[Panel]:
+    """The judges of each setting, by the first run of each; settings with one judge are left out.
+
+    Args:
+        tables: scores of comparisons, one table a judge and dataset, with the columns `NEEDED`.
+        forms: see `position_consistency.estimate`.
+    """
+    keys = [*SHARED, "benchmark"]
+    settings: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
+    for table in tables:
+        for key, block in table.groupby([*keys, "judge"], sort=True):
+            details = dict(zip(keys, key[:-1], strict=True))
+            reads = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(details["benchmark"])))
+            kept = reads[["unit_id", "order", "group_id", "task", "candidate", "candidates", "winner"]]
+            settings.setdefault(key[:-1], {})[key[-1]] = kept.set_index(["unit_id", "order"])
+    for key in sorted(settings):
+        judges = settings[key]
+        if len(judges) > 1:
+            winners = pd.concat({name: part["winner"] for name, part in judges.items()}, axis=1).sort_index()
+            details = pd.concat([part.drop(columns="winner") for part in judges.values()])
+            details = details[~details.index.duplicated()].loc[winners.index].reset_index()
+            made = winners.fillna(series.NONE).to_numpy(dtype=int)
+            yield Panel(dict(zip(keys, key, strict=True)), list(winners), details, made, winners.notna().to_numpy())
+
+
+def counts(winners: np.ndarray, p: int) -> np.ndarray:
+    """Number of judges that make each choice, a tie first, shape (prompts, judges) -> (prompts, p + 1)."""
+    return (winners[:, :, None] == np.arange(p + 1)).sum(axis=1)
+
+
+def off_the_mode(winners: np.ndarray, p: int) -> np.ndarray:
+    """Number of judges that do not make the commonest choice; those without a choice do not count. Shape (prompts,).
+
+    Source: Shi et al., Judging the Judges, Appendix C.2.
+    """
+    votes = counts(winners, p)
+    return votes.sum(axis=1) - votes.max(axis=1)
+
+
+def majority(winners: np.ndarray, p: int) -> np.ndarray:
+    """The commonest choice of each prompt; a tie where several are, `series.NONE` where there is none.
+
+    Shape (prompts, judges) -> (prompts,).
+    """
+    votes = counts(winners, p)
+    most = votes.max(axis=1)
+    several = (votes == most[:, None]).sum(axis=1) > 1
+    return np.where(most == 0, series.NONE, np.where(several, series.TIE, votes.argmax(axis=1)))
+
+
+def kappa(one: np.ndarray, other: np.ndarray, cluster: np.ndarray, p: int, confidence: float) -> Interval:
+    """Cohen's kappa of two judges' choices, with the jackknife's interval over clusters.
+
+    By chance the judges agree as if each chose the first candidate, the second, ... and a tie as often as it does,
+    whatever the prompt.
+
+    Args:
+        one, other: choices, from 0 (a tie) to p, shape (m,). cluster: number of each prompt's cluster, from 0.
+    """
+    eye = np.eye(p + 1)
+    table = np.column_stack([np.ones(len(one)), one == other, eye[one], eye[other]])
+    sums = resampling.left_out_sums(table, cluster)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = sums[:, 1:] / sums[:, :1]
+        chance = (shares[:, 1 : p + 2] * shares[:, p + 2 :]).sum(axis=1)
+        values = np.where(chance < 1, (shares[:, 0] - chance) / (1 - chance), np.nan)
+    return resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(cluster)).interval

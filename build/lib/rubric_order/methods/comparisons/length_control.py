@@ -1,0 +1,441 @@
+"""Length control: what the length of a text adds to its log-odds of being preferred, and win rates without it.
+
+A read of a pair of candidates i and j on question q prefers i with log-odds
+
+    theta_i - theta_j + phi tanh((length_i - length_j) / sd) + gamma_q + beta place
+
+with a strength theta of each candidate, the difficulty gamma of each question, where all are compared with a baseline,
+and a place of 1 where i stands first, -1 where j does. A win rate at a difference of 0 is the mean of these
+probabilities over the reads, without the term of length, and with the places of the reads. A verdict of a half (a tie)
+counts half for each side.
+
+Source: Dubois, Galambosi, Liang and Hashimoto (2024), Length-Controlled AlpacaEval: A Simple Way to Debias Automatic
+Evaluators. The term of place, one phi for all candidates, random difficulties, and errors from clusters are ours.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import optimize, special
+
+from rubric_order.methods.uncertainty import cluster_robust, conditional_logit
+
+LEAST_PAIRS = 8  # of a candidate that gets a strength of its own
+NO_SPREAD = 0.02  # log-odds; a smaller standard deviation of difficulties is taken for 0
+NO_GAIN = 1.35  # of log-likelihood by difficulties: half of what a chi-square test of their variance asks at 5%
+LEAST_CANDIDATES = 5  # on a question that gets a difficulty of its own: it is estimated from all of them
+MOST_STEPS = 60
+NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
+LOG_WEIGHTS = np.log(_WEIGHTS / _WEIGHTS.sum())
+NO_NODES = 0.0, np.zeros(1), np.ones(1)
+
+
+class Pairs(NamedTuple):
+    """Reads of pairs.
+
+    Attributes:
+        verdict: 1 where the first candidate (in canonical order) wins, 0 where the second does, a half of a tie.
+        first, second: number of each candidate, from 0. baseline: of the candidate in all pairs; -1 where none is.
+        question: number of each question, from 0.
+        length: of the first candidate's text less that of the second, in characters. sd: of these over pairs.
+        place: 1 where the first candidate stands first, -1 where it stands last.
+        cluster: number of what counts as the sample, from 0.
+
+    All of shape (reads,) but for `baseline` and `sd`.
+    """
+
+    verdict: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    baseline: int
+    question: np.ndarray
+    length: np.ndarray
+    sd: float
+    place: np.ndarray
+    cluster: np.ndarray
+
+    def rows(self, chosen: np.ndarray) -> "Pairs":
+        """Some of the reads, shape (reads,) of bool."""
+        return self._replace(**{name: getattr(self, name)[chosen] for name in self._fields if name not in WHOLE})
+
+
+WHOLE = ("baseline", "sd")
+
+
+class Design(NamedTuple):
+    """Columns of the regression.
+
+    Attributes:
+        x: shape (reads, k); the last two columns are length and place.
+        kept: the reads that are in it: those of candidates that win always, or never, tell nothing. Shape (all reads,).
+        side: 1 where the first candidate is compared with the baseline, -1 where the second is, shape (reads,); None
+            where questions get no difficulties.
+        notes: what the regression leaves out.
+    """
+
+    x: np.ndarray
+    kept: np.ndarray
+    side: np.ndarray | None
+    notes: tuple[str, ...]
+
+    @property
+    def sides(self) -> np.ndarray:
+        """`side` of a design whose questions get difficulties."""
+        if self.side is None:
+            raise ValueError("the design has no difficulties")
+        return self.side
+
+
+def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) -> Design:
+    """The columns: further ones, strengths, length and place.
+
+    Args:
+        length: how the difference of lengths counts, shape (reads,), such as `scaled`.
+        further: columns of what else may be preferred, shape (reads, m).
+
+    Strengths are there where each candidate has `LEAST_PAIRS` reads; difficulties where one candidate, the baseline, is
+    in all pairs and each question has `LEAST_CANDIDATES` others.
+    """
+    kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
+    notes: list[str] = []
+    parts: list[np.ndarray] = [] if further is None else [further]
+    last = [length[:, None], pairs.place[:, None]]
+    if not _are_comparable(pairs):
+        return Design(np.column_stack(parts + last), kept, None, ("no strengths",))
+    kept = told(pairs)
+    if not kept.all():
+        notes.append("candidates that always or never win left out")
+    some = pairs.rows(kept)
+    one = np.eye(int(max(pairs.first.max(), pairs.second.max())) + 1)
+    strengths = one[some.first] - one[some.second]
+    # Strengths have no origin: one candidate's is 0, the baseline's if there is one.
+    strengths = np.delete(strengths, max(some.baseline, 0), axis=1)
+    side = np.where(some.first == some.baseline, -1.0, 1.0) if _has_difficulties(some) else None
+    if side is None:
+        notes.append("no difficulties")
+    x = np.column_stack([*(part[kept] for part in parts), strengths, *(column[kept] for column in last)])
+    return Design(x, kept, side, tuple(notes))
+
+
+def _are_comparable(pairs: Pairs) -> bool:
+    both = np.concatenate([pairs.first, pairs.second])
+    reads = np.bincount(both)
+    return bool(len(reads) > 1 and reads[reads > 0].min() >= LEAST_PAIRS)
+
+
+def told(pairs: Pairs) -> np.ndarray:
+    """True for reads of candidates that neither win nor lose all of theirs; repeated for what is left."""
+    kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
+    while True:
+        both = np.concatenate([pairs.first[kept], pairs.second[kept]])
+        won = np.concatenate([pairs.verdict[kept], 1 - pairs.verdict[kept]])
+        reads, wins = np.bincount(both), np.bincount(both, won)
+        mixed = (wins > 0) & (wins < reads)
+        left = kept.copy()
+        left[kept] = mixed[pairs.first[kept]] & mixed[pairs.second[kept]]
+        if left.sum() == kept.sum():
+            return kept
+        kept = left
+
+
+def _has_difficulties(pairs: Pairs) -> bool:
+    if pairs.baseline < 0 or not len(pairs.verdict):
+        return False
+    other = np.where(pairs.first == pairs.baseline, pairs.second, pairs.first)
+    per_question = np.unique(np.column_stack([pairs.question, other]), axis=0)[:, 0]
+    return bool(np.bincount(per_question)[np.unique(per_question)].min() >= LEAST_CANDIDATES)
+
+
+class Difficult(NamedTuple):
+    """A regression with random difficulties of questions.
+
+    Attributes:
+        found: coefficients and, last, the standard deviation of the difficulties.
+        sd: that standard deviation.
+    """
+
+    found: cluster_robust.Fit
+    sd: float
+
+
+def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
+    """The regression in which each question is harder or easier for all candidates against the baseline.
+
+    Difficulties are normal, and the likelihood is their integral by Gauss-Hermite quadrature; errors are from
+    questions' scores. AlpacaEval estimates a difficulty of each question from the same verdicts first and takes it as
+    known (`two_steps`): with few candidates the effect of length then comes out too large, and its error too small.
+
+    Args:
+        pairs: the reads of the design; their questions are the clusters.
+    """
+    x, side, verdict, question = design.x, design.sides, pairs.verdict, pairs.question
+    start = np.append(penalised(x, verdict, np.full(x.shape[1], 1e-6)), 0.5)
+
+    def loss(b: np.ndarray) -> tuple[float, np.ndarray]:
+        total, score, _ = _likelihood(b, x, side, verdict, question, n_clusters)
+        return -total, -score.sum(axis=0)
+
+    best = optimize.minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-7 * len(verdict)})
+    _, score, information = _likelihood(best.x, x, side, verdict, question, n_clusters, second=True)
+    if np.abs(x @ best.x[:-1]).max() > conditional_logit.FURTHEST:
+        return Difficult(cluster_robust.nothing(score.shape, cluster_robust.SEPARATED), np.nan)
+    # Columns that depend on each other give an eigenvalue of 0, but for rounding: `space` leaves their sums out.
+    values = np.linalg.eigvalsh(information.sum(axis=0))
+    fitted = cluster_robust.Sums(best.x, score, information).fit()
+    if (
+        abs(best.x[-1]) < NO_SPREAD
+        or values[0] < -cluster_robust.ROUNDING * values[-1]
+        or np.isnan(fitted.influence).any()
+    ):
+        equal = _without_difficulties(design, pairs, n_clusters)
+        if -best.fun - _likelihood(equal.found.coefficients, x, side, verdict, question, n_clusters)[0] < NO_GAIN:
+            return equal
+        if values[0] < -cluster_robust.ROUNDING * values[-1]:
+            return Difficult(cluster_robust.nothing(score.shape, cluster_robust.SEPARATED), np.nan)
+    return Difficult(fitted, abs(float(best.x[-1])))
+
+
+def _without_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
+    """The regression where all questions are equally hard: a standard deviation of 0 has no slope and no error.
+
+    Its likelihood is even in the standard deviation, so that the information of that column is 0 or below there, and
+    all other errors would be withheld with it.
+    """
+    own = fit(design.x, pairs.verdict, pairs.question, n_clusters)
+    k = design.x.shape[1]
+    space = np.zeros((k + 1, k + 1))
+    space[:k, :k] = own.space
+    padded = np.column_stack([own.influence, np.zeros(len(own.influence))])
+    coefficients = np.append(own.coefficients, 0.0)
+    weights = own.weights and own.weights._replace(root=np.pad(own.weights.root, ((0, 1), (0, 0))))
+    padded_fit = own._replace(coefficients=coefficients, influence=padded, space=space, least=None, weights=weights)
+    return Difficult(padded_fit, 0.0)
+
+
+def _likelihood(
+    b: np.ndarray,
+    x: np.ndarray,
+    side: np.ndarray,
+    verdict: np.ndarray,
+    question: np.ndarray,
+    n: int,
+    *,
+    second: bool = False,
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Log-likelihood, its derivative in each question, shape (n, k + 1), and minus the second, (n, k + 1, k + 1).
+
+    The last is empty unless it is asked for.
+    """
+    eta = (x @ b[:-1])[:, None] + b[-1] * side[:, None] * NODES
+    of_reads = verdict[:, None] * eta - np.logaddexp(0, eta)
+    sums = np.stack([np.bincount(question, column, n) for column in of_reads.T], axis=1) + LOG_WEIGHTS
+    total = special.logsumexp(sums, axis=1)
+    posterior = np.exp(sums - total[:, None])
+    p = special.expit(eta)
+    rest, share = verdict[:, None] - p, posterior[question]
+    spread = side[:, None] * NODES
+    terms = np.column_stack([x * (share * rest).sum(axis=1)[:, None], (share * rest * spread).sum(axis=1)])
+    score = _by_question(terms, question, n)
+    if not second:
+        return float(total.sum()), score, np.empty((0, score.shape[1], score.shape[1]))
+    # Louis (1982): minus the second derivative is the mean information of the reads less the variance of their score.
+    of_nodes = np.stack(
+        [
+            _by_question(np.column_stack([x * rest[:, [j]], rest[:, j] * spread[:, j]]), question, n)
+            for j in range(len(NODES))
+        ],
+        axis=1,
+    )
+    weight = share * p * (1 - p)
+    full = np.empty((len(x), x.shape[1] + 1, x.shape[1] + 1))
+    full[:, :-1, :-1] = x[:, :, None] * x[:, None, :] * weight.sum(axis=1)[:, None, None]
+    full[:, :-1, -1] = full[:, -1, :-1] = x * (weight * spread).sum(axis=1)[:, None]
+    full[:, -1, -1] = (weight * spread**2).sum(axis=1)
+    mean = np.einsum("qj,qja,qjb->qab", posterior, of_nodes, of_nodes, optimize=True)
+    information = _by_question(full, question, n) - mean + score[:, :, None] * score[:, None, :]
+    return float(total.sum()), score, information
+
+
+def _by_question(values: np.ndarray, question: np.ndarray, n: int) -> np.ndarray:
+    return cluster_robust.sums_by(question, np.arange(len(values)), None, n, values)
+
+
+def two_steps(design: Design, pairs: Pairs, n_clusters: int) -> float:
+    """The effect of length by AlpacaEval's own two steps, without an interval.
+
+    First the difficulties of all questions, drawn towards 0 as if their standard deviation were 1, with all candidates
+    equally sensitive to them; then the regression with each candidate's own sensitivity to what was found.
+    """
+    x, question = design.x, pairs.question
+    columns = np.column_stack([np.eye(n_clusters)[question] * design.sides[:, None], x])
+    penalty = np.concatenate([np.ones(n_clusters), np.full(x.shape[1], 1e-6)])
+    gamma = penalised(columns, pairs.verdict, penalty)[:n_clusters]
+    terms = x[:, :-2] * gamma[question][:, None]
+    return float(penalised(np.column_stack([terms, x]), pairs.verdict, np.full(2 * x.shape[1] - 2, 1e-6))[-2])
+
+
+def penalised(x: np.ndarray, verdict: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    """Coefficients of a logistic regression that are drawn towards 0: Newton's method with halved steps.
+
+    Args:
+        x: shape (reads, k).
+        verdict: from 0 to 1, shape (reads,).
+        penalty: half of it times the squared coefficient is added to the loss, shape (k,).
+    """
+    b = np.zeros(x.shape[1])
+
+    def loss(b: np.ndarray) -> float:
+        z = x @ b
+        return float(np.logaddexp(0, z).sum() - verdict @ z + (penalty * b**2).sum() / 2)
+
+    before = loss(b)
+    for _ in range(MOST_STEPS):
+        p = special.expit(x @ b)
+        information = (x * (p * (1 - p))[:, None]).T @ x + np.diag(penalty)
+        step = np.linalg.solve(information, x.T @ (verdict - p) - penalty * b)
+        size, after = 1.0, loss(b + step)
+        while size > 1e-6 and after > before:
+            size /= 2
+            after = loss(b + size * step)
+        b, before = b + size * step, after
+        if np.abs(size * step).max() < 1e-9:
+            break
+    return b
+
+
+def scaled(pairs: Pairs) -> np.ndarray:
+    """AlpacaEval's difference of lengths, shape (reads,), from -1 to 1."""
+    return np.tanh(pairs.length / pairs.sd) if pairs.sd > 0 else np.zeros(len(pairs.length))
+
+
+def fit(x: np.ndarray, verdict: np.ndarray, cluster: np.ndarray, n_clusters: int) -> cluster_robust.Fit:
+    """The logistic regression by maximum likelihood, with clusters as the sample.
+
+    Args:
+        x: shape (reads, k). verdict: shape (reads,). cluster: from 0, shape (reads,).
+    """
+    won, lost = np.flatnonzero(verdict > 0), np.flatnonzero(verdict < 1)
+    weight = np.concatenate([verdict[won], 1 - verdict[lost]])
+    rows = np.concatenate([x[won], -x[lost]])
+    where = np.concatenate([cluster[won], cluster[lost]])
+    data = conditional_logit.Comparisons(rows, where, np.arange(len(rows)), weight, n_clusters)
+    return conditional_logit.fit(data, penalised=False)
+
+
+def fit_log_odds(x: np.ndarray, log_odds: np.ndarray, cluster: np.ndarray, n_clusters: int) -> cluster_robust.Fit:
+    """The regression of known log-odds of the first candidate, by least squares, with clusters as the sample.
+
+    Args:
+        x: shape (reads, k). log_odds: shape (reads,). cluster: from 0, shape (reads,).
+    """
+    right = np.zeros((n_clusters, x.shape[1]))
+    np.add.at(right, cluster, x * log_odds[:, None])
+    information = np.zeros((n_clusters, x.shape[1], x.shape[1]))
+    np.add.at(information, cluster, x[:, :, None] * x[:, None, :])
+    return cluster_robust.least_squares(right, information).fit()
+
+
+class WinRate(NamedTuple):
+    """A candidate's win rate, as it is and at a difference of lengths of 0, each with what each cluster adds to it.
+
+    Attributes:
+        raw, controlled: from 0 to 1. The second is NaN where the design does not tell it, see `tells_controlled`.
+        of_raw, of_controlled: shape (n_clusters,), see `cluster_robust.interval`.
+    """
+
+    raw: float
+    of_raw: np.ndarray
+    controlled: float
+    of_controlled: np.ndarray
+
+
+def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate: int, n_clusters: int) -> WinRate:
+    """The win rate of one candidate over the reads of a regression that it is in.
+
+    Without length each read keeps its place. The logit is not linear: without the place too, the difference from the
+    raw win rate would hold the effect of place. A cluster adds to it in two ways: by the coefficients, and by whom the
+    candidate meets there, in which places.
+
+    Args:
+        pairs: the reads of the design.
+        found: its fit, by `with_difficulties` where the design has some; else by `fit`.
+    """
+    mine = (pairs.first == candidate) | (pairs.second == candidate)
+    side = np.where(pairs.first == candidate, 1.0, -1.0)[mine]
+    won = np.where(side > 0, pairs.verdict[mine], 1 - pairs.verdict[mine])
+    columns = design.x[mine].copy()
+    columns[:, -2] = 0  # of length
+    columns *= side[:, None]
+    k = columns.shape[1]
+    raw, of_raw = float(won.mean()), _of_mean(won, pairs.cluster[mine], n_clusters)
+    if not tells_controlled(pairs.rows(mine), columns, found):
+        return WinRate(raw, of_raw, np.nan, np.full(n_clusters, np.nan))
+    sd, nodes, weights = (found.coefficients[-1], NODES, np.exp(LOG_WEIGHTS)) if design.side is not None else NO_NODES
+    p = special.expit((columns @ found.coefficients[:k])[:, None] + sd * nodes)
+    steep = p * (1 - p) * weights
+    slope = (columns * steep.sum(axis=1)[:, None]).mean(axis=0)
+    slope = np.append(slope, (steep * nodes).sum(axis=1).mean()) if design.side is not None else slope
+    expected = p @ weights
+    of_controlled = found.influence @ slope + _of_mean(expected, pairs.cluster[mine], n_clusters)
+    return WinRate(raw, of_raw, float(expected.mean()), of_controlled)
+
+
+def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fit) -> bool:
+    """Tell whether the design determines the log-odds of reads at a difference of lengths of 0.
+
+    It does not where the difference of lengths follows from the candidates and places, as where each candidate is
+    longer than the baseline by a constant; nor where all pairs have one difference, unless that is 0.
+
+    Args:
+        pairs: the reads. columns: their columns without length, shape (reads, k).
+    """
+    k = columns.shape[1]
+    told = np.abs(columns @ found.space[:k] - np.pad(columns, [(0, 0), (0, len(found.space) - k)])).max()
+    return bool(told < 1e-6 and (pairs.sd > 0 or not pairs.length.any()))
+
+
+def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Shift of the mean of values when each cluster is left out, shape (n_clusters,)."""
+    total, size = (np.bincount(cluster, weights, n_clusters) for weights in (values, np.ones(len(values))))
+    left = len(values) - size
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(size > 0, values.mean() - (values.sum() - total) / left, 0.0)
+
+
+def within(
+    outcome: np.ndarray, terms: np.ndarray, unit: np.ndarray, cluster: np.ndarray, n_clusters: int
+) -> cluster_robust.Fit:
+    """Effects of terms that vary among reads of one pair on the log-odds of its first candidate over its second.
+
+    What the judge thinks of the pair cancels, and with ties also how often it calls one: a tie stands half-way, as in
+    Davidson's model. It is a conditional logit of pairs of reads of one pair, see `preference`.
+
+    Args:
+        outcome: 1 where the first candidate is chosen, -1 where the second is, 0 where none is, shape (reads,).
+        terms: shape (reads, k), such as 1 where the first candidate stands first, -1 where it stands last.
+        unit: number of the pair, from 0. cluster: number of the pair's cluster.
+    """
+    order = np.argsort(unit, kind="stable")
+    size = np.bincount(unit)
+    start = np.cumsum(size) - size
+    one, other = (
+        np.concatenate(
+            [
+                np.add.outer(start[size == count], np.array(part, dtype=int)).ravel()
+                for count, part in _pairs_of(size, side)
+            ]
+        ).astype(int)
+        for side in (0, 1)
+    )
+    one, other = order[one], order[other]
+    unlike = outcome[one] != outcome[other]
+    one, other = one[unlike], other[unlike]
+    x = (terms[one] - terms[other]) * ((outcome[one] - outcome[other]) / 2)[:, None]
+    moved = (x != 0).any(axis=1)
+    data = conditional_logit.comparisons(x[moved], cluster[one][moved])._replace(n_clusters=n_clusters)
+    return conditional_logit.fit(data)
+
+
+def _pairs_of(size: np.ndarray, side: int) -> list[tuple[int, np.ndarray]]:
+    """First (0) or second (1) of every two reads of a unit, for each number of reads that units have."""
+    return [(int(count), np.triu_indices(count, 1)[side]) for count in np.unique(size)]

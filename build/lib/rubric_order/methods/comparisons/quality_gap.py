@@ -1,0 +1,150 @@
+"""Consistency and fairness of comparisons by the quality gap, and what goes with it by arithmetic.
+
+A win counts 1, an inconsistent comparison and a tie 1/p, as in Shi et al.'s overall win rate (Section 2.3). As an
+inconsistent comparison adds 1/p, the consistency of a set of pairs is at least twice the distance of its own win rate
+from a half, whatever the judge.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from rubric_order.base.keys import KEYS
+from rubric_order.methods.comparisons import comparison_reads, series
+
+NEEDED: tuple[str, ...] = ("unit_id", "group_id", "benchmark", "task", "candidate", "candidates", "human_scores")
+NEEDED += ("ordering", "repeat", "score", "position", "pattern")
+CELL = ["judge", "candidate", "task"]
+SHARED = [key for key in KEYS if key != "judge"]
+KINDS = ("own", "crossed", "others", "human")
+LEAST_CELLS = 20  # of a judge, for what depends on ``crossed`` gaps, see `few_cells`
+
+
+def settings(
+    tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]], *, lists: bool = False
+) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """The comparisons with a baseline of all judges of each setting, with their gaps.
+
+    Args:
+        tables: scores with the columns `NEEDED` and `KEYS`, one table a judge and dataset.
+        forms: see `position_consistency.estimate`.
+        lists: whether lists without a baseline are there too, with one row for each candidate of a comparison.
+
+    Yields:
+        What the comparisons share, and one row a comparison that is read in all orders with a choice in each: `CELL`,
+        `unit_id`, `group_id`, `consistent`, `leaning` (see `series.leaning`), `won` (what it adds to the candidate's
+        win rate), `winners` and `shown` (the chosen candidate in each order, and the candidates at each place), and a
+        gap of each of `KINDS`: the distance from 1/p of the candidate's win rate in the cell of judge, candidate and
+        task (``own``), in that cell without the comparison's question (``crossed``), and in the mean of the other
+        judges' (``others``); and of pairs with human scores the size of their difference (``human``). NaN where it is
+        not known. `rate_own`, `rate_crossed` and `rate_others` are these win rates.
+    """
+    keys = [*SHARED, "benchmark"]
+    parts: dict[tuple[Any, ...], list[pd.DataFrame]] = {}
+    for table in tables:
+        kept = table["candidate"].notna() | (lists & (table["n"] > 2))
+        for key, block in table[kept].groupby([*keys, "judge"], sort=True):
+            shared = dict(zip(keys, key[:-1], strict=True))
+            reads = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(shared["benchmark"])))
+            part = _comparisons(reads, int(shared["n"]))
+            if len(part):
+                parts.setdefault(key[:-1], []).append(part.assign(judge=key[-1]))
+    for key in sorted(parts):
+        yield dict(zip(keys, key, strict=True)), _with_gaps(pd.concat(parts[key], ignore_index=True), int(key[-2]))
+
+
+def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
+    size = reads.groupby("unit_id")["order"].transform("size")
+    reads = reads[(size == size.max()) & (size > 1)]
+    if reads.empty:
+        return reads
+    winners, places = (reads[name].to_numpy().reshape(-1, int(size.max())) for name in ("winner", "place"))
+    shown = np.array([list(row) for row in reads["ordering"]], dtype=int).reshape(*winners.shape, p)
+    units = reads.drop_duplicates("unit_id").reset_index(drop=True)
+    # A list without a baseline is about each of its candidates.
+    candidates = units["candidate"].where(units["candidate"].notna(), units["candidates"].map(list)).explode()
+    rows = candidates.index.to_numpy()
+    winners, places, shown = winners[rows], places[rows], shown[rows]
+    units = units.iloc[rows].assign(candidate=candidates)
+    number = [
+        list(listed).index(name) + 1 for listed, name in zip(units["candidates"], units["candidate"], strict=True)
+    ]
+    human = [np.nan if scores is None or p != 2 else abs(scores[0] - scores[1]) for scores in units["human_scores"]]
+    table = units[["unit_id", "group_id", "candidate", "task"]].assign(
+        consistent=series.consistent(winners),
+        leaning=series.leaning(places, winners, p=p),
+        won=series.overall_win_rate(winners, candidate=np.array(number), p=p),
+        winners=list(winners),
+        shown=list(shown),
+        human=human,
+    )
+    return table[series.valid(winners)]
+
+
+def _with_gaps(table: pd.DataFrame, p: int) -> pd.DataFrame:
+    of_cell = table.groupby(CELL)["won"]
+    count, total = of_cell.transform("size"), of_cell.transform("sum")
+    # A question can be compared several times, as under two criteria: all of these are left out together.
+    same = table.groupby([*CELL, "group_id"])["won"]
+    left, rest = count - same.transform("size"), total - same.transform("sum")
+    table = table.assign(rate_own=total / count, rate_crossed=rest / left.where(left > 0))
+    cells = table.groupby(CELL, as_index=False)["rate_own"].first()
+    by = cells.groupby(CELL[1:])["rate_own"]
+    others = by.transform("size") - 1
+    cells["rate_others"] = (by.transform("sum") - cells["rate_own"]) / others.where(others > 0)
+    table = table.merge(cells.drop(columns="rate_own"), on=CELL, how="left")
+    gaps = {kind: (table[f"rate_{kind}"] - 1 / p).abs() for kind in ("own", "crossed", "others")}
+    return table.assign(**gaps)
+
+
+def few_cells(table: pd.DataFrame, kind: str) -> bool:
+    """Tell whether a judge's comparisons are of too few cells for slopes and bins over a kind of gap.
+
+    A ``crossed`` gap lacks the comparison's own question, so that inside a cell it is the smaller the more this
+    question added to the distance of the win rate from even: it falls with the outcome. Where cells are many,
+    differences between them make up for that; where they are few, slopes are below 0 on average at a judge that does
+    not look at quality. Of 300 simulated judges that are consistent in 60% of their pairs, and then prefer any
+    candidate in 80%, the mean slope is -2.6 over 3 cells of 80 pairs, -.8 over 5, -.2 over 10, -.1 over 20, and -.01
+    over 240 cells of 5.
+
+    Args:
+        table: comparisons of one judge, see `settings`.
+    """
+    return kind == "crossed" and len(table[CELL].drop_duplicates()) < LEAST_CELLS
+
+
+def bins(gap: np.ndarray, count: int) -> np.ndarray:
+    """Bin of each comparison by its gap, from 0, shape (m,).
+
+    Cuts are between distinct gaps, each where it is nearest to equal bins, and there is none where no place is within
+    half of a bin of that: comparisons with one gap share a bin, and there can be fewer bins than `count`.
+
+    Args:
+        gap: shape (m,). count: of bins.
+    """
+    distinct, which, size = np.unique(np.round(gap, 9), return_inverse=True, return_counts=True)
+    ends = np.cumsum(size)[:-1] / len(gap)
+    cut: np.ndarray = np.zeros(len(distinct), dtype=int)
+    for wanted in np.arange(1, count) / count if len(ends) else []:
+        nearest = int(np.abs(ends - wanted).argmin())
+        if abs(ends[nearest] - wanted) <= 1 / (2 * count):
+            cut[nearest + 1] = 1
+    return np.cumsum(cut)[which.ravel()]
+
+
+def implied(beta: float, log_odds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Results of a judge of pairs whose verdicts depend on quality and place alone, each drawn by itself, no ties.
+
+    Args:
+        beta: log-odds that the first place adds over the second.
+        log_odds: of the candidate over the baseline, shape (m,).
+
+    Returns:
+        Overall win rate, consistency and preference fairness, each of shape (m,).
+    """
+    first, last = special.expit(log_odds + beta), special.expit(log_odds - beta)
+    both, none = first * last, (1 - first) * (1 - last)
+    return both + (1 - both - none) / 2, both + none, (1 - first) * last - first * (1 - last)

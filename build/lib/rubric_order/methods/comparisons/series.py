@@ -1,0 +1,191 @@
+"""Series of judgments: one comparison judged in several orders of its candidates, and what Shi et al. measure of them.
+
+In arrays of choices a candidate, or a place of the prompt, has a number from 1; `TIE` is a tie, `NONE` no choice.
+
+Source: Shi et al., Judging the Judges, Sections 2.2 and 2.3 (P3 in what follows).
+"""
+
+import numpy as np
+
+from rubric_order.methods.position import preference
+from rubric_order.methods.uncertainty import cluster_robust
+
+TIE = 0
+NONE = -1
+
+
+def stability(choices: np.ndarray, prompt: np.ndarray, *, options: int) -> tuple[np.ndarray, np.ndarray]:
+    """Repetition stability of each prompt: the share of its reads that make the commonest choice.
+
+    A read without a choice counts among the reads, and for no choice: so a judge that answers one in twenty is not
+    stable, as in P3's Table 2.
+
+    Args:
+        choices: of each read, shape (n_reads,).
+        prompt: number of each read's prompt, from 0.
+        options: number of places.
+
+    Returns:
+        Of each prompt the share and the number of its reads.
+
+    Source: P3, Equation 1.
+    """
+    reads = np.bincount(prompt)
+    made = choices != NONE
+    cells = prompt[made] * (options + 1) + choices[made]
+    counts = np.bincount(cells, minlength=len(reads) * (options + 1)).reshape(len(reads), options + 1)
+    return counts.max(axis=1) / reads, reads
+
+
+def valid(winners: np.ndarray) -> np.ndarray:
+    """True where a series has a choice in every order. Shape (n_series, n_orders) -> (n_series,)."""
+    return (winners != NONE).all(axis=1)
+
+
+def consistent(winners: np.ndarray) -> np.ndarray:
+    """Consistency of each series: 1 with one winner in all orders, or a tie in all, else 0; NaN where it is not valid.
+
+    Args:
+        winners: the chosen candidate in each order, shape (n_series, n_orders).
+
+    Source: P3, Equation 2.
+    """
+    return np.where(valid(winners), (winners == winners[:, :1]).all(axis=1), np.nan)
+
+
+def flips(winners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Inconsistency of each series, strict (two winners) and soft (a winner and a tie): 1 or 0; NaN if not valid."""
+    least = np.where(winners > TIE, winners, np.iinfo(np.int64).max).min(axis=1)
+    strict = winners.max(axis=1) > least
+    agreed = consistent(winners)
+    is_valid = ~np.isnan(agreed)
+    return np.where(is_valid, strict, np.nan), np.where(is_valid, (agreed == 0) & ~strict, np.nan)
+
+
+def primacy(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
+    """Share of an inconsistent series that counts for the first place, the rest for others; NaN for all other series.
+
+    A series counts by its most chosen place; ties between places are split evenly. So of two candidates A,A and A,C
+    count for the first place, B,B and C,B for the second. With more candidates this is one against all.
+
+    Args:
+        places: the chosen place in each order, shape (n_series, n_orders). winners: the chosen candidates.
+        p: number of candidates.
+
+    Returns:
+        1 for the first place, 0 for the others, between where places are chosen equally often.
+
+    Source: P3, Section 2.2; how a series with several places counts is not said there.
+    """
+    counts = (places[:, :, None] == np.arange(1, p + 1)).sum(axis=1)
+    commonest = counts == counts.max(axis=1, keepdims=True)
+    return np.where(consistent(winners) == 0, commonest[:, 0] / commonest.sum(axis=1), np.nan)
+
+
+def leaning(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
+    """Terms of preference fairness, by series: 1 for recency, -1 for primacy, 0 if consistent, NaN if not valid.
+
+    Their mean is `preference_fairness`.
+    """
+    first = primacy(places, winners, p=p)
+    return np.where(np.isnan(first), np.where(valid(winners), 0.0, np.nan), 1 - 2 * first)
+
+
+def preference_fairness(pcn: float, rcn: float, n: int) -> float:
+    """Preference fairness of n series, of which `pcn` count for primacy and `rcn` for recency.
+
+    As rcn x irr - pcn x ipr = (rcn^2 - pcn^2) / (rcn + pcn) = rcn - pcn, it is their difference over n. So its size is
+    at most the share of inconsistent series: |PF| <= 1 - PC.
+
+    Source: P3, Equation 3, with n and -n as the greatest and the least raw score.
+    """
+    if not n:
+        return np.nan
+    inconsistent = pcn + rcn
+    ipr, irr = (pcn / inconsistent, rcn / inconsistent) if inconsistent else (0.0, 0.0)
+    raw = rcn * irr - pcn * ipr
+    return (raw + n) / (2 * n) * 2 - 1
+
+
+def even_fairness(consistency: float, p: int) -> float:
+    """Preference fairness if the places of a list are chosen equally often in the inconsistent series.
+
+    One place counts against p - 1, so that it is above 0 for more than two candidates.
+    """
+    return (1 - 2 / p) * (1 - consistency)
+
+
+def random_judge(p: int, ties: float = 0.0, *, orders: int | None = None) -> tuple[float, float]:
+    """Position consistency and preference fairness of a judge that chooses at random in each order of p candidates.
+
+    Args:
+        ties: probability of a tie; the rest falls evenly on the candidates.
+        orders: number of orders; p by default, in which each candidate stands at each place once. Fairness is that of
+            orders in which it does so equally often.
+    """
+    count = p if orders is None else orders
+    same = ties**count + p * ((1 - ties) / p) ** count
+    return same, even_fairness(same, p)
+
+
+def overall_win_rate(winners: np.ndarray, *, candidate: np.ndarray, p: int) -> np.ndarray:
+    """Terms of a candidate's overall win rate, by series: 1 if it wins in all orders, 1/p if nobody does.
+
+    Args:
+        candidate: number of the candidate in each series, shape (n_series,).
+
+    Returns:
+        Shape (n_series,); 0 where another one wins in all orders, NaN where the series is not valid.
+
+    Source: P3, Section 2.3.
+    """
+    agreed = consistent(winners)
+    won = (agreed == 1) & (winners[:, 0] == candidate)
+    nobody = (agreed == 0) | ((agreed == 1) & (winners[:, 0] == TIE))
+    return np.where(np.isnan(agreed), np.nan, won + nobody / p)
+
+
+def disagreement(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Probability that two reads of a comparison have different winners: in one order, and in two different orders.
+
+    Args:
+        counts: reads of each comparison in each order with each winner, shape (n, n_orders, 1 + p).
+
+    Returns:
+        Means over a comparison's orders, and over its pairs of orders, each of shape (n,); NaN where one of the orders
+        has less than two reads with a choice.
+    """
+    reads = counts.sum(axis=2)
+    enough = (reads > 1).all(axis=1)
+    size = np.where(enough[:, None], reads, 2)
+    same_order = 1 - (counts * (counts - 1)).sum(axis=2) / (size * (size - 1))
+    shares = counts / size[..., None]
+    orders = counts.shape[1]
+    total = shares.sum(axis=1)
+    agreeing = (
+        ((total**2).sum(axis=1) - (shares**2).sum(axis=(1, 2))) / (orders * (orders - 1)) if orders > 1 else np.nan
+    )
+    within = np.where(enough, same_order.mean(axis=1), np.nan)
+    return within, np.where(enough, 1 - agreeing, np.nan)
+
+
+def place_preference(winners: np.ndarray, shown: np.ndarray, cluster: np.ndarray) -> tuple[cluster_robust.Fit, int]:
+    """Worth of places to a judge, by the conditional logit of `preference` over the reads of each comparison.
+
+    A tie is one more option that stands at a place of its own, always the same: so its level cancels, and what is left
+    is the order effect of Davidson and Beaver (1977), without their assumption that ties are as likely in all pairs.
+
+    Args:
+        winners: the chosen candidate of each read, shape (n, n_reads).
+        shown: the candidate at each place, from 1, shape (n, n_reads, p).
+        cluster: number of each comparison's cluster, from 0, shape (n,).
+
+    Returns:
+        The fit, with a coefficient for each place and a last one, of the tie, that no contrast tells; and the number of
+        pairs of reads that tell anything.
+    """
+    p = shown.shape[2]
+    choices = np.where(winners == TIE, p, np.where(winners == NONE, -1, winners - 1)).astype(np.int8)
+    places = np.concatenate([np.argsort(shown, axis=2), np.full((*winners.shape, 1), p)], axis=2).astype(np.int8)
+    of = preference.of_scores(choices, places, cluster)
+    return preference.positions(of).fit(), of.discordant

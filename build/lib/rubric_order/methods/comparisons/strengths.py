@@ -1,0 +1,247 @@
+"""Strengths of candidates from choices among them: Bradley-Terry, Davidson and Plackett-Luce with places.
+
+In a read that shows some candidates, candidate c at place p is chosen with log-weight theta_c + b_p, and a tie, where
+it is offered, with nu plus the mean of the thetas shown. Of two candidates without ties that is Bradley and Terry's
+model with an order effect, with ties Davidson and Beaver's (nu is the logarithm of their constant), of a list's best
+Luce's choice model; a ranking is one choice after the other among those that are left (Plackett and Luce).
+
+Source: Davidson and Beaver (1977), On extending the Bradley-Terry model to incorporate within-pair order effects;
+Plackett (1975), The analysis of permutations.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse, special
+from scipy.sparse import csgraph
+
+from rubric_order.methods.uncertainty import cluster_robust, conditional_logit
+
+TIE = 0
+NOT_CONNECTED = "not connected"
+MOST_STEPS = 60
+AT_ONCE = 4096  # choices
+
+
+class Choices(NamedTuple):
+    """Choices among candidates.
+
+    Attributes:
+        shown: number of the candidate at each place, from 0, shape (reads, p).
+        chosen: the places that were named, from 0, the best first; p for a tie; shape (reads, 1 or p).
+        tie: whether a tie was offered, shape (reads,).
+        cluster: number of each read's cluster, from 0, shape (reads,).
+    """
+
+    shown: np.ndarray
+    chosen: np.ndarray
+    tie: np.ndarray
+    cluster: np.ndarray
+
+    def rows(self, kept: np.ndarray) -> "Choices":
+        return Choices(*(part[kept] for part in self))
+
+
+class Strengths(NamedTuple):
+    """Result of `fit`.
+
+    Attributes:
+        found: the fit: strengths of `count` candidates, then the worth of each place, if asked for, then that of a tie.
+            Contrasts of strengths, and of places, are what it tells.
+        connected: which candidates have a strength, shape (count,).
+        reads: number of reads among these.
+    """
+
+    found: cluster_robust.Fit
+    connected: np.ndarray
+    reads: int
+
+
+def connected(choices: Choices, count: int) -> np.ndarray:
+    """The largest set of candidates that wins connect: from each to each other there is a way over ones that it beat.
+
+    A tie counts both ways. Where two sets are equally large, as where each candidate is in one pair, there is none.
+    Candidates outside have no finite strength beside these: nobody, or everybody, of them wins.
+
+    Source: Ford (1957), Solution of a ranking problem from binary comparisons.
+    """
+    reads, p = choices.shown.shape
+    tied = choices.chosen[:, 0] == p
+    best = choices.shown[np.arange(reads), np.where(tied, 0, choices.chosen[:, 0])]
+    pairs = [(best[~tied], choices.shown[~tied][:, k]) for k in range(p)]
+    one, other = np.triu_indices(p, 1)
+    for a, b in (*zip(one, other, strict=True), *zip(other, one, strict=True)):
+        pairs.append((choices.shown[tied][:, a], choices.shown[tied][:, b]))
+    if choices.chosen.shape[1] > 1:
+        order = np.take_along_axis(choices.shown[~tied], choices.chosen[~tied], axis=1)
+        pairs += [(order[:, a], order[:, b]) for a, b in zip(one, other, strict=True)]
+    winner, loser = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    graph = sparse.coo_array((np.ones(len(winner)), (winner, loser)), shape=(count, count))
+    _, label = csgraph.connected_components(graph, directed=True, connection="strong")
+    seen = np.bincount(choices.shown.ravel(), minlength=count) > 0
+    sizes = np.bincount(label[seen], minlength=label.max() + 1)
+    alone = sizes.max() > 1 and (sizes == sizes.max()).sum() == 1
+    return (label == sizes.argmax()) & seen if alone else np.zeros(count, dtype=bool)
+
+
+def fit(choices: Choices, count: int, *, places: bool) -> Strengths:
+    """Strengths by maximum likelihood, with clusters as the sample.
+
+    Args:
+        count: number of candidates.
+        places: whether each place is worth something of its own.
+
+    Returns:
+        Where no two candidates are connected, `found` has the problem `NOT_CONNECTED`; ``separated`` where places or
+        ties have no finite worth. Where ties are offered and none is called, a tie is worth minus infinity: strengths
+        and places are then those of reads that offer no tie, and no contrast tells of a tie.
+    """
+    inside = connected(choices, count)
+    among = choices.rows(inside[choices.shown].all(axis=1))
+    if not (among.chosen[:, 0] == choices.shown.shape[1]).any():
+        among = among._replace(tie=np.zeros(len(among.tie), dtype=bool))
+    n_clusters = int(choices.cluster.max(initial=-1)) + 1
+    p = choices.shown.shape[1]
+    k = count + (p if places else 0) + 1
+    if not inside.any() or not len(among.shown):
+        return Strengths(cluster_robust.nothing((n_clusters, k), NOT_CONNECTED), np.zeros(count, dtype=bool), 0)
+    x, offered, chosen, cluster = _events(among, count, k, places)
+    b = _maximum(x, offered, chosen)
+    if b is None:
+        return Strengths(cluster_robust.nothing((n_clusters, k), cluster_robust.SEPARATED), inside, len(among.shown))
+    share = _shares(x, offered, b)
+    mean = np.einsum("eo,eok->ek", share, x)
+    score = x[np.arange(len(x)), chosen] - mean
+    information = np.zeros((n_clusters, k, k))
+    for start in range(0, len(x), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        by_event = np.einsum("eo,eok,eol->ekl", share[part], x[part], x[part], optimize=True)
+        by_event -= mean[part, :, None] * mean[part, None, :]
+        information += cluster_robust.sums_by(cluster[part], np.arange(len(by_event)), None, n_clusters, by_event)
+    score = cluster_robust.sums_by(cluster, np.arange(len(x)), None, n_clusters, score)
+    return Strengths(cluster_robust.Sums(b, score, information).fit(), inside, len(among.shown))
+
+
+def _events(
+    choices: Choices, count: int, k: int, places: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """One row a choice: columns of each option, (events, p + 1, k); which are offered; the chosen one; clusters."""
+    reads, p = choices.shown.shape
+    x = np.zeros((reads, p + 1, k))
+    row = np.arange(reads)
+    for place in range(p):
+        x[row, place, choices.shown[:, place]] = 1
+        if places:
+            x[:, place, count + place] = 1
+    x[:, p, :count] = x[:, :p, :count].mean(axis=1)
+    x[:, p, -1] = 1
+    offered = np.ones((reads, p + 1), dtype=bool)
+    offered[:, p] = choices.tie
+    steps = [(x, offered, choices.chosen[:, 0], choices.cluster)]
+    for step in range(1, choices.chosen.shape[1] - 1):
+        ranked = choices.chosen[:, 0] < p
+        left = offered[ranked].copy()
+        left[:, p] = False
+        np.put_along_axis(left, choices.chosen[ranked][:, :step], False, axis=1)
+        steps.append((x[ranked], left, choices.chosen[ranked][:, step], choices.cluster[ranked]))
+    return tuple(np.concatenate(part) for part in zip(*steps, strict=True))
+
+
+def _shares(x: np.ndarray, offered: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return special.softmax(np.where(offered, x @ b, -np.inf), axis=1)
+
+
+def _maximum(x: np.ndarray, offered: np.ndarray, chosen: np.ndarray) -> np.ndarray | None:
+    """Newton's method with halved steps; None where it runs away."""
+    row, b = np.arange(len(x)), np.zeros(x.shape[2])
+
+    def loss(b: np.ndarray) -> float:
+        weights = np.where(offered, x @ b, -np.inf)
+        return float((special.logsumexp(weights, axis=1) - weights[row, chosen]).sum())
+
+    before = loss(b)
+    for _ in range(MOST_STEPS):
+        share = _shares(x, offered, b)
+        mean = np.einsum("eo,eok->ek", share, x)
+        slope = (x[row, chosen] - mean).sum(axis=0)
+        second = np.einsum("eok,eol->kl", x * share[..., None], x, optimize=True) - mean.T @ mean
+        step = np.linalg.lstsq(second, slope, rcond=1e-12)[0]
+        size, after = 1.0, loss(b + step)
+        while size > 1e-6 and after > before + 1e-9:
+            size /= 2
+            after = loss(b + size * step)
+        b, before = b + size * step, after
+        if np.ptp(b) > conditional_logit.FURTHEST:
+            return None
+        if np.abs(size * step).max() < 1e-9:
+            return b
+    return b
+
+
+def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
+    """Strengths of pairs with ties by Rao and Kupper's model, as a check of Davidson's.
+
+    A tie is what lies between two thresholds of one scale: the first place wins with log-odds d - eta, the second with
+    -d - eta, where d is the difference of the strengths and what the first place adds.
+
+    Returns:
+        Strengths of `count` candidates, then what the first place adds over the second, then eta. Without numbers
+        where candidates are not all connected.
+
+    Source: Rao and Kupper (1967), Ties in paired-comparison experiments.
+    """
+    n_clusters, k = int(choices.cluster.max(initial=-1)) + 1, count + 2
+    if choices.shown.shape[1] != 2 or not choices.tie.all() or not connected(choices, count).all():
+        return cluster_robust.nothing((n_clusters, k), NOT_CONNECTED)
+    one = np.eye(count)
+    x = np.column_stack([one[choices.shown[:, 0]] - one[choices.shown[:, 1]], np.ones(len(choices.shown))])
+    outcome = choices.chosen[:, 0]
+    b = np.append(np.zeros(count + 1), 0.5)
+    for _ in range(MOST_STEPS):
+        score, information = _of_thresholds(b, x, outcome)
+        step = np.linalg.lstsq(information.sum(axis=0), score.sum(axis=0), rcond=1e-12)[0]
+        step *= min(1.0, 2 / np.abs(step).max())
+        b = b + step
+        b[-1] = max(b[-1], 1e-6)
+        if np.abs(step).max() < 1e-9:
+            break
+    if np.ptp(b) > conditional_logit.FURTHEST:
+        return cluster_robust.nothing((n_clusters, k), cluster_robust.SEPARATED)
+    score, information = (
+        cluster_robust.sums_by(choices.cluster, np.arange(len(x)), None, n_clusters, part)
+        for part in _of_thresholds(b, x, outcome)
+    )
+    return cluster_robust.Sums(b, score, information).fit()
+
+
+def _of_thresholds(b: np.ndarray, x: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives of each read's log-likelihood, and its expected information (Fisher's)."""
+    d = x @ b[:-1]
+    first, second = special.expit(d - b[-1]), special.expit(-d - b[-1])
+    up, down = first * (1 - first), second * (1 - second)
+    share = np.column_stack([first, second, np.maximum(1 - first - second, 1e-12)])
+    by_d = np.column_stack([up, -down, down - up])
+    by_eta = np.column_stack([-up, -down, up + down])
+    row = np.arange(len(x))
+    seen = share[row, outcome]
+    score = np.column_stack([x * (by_d[row, outcome] / seen)[:, None], by_eta[row, outcome] / seen])
+    information = np.empty((len(x), x.shape[1] + 1, x.shape[1] + 1))
+    information[:, :-1, :-1] = x[:, :, None] * x[:, None, :] * (by_d**2 / share).sum(axis=1)[:, None, None]
+    mixed = x * (by_d * by_eta / share).sum(axis=1)[:, None]
+    information[:, :-1, -1] = information[:, -1, :-1] = mixed
+    information[:, -1, -1] = (by_eta**2 / share).sum(axis=1)
+    return score, information
+
+
+def ranks(strengths: np.ndarray) -> np.ndarray:
+    """Rank of each, 1 the strongest; equal ones share the mean of their ranks. Shape (..., n), NaN as the last."""
+    order = strengths[..., :, None]
+    return (
+        1 + (order < strengths[..., None, :]).sum(axis=-1) + ((order == strengths[..., None, :]).sum(axis=-1) - 1) / 2
+    )
+
+
+def reversed_pairs(one: np.ndarray, other: np.ndarray) -> tuple[int, int]:
+    """Pairs of candidates whose order differs between two sets of strengths, and pairs that have one in both."""
+    a, b = np.triu_indices(len(one), 1)
+    return int((np.sign(one[a] - one[b]) * np.sign(other[a] - other[b]) < 0).sum()), len(a)

@@ -1,0 +1,192 @@
+"""Reads as arrays: the scores of one judge, dataset, strategy and scale, items by reads."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import levels
+from rubric_order.base.keys import KEYS, OF_READOUT
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods.position.designs import Design
+from rubric_order.strategies import EVERY_POSITION
+
+ITEM_COLUMNS = ["item_id", "group_id", "candidate", "criterion", "human_score"]
+COLUMNS = [*KEYS, *ITEM_COLUMNS, "read_index", "ordering", "score", "expected_score"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """The reads of one study, judge, profile, dataset, strategy and scale.
+
+    Attributes:
+        key: what the reads have in common, in the order of `keys.KEYS`.
+        table: the reads, sorted by item and read.
+        items: one row an item, sorted by its id: the columns of ``ITEM_COLUMNS`` that the table has.
+        item: row of each read's item in `items`, shape (n_reads,).
+        column: number of each read among those of its item, from 0, shape (n_reads,).
+    """
+
+    key: tuple[Any, ...]
+    table: pd.DataFrame
+    items: pd.DataFrame
+    item: np.ndarray
+    column: np.ndarray
+    _units: dict[str, np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def keys(self) -> Row:
+        """The keys by name, as the first columns of a row of statistics."""
+        return dict(zip(KEYS, self.key, strict=True))
+
+    @property
+    def n(self) -> int:
+        """Number of score levels."""
+        return int(self.key[-1])
+
+    @property
+    def lowest(self) -> int:
+        """Lowest score of the scale, as people write it; reads count levels from 1."""
+        return levels.lowest_of(self.table)
+
+    def matrix(self, column: str) -> np.ndarray:
+        """A column of numbers, items by reads; NaN where there is none. Shape (n_items, K)."""
+        values = np.full((len(self.items), int(self.column.max()) + 1), np.nan)
+        values[self.item, self.column] = self.table[column].to_numpy(dtype=float, na_value=np.nan)
+        return values
+
+    def units(self, cluster: str, chosen: np.ndarray | None = None) -> np.ndarray:
+        """Number of each item's unit of resampling, from 0 in the order of the units' ids.
+
+        Args:
+            cluster: one of `keys.CLUSTERS`.
+            chosen: rows of `items` to number, by default all.
+        """
+        if cluster not in self._units:
+            self._units[cluster] = pd.factorize(self.items[f"{cluster}_id"], sort=True)[0]
+            self._units[cluster].flags.writeable = False
+        units = self._units[cluster]
+        return units if chosen is None else np.unique(units[chosen], return_inverse=True)[1]
+
+    def readouts(self) -> Iterator[tuple[Readout, np.ndarray]]:
+        """Scores by each readout that the judge has, items by reads; calibrated ones where the table has them."""
+        for readout, column in OF_READOUT.items():
+            if column in self.table and self.table[column].notna().any():
+                yield readout, self.matrix(column)
+
+    @cached_property
+    def shown(self) -> np.ndarray:
+        """The ordering of each read, shape (n_reads, n)."""
+        return np.concatenate(self.table["ordering"].to_numpy()).reshape(len(self.table), self.n)
+
+    @property
+    def crossed(self) -> bool:
+        """Tell whether every score is shown in every position. Where it is not, position and score are one thing.
+
+        Of recorded reads their design tells, see `designs.Design.crossed`.
+        """
+        if self.keys["strategy"] != "recorded":
+            return self.keys["strategy"] in EVERY_POSITION
+        return self.design.crossed
+
+    @cached_property
+    def design(self) -> Design:
+        """In which orderings items were read, and how often, whatever came of the reads."""
+        return self.design_of(np.ones(len(self.table), dtype=bool))
+
+    def design_of(self, chosen: np.ndarray) -> Design:
+        """The design of some reads, such as those with a score. Orderings and items keep their numbers.
+
+        Args:
+            chosen: whether each read counts, shape (n_reads,).
+        """
+        shown, number = self.orderings
+        return Design(shown, number[chosen], self.item[chosen], len(self.items))
+
+    @cached_property
+    def orderings(self) -> tuple[np.ndarray, np.ndarray]:
+        """The distinct orderings as they come first in the table, shape (D, n), and which of them each read has."""
+        digits = self.shown @ max(10, self.n) ** np.arange(self.n - 1, -1, -1)
+        _, first, number = np.unique(digits, return_index=True, return_inverse=True)
+        by_first = np.argsort(first)
+        return self.shown[first[by_first]], np.argsort(by_first)[number]
+
+    def by_ordering(self, values: np.ndarray) -> np.ndarray:
+        """Mean score of each item under each ordering, NaN where a read of it gave none.
+
+        Args:
+            values: see `matrix`.
+
+        Returns:
+            Shape (n_items, D), in the order of `orderings`.
+        """
+        shown, number = self.orderings
+        cell = self.item * len(shown) + number
+        cells = len(self.items) * len(shown)
+        counts = np.bincount(cell, minlength=cells)
+        totals = np.bincount(cell, weights=values[self.item, self.column], minlength=cells)
+        with np.errstate(invalid="ignore"):
+            return (totals / counts).reshape(len(self.items), len(shown))
+
+
+class Kept(Iterable[pd.DataFrame]):
+    """A table of reads whose blocks several statistics use: they are made once, with what each makes of them.
+
+    Attributes:
+        table: the reads. blocks: of it.
+    """
+
+    def __init__(self, table: pd.DataFrame, item: np.ndarray | None = None) -> None:
+        """Make the blocks.
+
+        Args:
+            table: see `blocks`.
+            item: number of each read's item in the order of their ids, where it is there already.
+        """
+        self.table, self.blocks = table, tuple(_blocks(table, item)) if len(table) else ()
+
+    def __iter__(self) -> Iterator[pd.DataFrame]:
+        return iter([self.table])
+
+
+def blocks(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Iterator[Block]:
+    """The blocks of a table of reads, sorted by their keys.
+
+    Args:
+        scores: one row a read with its score, of which `KEYS`, `item_id` and `read_index` must be there; or such
+            tables, as one a file, of which one at a time is in memory. A block lies in one. Of a table that is `Kept`
+            the blocks are those that were made.
+    """
+    if isinstance(scores, Kept):
+        yield from scores.blocks
+        return
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        if len(table):
+            yield from _blocks(table)
+
+
+def _blocks(scores: pd.DataFrame, item: np.ndarray | None = None) -> Iterator[Block]:
+    codes = scores.groupby(KEYS, sort=True).ngroup().to_numpy()
+    item = pd.factorize(scores["item_id"], sort=True)[0] if item is None else item
+    index = scores["read_index"].to_numpy()
+    order = np.lexsort((index, item, codes))
+    table = scores
+    if (np.diff(order) < 0).any():  # else a copy of the whole table would be the same again
+        table = scores.take(order)
+        codes, item, index = codes[order], item[order], index[order]
+    new_block = np.flatnonzero(np.diff(codes, prepend=-1))
+    for start, end in zip(new_block, [*new_block[1:], len(codes)], strict=True):
+        rows = table.iloc[start:end]
+        new_item = np.diff(item[start:end], prepend=-1) != 0
+        columns = [column for column in ITEM_COLUMNS if column in rows]
+        yield Block(
+            key=tuple(rows[KEYS].iloc[0]),
+            table=rows,
+            items=rows.loc[new_item, columns].reset_index(drop=True),
+            item=np.cumsum(new_item) - 1,
+            column=index[start:end],
+        )

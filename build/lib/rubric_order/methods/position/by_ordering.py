@@ -1,0 +1,101 @@
+"""Reads of items that share a balanced set of orderings, with the variance that a read has by chance."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.base.readouts import Readout
+from rubric_order.methods.position import repetition, spread
+from rubric_order.methods.position.blocks import Block
+
+MOST_ORDERINGS = 120  # all of five options
+
+
+class ByOrdering(NamedTuple):
+    """Items that have a score from each of their reads, in every ordering.
+
+    Attributes:
+        orderings: the score at each position, shape (D, n); each score stands equally often at each position.
+        means: mean score of each item in each ordering, shape (m, D).
+        variance: variance of one read by chance, in points squared, shape (m, D); NaN where it is not known.
+        times: number of reads that each mean is of, shape (m, D).
+        known_from: what the variance is known from, ``repeats`` or ``option probabilities``; empty if it is not known.
+        rows: which items of the block these are, shape (n_items,), bool.
+        group: number of each item's group, from 0, shape (m,).
+    """
+
+    orderings: np.ndarray
+    means: np.ndarray
+    variance: np.ndarray
+    times: np.ndarray
+    known_from: str
+    rows: np.ndarray
+    group: np.ndarray
+
+    @property
+    def reverse(self) -> np.ndarray:
+        """Index of each ordering's reverse, shape (D,); -1 where it was not read."""
+        place = {tuple(row): number for number, row in enumerate(self.orderings.tolist())}
+        return np.array([place.get(tuple(row), -1) for row in self.orderings[:, ::-1].tolist()])
+
+    @property
+    def usual(self) -> int | None:
+        """Index of the usual ordering, 1 to n; None where it was not read."""
+        rising = np.flatnonzero((np.diff(self.orderings, axis=1) > 0).all(axis=1))
+        return int(rising[0]) if len(rising) else None
+
+    @property
+    def residual_variance(self) -> np.ndarray:
+        """Variance of an item's reads beside what orderings do to all items of other groups alike, shape (m,).
+
+        It is the most that chance can have: what an ordering does to single items is part of it. There must be two
+        groups.
+        """
+        away = self.means - self.means.mean(axis=1, keepdims=True)
+        counts = np.bincount(self.group)
+        totals = np.zeros((len(counts), away.shape[1]))
+        np.add.at(totals, self.group, away)
+        others = (away.sum(axis=0) - totals) / (len(away) - counts)[:, None]
+        return np.square(away - others[self.group]).sum(axis=1) / (away.shape[1] - 1)
+
+
+def by_ordering(
+    block: Block, readout: Readout, values: np.ndarray, temperature: float | None = None
+) -> ByOrdering | None:
+    """The items of a block that every ordering can be compared on.
+
+    Chance is known from repeats of every ordering. Else an expected score has none, as long as nothing is written
+    before the answer; and that of a written score follows from the option probabilities it is drawn from.
+
+    Args:
+        readout: of the scores. values: the scores, items by reads, see `Block.matrix`.
+        temperature: see `repetition.variances`.
+
+    Returns:
+        None where items do not share their orderings, where there are fewer than two or more than `MOST_ORDERINGS` of
+        them, where they do not show each score equally often at each position, or where no item is complete.
+    """
+    shown, _ = block.orderings
+    if not 2 <= len(shown) <= MOST_ORDERINGS or not block.design.shared:
+        return None
+    if any(np.ptp([(column == score).sum() for column in shown.T]) for score in range(1, block.n + 1)):
+        return None
+    means = block.by_ordering(values)
+    rows = ~np.isnan(means).any(axis=1)
+    if not rows.any():
+        return None
+    variance, known_from = np.full(means.shape, np.nan), spread.UNKNOWN
+    of_reads = repetition.variances(block, readout, values)  # without a temperature, of repeats alone
+    if of_reads is None and readout == Readout.SOFT:
+        variance, known_from = np.zeros(means.shape), spread.EXACT
+    elif of_reads is None:
+        of_reads = repetition.variances(block, readout, values, temperature)
+    if of_reads is not None:
+        variance = block.by_ordering(of_reads[0])
+        if not np.isnan(variance[rows]).any():
+            known_from = of_reads[1]
+    shape = len(block.items), len(shown)
+    cell = block.item * shape[1] + block.orderings[1]
+    times = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+    group = block.units("group", rows)
+    return ByOrdering(shown, means[rows], variance[rows], times[rows], known_from, rows, group)

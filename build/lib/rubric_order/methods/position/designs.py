@@ -1,0 +1,89 @@
+"""The design of some reads: in which orderings items were read, how often, and whether every score met every position.
+
+Each ordering counts once for each item, however often it was read: reads that a log holds more often, or that failed,
+then take nothing from the balance of the others.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from rubric_order.base import permutations
+
+EVEN = 1e-9  # shares that differ by less are equal
+
+
+class Design:
+    """The orderings in which items were read.
+
+    Attributes:
+        orderings: that differ, shape (D, n).
+        n_items: number of items.
+        cell: number of the item and ordering of each read, the same for reads that share both, shape (n_reads,).
+        item, ordering: of each such cell, from 0. times: how often it was read.
+    """
+
+    def __init__(self, orderings: np.ndarray, number: np.ndarray, item: np.ndarray, n_items: int) -> None:
+        """Count reads.
+
+        Args:
+            orderings: see the class. number, item: ordering and item of each read, from 0, shape (n_reads,).
+        """
+        self.orderings, self.n_items = orderings, n_items
+        cells, self.cell, self.times = np.unique(
+            item.astype(np.int64) * len(orderings) + number, return_inverse=True, return_counts=True
+        )
+        self.item, self.ordering = np.divmod(cells, max(len(orderings), 1))
+
+    @property
+    def n(self) -> int:
+        """Number of score levels."""
+        return self.orderings.shape[1]
+
+    @property
+    def fewest(self) -> int:
+        """Fewest reads of an item in one of the orderings."""
+        return int(self.times.min()) if len(self.times) == self.n_items * len(self.orderings) else 0
+
+    @property
+    def most(self) -> int:
+        """Most reads of an item in one of the orderings."""
+        return int(self.times.max(initial=0))
+
+    @property
+    def several(self) -> np.ndarray:
+        """Number of orderings in which each item was read, shape (n_items,)."""
+        return np.bincount(self.item, minlength=self.n_items)
+
+    @property
+    def shared(self) -> bool:
+        """True if each ordering was read of at least half of the items: else items have orderings of their own."""
+        return bool(2 * np.bincount(self.ordering, minlength=len(self.orderings)).min() >= self.n_items)
+
+    @cached_property
+    def exposure(self) -> np.ndarray:
+        """Share of an item's orderings in which a score (second axis) stands at a position (last).
+
+        Shape (n_items, n, n); 0 for items without reads.
+        """
+        n = self.n
+        place: np.ndarray = permutations.positions_of(self.orderings) - 1
+        at = (self.item[:, None] * n + np.arange(n)) * n + place[self.ordering]
+        counts = np.bincount(at.ravel(), minlength=self.n_items * n * n).reshape(self.n_items, n, n)
+        return counts / np.maximum(self.several, 1)[:, None, None]
+
+    @property
+    def balanced(self) -> bool:
+        """True if every score stands equally often in every position, for each item."""
+        return bool(np.abs(self.exposure - 1 / self.n).max(initial=0) < EVEN)
+
+    @property
+    def crossed(self) -> bool:
+        """True if every score stands in every position, over all items at least half as often as on average."""
+        over_items = np.einsum("i,isp->sp", self.several, self.exposure) / max(len(self.times), 1)
+        return bool(2 * self.n * over_items.min(initial=1) >= 1 - EVEN)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Weight of each read, with which each ordering counts once for each item. Shape (n_reads,)."""
+        return 1 / self.times[self.cell]

@@ -1,0 +1,229 @@
+"""Reads of probe `criterion_order` as arrays: texts by reads by criteria."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import KEYS, VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods.uncertainty.resampling import sum_units
+from rubric_order.strategies import EVERY_POSITION
+
+COLUMNS = [*KEYS, "unit_id", "group_id", "criterion", "human_score", "read_index", "criterion_position", "predecessor"]
+COLUMNS += list(VALUES.values())
+
+
+class Panel(NamedTuple):
+    """The reads of one study, judge, profile, dataset, strategy and scale.
+
+    Texts need not have the same number of reads, nor the same criteria. `U` is the number of texts, `R` the largest
+    number of reads, `C` the number of criteria.
+
+    Attributes:
+        criteria: ids, in canonical order.
+        texts: ids, sorted.
+        groups: number of each text's group, shape (U,). group_ids: its id.
+        values: score, shape (U, R, C); NaN where there is none.
+        positions: 1-based place of the criterion in the prompt, shape (U, R, C); 0 where it is not asked for.
+        before: 1-based number of the criterion right before it, shape (U, R, C); 0 where there is none.
+        human: mean human score, shape (U, C).
+    """
+
+    criteria: tuple[str, ...]
+    texts: np.ndarray
+    groups: np.ndarray
+    group_ids: np.ndarray
+    values: np.ndarray
+    positions: np.ndarray
+    before: np.ndarray
+    human: np.ndarray
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.groups.max()) + 1
+
+
+def panel(reads: pd.DataFrame, readout: Readout) -> Panel:
+    """Lay out reads, one row a read and criterion.
+
+    Args:
+        readout: ``hard``, the score that was written, or ``soft``, the one expected by the options' probabilities.
+    """
+    criteria = tuple(dict.fromkeys(reads["criterion"]))
+    number = {name: place for place, name in enumerate(criteria)}
+    criterion = reads["criterion"].map(number).to_numpy()
+    text, ids = pd.factorize(reads["unit_id"], sort=True)
+    read = reads["read_index"].to_numpy()
+    shape = (len(ids), int(read.max()) + 1, len(criteria))
+    place = (text, read, criterion)
+    values = np.full(shape, np.nan)
+    values[place] = reads[VALUES[readout]].astype(float).to_numpy()
+    positions: np.ndarray = np.zeros(shape, dtype=int)
+    positions[place] = reads["criterion_position"].to_numpy()
+    before: np.ndarray = np.zeros(shape, dtype=int)
+    before[place] = reads["predecessor"].map(number).fillna(-1).to_numpy(dtype=int) + 1
+    human = np.full((len(ids), len(criteria)), np.nan)
+    human[text, criterion] = reads["human_score"].to_numpy()
+    group_of: np.ndarray = np.empty(len(ids), dtype=object)
+    group_of[text] = reads["group_id"].to_numpy()
+    groups = pd.factorize(group_of, sort=True)[0]
+    return Panel(criteria, np.asarray(ids), groups, group_of, values, positions, before, human)
+
+
+def blocks(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, crossed: bool = True
+) -> Iterator[tuple[Row, Readout, Panel, pd.DataFrame]]:
+    """Every group of reads with its keys, by each readout that it has: as a panel, and as it is.
+
+    Args:
+        scores: one row a read and criterion with its score; or such tables, as one a file, of which one at a time is
+            in memory. A group lies in one.
+        crossed: whether to leave out strategies in which criteria keep their positions.
+    """
+    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
+        for key, reads in table.groupby(KEYS):
+            name = dict(zip(KEYS, key, strict=True))
+            if crossed and name["strategy"] not in EVERY_POSITION:
+                continue
+            for readout, column in VALUES.items():
+                if reads[column].notna().any():
+                    yield name, readout, panel(reads, readout), reads
+
+
+def text_means(values: np.ndarray) -> np.ndarray:
+    """Mean score of each text under each criterion over its scored reads, shape (U, R, C) -> (U, C).
+
+    The sum is divided once: equal means of different reads are then equal to the last bit, and tie.
+    """
+    count = (~np.isnan(values)).sum(axis=-2)
+    with np.errstate(invalid="ignore"):
+        return np.where(count > 0, np.nansum(values, axis=-2) / np.where(count > 0, count, np.nan), np.nan)
+
+
+class Cells(NamedTuple):
+    """Scores by text, criterion and position.
+
+    Attributes:
+        total: summed scores, shape (..., U, C, P).
+        count: numbers of scores, shape (..., U, C, P).
+    """
+
+    total: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # in the place of tuple.count
+
+    @property
+    def means(self) -> np.ndarray:
+        """Mean score, NaN where there is none."""
+        return np.where(self.count > 0, self.total / np.where(self.count > 0, self.count, 1), np.nan)
+
+
+def cells(values: np.ndarray, positions: np.ndarray) -> Cells:
+    """Scores summed by position.
+
+    Args:
+        values: shape (..., U, R, C).
+        positions: shape (U, R, C), see `Panel`.
+    """
+    at = (positions[..., None] == np.arange(1, positions.max() + 1)).astype(float)
+    scored = ~np.isnan(values)
+    total = np.einsum("...urc,urcp->...ucp", np.where(scored, values, 0.0), at)
+    return Cells(total, np.einsum("...urc,urcp->...ucp", scored.astype(float), at))
+
+
+class Equations(NamedTuple):
+    """Normal equations of the effects of positions, each text's own level being taken out; sums of them fit many texts.
+
+    Attributes:
+        left: shape (..., C, P, P). right: shape (..., C, P).
+        count: numbers of scores, shape (..., C, P).
+    """
+
+    left: np.ndarray
+    right: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # in the place of tuple.count
+
+
+def equations(of: Cells) -> Equations:
+    """The equations of each text, shapes (..., U, C, ...)."""
+    total, count = of
+    size = count.sum(axis=-1)  # (..., U, C)
+    share = count / np.where(size > 0, size, 1)[..., None]
+    left = -share[..., :, None] * count[..., None, :]
+    diagonal = np.arange(count.shape[-1])
+    left[..., diagonal, diagonal] += count
+    return Equations(left, total - share * total.sum(axis=-1, keepdims=True), count)
+
+
+def solved(summed: Equations) -> np.ndarray:
+    """Shift of each position, which sum to 0 over the positions that have scores, shape (..., C, P).
+
+    NaN where a position has no scores or cannot be compared with the others.
+    """
+    eigenvalues, vectors = np.linalg.eigh(summed.left)
+    kept = eigenvalues > 1e-9 * np.maximum(summed.count.max(axis=-1), 1)[..., None]
+    scaled = np.einsum("...pk,...p->...k", vectors, summed.right) * kept / np.where(kept, eigenvalues, 1)
+    shift = np.einsum("...pk,...k->...p", vectors, scaled)
+    # Positions that texts connect are known but for what they have in common.
+    present = summed.count > 0
+    determined = present & ((kept.sum(axis=-1) == present.sum(axis=-1) - 1) & kept.any(axis=-1))[..., None]
+    return np.where(determined, shift, np.nan)
+
+
+def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Level of each criterion, and by how much each position shifts it, fitted with a level for each text.
+
+    Where every text has as many scores in every position, the shift is the mean score there less the mean over all
+    positions. Otherwise it is the least-squares fit of text and position, so that a position is not credited with the
+    texts whose answers failed elsewhere.
+
+    Args:
+        of: cells, one text a row.
+        weights: how often each text counts, shape (..., U); once by default.
+
+    Returns:
+        Level (mean over texts of their level at an average position), shape (..., C), and shifts, see `solved`, shape
+        (..., C, P).
+    """
+    total, count = of
+    if weights is None:
+        weights = np.ones(count.shape[-3])
+    of_texts = equations(of)
+    shift = solved(
+        Equations(
+            np.einsum("...u,...ucpq->...cpq", weights, of_texts.left),
+            np.einsum("...u,...ucp->...cp", weights, of_texts.right),
+            np.einsum("...u,...ucp->...cp", weights, count),
+        )
+    )
+    size = count.sum(axis=-1)
+    used = np.einsum("...u,...uc->...c", weights, (size > 0).astype(float))
+    moved = np.einsum("...ucp,...cp->...uc", count, np.nan_to_num(shift))
+    own = (total.sum(axis=-1) - moved) / np.where(size > 0, size, 1)
+    level = np.einsum("...u,...uc->...c", weights, own) / np.where(used > 0, used, np.nan)
+    return level, shift
+
+
+def flipped_shifts(panel: Panel, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Shifts when what the order does in each group counts with a random sign.
+
+    All texts of a group, all criteria and all positions change their sign together. So what they have in common is
+    kept: an effect that the order has on one group and not on others as well. If the order has no effect on average
+    over groups, and what it does to single groups is as likely to be its opposite, every such change is as likely as
+    what was seen. Of many groups the second condition does not matter. With G groups there are 2^(G - 1) different
+    sizes of shifts.
+
+    Returns:
+        Shape (resamples, C, P), see `solved`.
+
+    Source: the sign-flipping test of a mean, as of clusters by Canay, Romano and Shaikh (2017), Randomization tests
+    under an approximate symmetry assumption.
+    """
+    of_texts = equations(cells(panel.values, panel.positions))
+    left, count = of_texts.left.sum(axis=0), of_texts.count.sum(axis=0)
+    right = sum_units(of_texts.right.reshape(len(panel.texts), -1), panel.groups)
+    signs = rng.choice([-1.0, 1.0], size=(resamples, panel.n_groups))
+    right = (signs @ right).reshape(resamples, *count.shape)
+    return solved(Equations(left[None], right, count[None]))

@@ -1,0 +1,446 @@
+"""Number of groups that a bias card needs to find a bias of a stated size, or to show a judge without one equivalent.
+
+Both follow from the standard errors of what a card's tests and criteria are about. Errors shrink with the root of the
+number of groups. They come from reads, or, before there are any, from the share of pairs of reads of an item that
+differ (`expected`).
+
+Without reads the judge is taken as one whose reads of an item scatter around its quality by a normal distribution on
+the scale, with qualities spread evenly over it. The scatter is chosen so that the stated share of pairs differs. That
+share alone decides what selected options tell of positions: an item that is read K times in balanced orderings has the
+information K d / (n - 1), where d is its share of pairs that differ, of each contrast of positions of length 1. (The
+variance of how often positions are selected has the trace K d; balanced orderings spread it over n - 1 contrasts. The
+sum over pairs of reads that the conditional logit is made of is K / 2 times these counts, so that pairs lose nothing.)
+Points follow from the variance of a read, which on two levels is d / 2, and on more the one that the scatter gives.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from rubric_order.base import randomness
+from rubric_order.methods.position import order_tests, sampling, uniformity
+from rubric_order.methods.uncertainty import distributions, equivalence
+
+QUALITIES = 41  # of items that stand for all
+STUDIES, SEED = 4000, 20261124  # simulated vectors of estimates
+POWER = 0.8
+PROMPT_NOISE = 0.2
+FEWEST_FOR_BIASED = 20  # effective groups; with fewer a card says nothing
+MOST = 1_000_000  # groups; more are as good as none
+EXACT_BOUND = 2000  # groups up to which the p-value of few carriers is computed as the card does
+LEVEL = 0.05  # of the one-sided tests of equivalence
+LARGEST_EFFECT = 1e3  # in log-odds or points; a larger one is none that a study could be about
+HALVINGS = 40
+
+
+class Spread(NamedTuple):
+    """Spread that a judge without bias shows between single items, in squared points.
+
+    Attributes:
+        variance: what is expected. error: its standard error; NaN where the spread is not known.
+        logarithm: whether the interval is one of the logarithm, see `spread.mean_interval`.
+    """
+
+    variance: float
+    error: float
+    logarithm: bool
+
+
+class Errors(NamedTuple):
+    """Standard errors of the estimates that decide a card, at a number of effective groups.
+
+    Attributes:
+        n: number of score levels. groups: the number.
+        log_odds: of each position, shape (n,). one_place: the effect of one position on which the test of all positions
+            has noncentrality 1: not more than the former. points: of the shift by each ordering, shape (D,).
+        written: the same of written scores. They decide points until it is sure that answers are drawn from the option
+            probabilities as they are.
+        exponent: of the power that says so, see `sampling.exponent`; 0 where nothing has to be shown.
+        interaction: NaN on two levels. spread: of single items.
+        by: the readouts that decide.
+    """
+
+    n: int
+    groups: float
+    log_odds: np.ndarray
+    one_place: float
+    points: np.ndarray
+    written: np.ndarray
+    exponent: float
+    interaction: float
+    spread: Spread
+    by: order_tests.Deciding
+
+
+class Needed(NamedTuple):
+    """A number of effective groups; infinite where none is enough, and why."""
+
+    groups: float
+    why: str = ""
+
+
+def expected(
+    n: int,
+    differ: float,
+    *,
+    orderings: int,
+    repeats: int = 1,
+    items: float = 1,
+    within: float = 0.0,
+    soft: bool = False,
+    prompt_noise: float = PROMPT_NOISE,
+    groups: float = 1.0,
+) -> Errors:
+    """Standard errors that reads of a judge without bias are expected to have.
+
+    Args:
+        n: number of score levels.
+        differ: share of the pairs of reads of an item that have different scores, above 0 and below 1 - 1 / n.
+        orderings: that each item is read in: n rotations, or these and their reverses. repeats: reads in each.
+        items: of a group. within: correlation within groups of what items add to an estimate.
+        soft: whether option probabilities decide all.
+        prompt_noise: standard deviation of what each prompt of an item adds to the log-probability of a score.
+        groups: number of groups that the errors are of.
+    """
+    shares, shown = _shares(n, differ), _orderings(n, orderings)
+    away = np.arange(n) - (shares @ np.arange(n))[:, None]
+    design = (1 + (items - 1) * within) / items / groups  # variance of a mean over items, of what one item adds
+    moved = prompt_noise**2 * (np.square(shares) * np.square(away)).sum(axis=1)  # variance of an expected score
+    variance, exponent = (shares * np.square(away)).sum(axis=1), 0.0
+    if soft:
+        logs = np.log(np.maximum(shares, 1e-300))
+        told = (shares * np.square(logs)).sum(axis=1) - np.square((shares * logs).sum(axis=1))
+        exponent = math.sqrt(design / (told.mean() * orderings * repeats))
+        information, points = _information_of_logs(shown) / prompt_noise**2, moved.mean()
+        own = moved * (orderings - 1) / orderings
+        spread = Spread(own.mean(), math.sqrt((own.var() + (2 * own**2).mean() / (orderings - 1)) * design), True)
+    else:
+        fourth = (shares * away**4).sum(axis=1)
+        moved = np.minimum(moved, variance)
+        spread = _spread_of_draws(variance - moved, fourth, moved, orderings, repeats, design)
+        prompts = moved.mean() / variance.mean()  # repeats of an ordering have its prompt in common
+        averaged = prompts + (1 - prompts) / repeats
+        information, points = orderings * _information(shares, shown) / averaged, variance.mean() * averaged
+    prompts = min(moved.mean() / variance.mean(), 1.0)
+    written = variance.mean() * (prompts + (1 - prompts) / repeats)
+    centred = np.eye(n) - 1 / n
+    apart = centred[0] * n / (n - 1)  # one position, whose effect is 1 less the mean of all, and the others alike
+    positions = centred @ np.linalg.pinv(information[:n, :n], hermitian=True) @ centred
+    interaction = np.linalg.pinv(information, hermitian=True)[-1, -1] if n > 2 else math.nan
+    return Errors(
+        n=n,
+        groups=groups,
+        log_odds=np.sqrt(np.diag(positions) * design),
+        one_place=math.sqrt(design / (apart @ information[:n, :n] @ apart)),
+        points=np.full(orderings, math.sqrt(points * (1 - 1 / orderings) * design)),
+        written=np.full(orderings, math.sqrt(written * (1 - 1 / orderings) * design)),
+        exponent=exponent,
+        interaction=math.sqrt(interaction * design),
+        spread=spread,
+        by=order_tests.deciding(hard=not soft, known=1.0 if soft else 0.0, drawn=soft),
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _shares(n: int, differ: float) -> np.ndarray:
+    """Probability of each score of items of all qualities, whose pairs of reads differ so often. Shape (items, n)."""
+    quality = (0.5 + special.ndtri((np.arange(QUALITIES) + 0.5) / QUALITIES) / 4) * (n - 1)
+
+    def at(scatter: float) -> np.ndarray:
+        return special.softmax(-np.square(np.arange(n) - quality[:, None]) / (2 * scatter**2), axis=1)
+
+    low, high = math.log(1e-3), math.log(1e3)
+    for _ in range(60):
+        middle = (low + high) / 2
+        too_little = 1 - np.square(at(math.exp(middle))).sum(axis=1).mean() < differ
+        low, high = (middle, high) if too_little else (low, middle)
+    return at(math.exp(low))
+
+
+def _orderings(n: int, orderings: int) -> np.ndarray:
+    """The score at each position, from 0, shape (D, n): rotations, and their reverses where there are more than n."""
+    turns = (np.arange(n)[:, None] + np.arange(n)) % n
+    return turns if orderings == n or n == 2 else np.vstack([turns, turns[:, ::-1]])
+
+
+def _columns(shown: np.ndarray) -> np.ndarray:
+    """Indicators of the place of each score in each ordering, and the product of score and place: (D, n, n + 1)."""
+    n = shown.shape[1]
+    places, scale = np.argsort(shown, axis=1), np.linspace(-1, 1, n)
+    line = scale * scale[places]
+    return np.concatenate([np.eye(n)[places], line[..., None]], axis=2)[:, :, : n + (n > 2)]
+
+
+def _information(shares: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """Information of a read about positions and interaction, mean over items and orderings."""
+    columns = _columns(shown)
+    columns = columns - columns.mean(axis=0)  # an item's own worth of a score takes its mean over orderings
+    square = np.einsum("is,dsa,dsb->ab", shares, columns, columns) / len(shares)
+    mean = np.einsum("is,dsa->ida", shares, columns)
+    return (square - np.einsum("ida,idb->ab", mean, mean) / len(shares)) / len(shown)
+
+
+def _information_of_logs(shown: np.ndarray) -> np.ndarray:
+    """Products of the columns of `preference` for log-probabilities, summed over the reads of an item."""
+    columns = _columns(shown)
+    columns = columns - columns.mean(axis=0) - columns.mean(axis=1, keepdims=True) + columns.mean(axis=(0, 1))
+    return np.einsum("dsa,dsb->ab", columns, columns)
+
+
+def _spread_of_draws(
+    variance: np.ndarray, fourth: np.ndarray, moved: np.ndarray, orderings: int, repeats: int, design: float
+) -> Spread:
+    """The spread from reads that are drawn, as `spread.item_variances` has it.
+
+    It is the variance of means over orderings less that of repetition. Without repeats the second is not known, and
+    only all of the first can be shown to be small.
+
+    Args:
+        variance, fourth: second and fourth central moment of repeats of a read of each item. moved: variance of what
+            orderings do to it.
+    """
+    d, r, factor = orderings, repeats, (orderings - 1) / orderings
+    of_mean = variance / r
+    fourth_of_mean = fourth / r**3 + 3 * variance**2 * (r - 1) / r**3
+    whole = (fourth_of_mean - of_mean**2 * (d - 3) / (d - 1)) / d + (2 * moved**2 + 4 * moved * of_mean) / (d - 1)
+    if r == 1:
+        all_of_it = variance + moved
+        error = factor * math.sqrt((whole.mean() + all_of_it.var()) * design)
+        return Spread(factor * all_of_it.mean(), error, True)
+    chance = (fourth - variance**2 * (r - 3) / (r - 1)) / r / r**2 / d
+    both = (fourth - 3 * variance**2) / (d * r**3)
+    error = factor * math.sqrt(((whole + chance - 2 * both).mean() + moved.var()) * design)
+    return Spread(factor * moved.mean(), error, False)
+
+
+def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, power: float = POWER) -> Needed:
+    """Number of groups at which a card is `biased` in a share `power` of studies, by the test that is made for it.
+
+    Args:
+        log_odds: what one position adds, less the mean of all. points: or the shift by the usual ordering.
+    """
+    if not _sizes(errors, log_odds, points):
+        return Needed(math.inf, "the reads do not vary, so that errors are not known")
+
+    def enough(groups: float) -> bool:
+        return share_biased(errors, groups, log_odds=log_odds, points=points) >= power
+
+    return least(enough, FEWEST_FOR_BIASED)
+
+
+def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points: float = 0.0) -> float:
+    """Share of studies of so many groups whose card is `biased`, by the test that is made for an effect.
+
+    Args:
+        groups: effective ones.
+        log_odds, points: see `for_biased`.
+
+    Returns:
+        NaN where the reads do not vary; 0 with too few groups for the test.
+    """
+    q = errors.n - 1 if log_odds else 1
+    sizes, rest = _sizes(errors, log_odds, points), groups - q
+    if not sizes:
+        return math.nan
+    if rest < 1:
+        return 0.0
+    critical = special.fdtri(q, rest, 1 - order_tests.LEVEL / len(order_tests.family(errors.n, errors.by)))
+    powers = [1 - float(special.ncfdtr(q, rest, size * groups / errors.groups, critical)) for size in sizes]
+    sure = 1.0 if log_odds else float(_drawn(errors, groups).mean())
+    return sure * powers[0] + (1 - sure) * powers[-1]
+
+
+def smallest(errors: Errors, groups: float, *, points: bool, power: float = POWER) -> float:
+    """The smallest effect that a share `power` of studies of so many groups finds, see `for_biased`.
+
+    Args:
+        groups: effective ones.
+        points: whether the effect is a shift by the usual ordering; else it is what one position adds in log-odds.
+
+    Returns:
+        NaN where the reads do not vary, or no effect is found with so few groups.
+    """
+
+    def share(effect: float) -> float:
+        return share_biased(errors, groups, **{"points" if points else "log_odds": effect})
+
+    low, high = 0.0, 1e-3
+    while not (at := share(high)) >= power:
+        if math.isnan(at) or high > LARGEST_EFFECT:
+            return math.nan
+        low, high = high, 2 * high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if share(middle) >= power else (middle, high)
+    return high
+
+
+def _sizes(errors: Errors, log_odds: float, points: float) -> list[float]:
+    """Noncentralities of the tests of an effect, of expected scores and of written ones; none where not known."""
+    if log_odds:
+        sizes = [(log_odds / errors.one_place) ** 2 if errors.one_place > 0 else math.nan]
+    else:
+        sizes = [points**2 / float(np.square(error).mean()) for error in (errors.points, errors.written) if error.all()]
+    return [] if not sizes or math.isnan(sizes[0]) else sizes
+
+
+def for_equivalent(
+    errors: Errors, *, margin_points: float, margin_log_odds: float, margin_spread: float, power: float = POWER
+) -> Needed:
+    """Number of groups at which a judge without bias is `equivalent` in a share `power` of studies.
+
+    All criteria of the card have to hold, and no test may find a bias. Estimates are drawn as normal vectors:
+    positions, and shifts by orderings, are exchangeable and sum to 0. On two levels positions and orderings are the
+    same draws; elsewhere they are taken as independent, which asks for a few groups too many rather than too few.
+    """
+    limits = {"margin_points": margin_points, "margin_log_odds": margin_log_odds, "margin_spread": margin_spread}
+    if why := why_never(errors, margin_spread):
+        return Needed(math.inf, why)
+
+    def enough(groups: float) -> bool:
+        return share_equivalent(errors, groups, **limits, enough=power) >= power
+
+    return least(enough, uniformity.FEW_CLUSTERS)
+
+
+def why_never(errors: Errors, margin_spread: float) -> str:
+    """Reason why no number of groups shows a judge without bias to be `equivalent`; empty where some do."""
+    spread = errors.spread
+    if math.isnan(spread.error):
+        return "the spread between single items is not known"
+    if spread.variance >= margin_spread**2:
+        return "single items differ by as much as the margin from one ordering to another"
+    used = [errors.log_odds, errors.points, [errors.interaction] if errors.n > 2 else []]
+    if any(np.isnan(error).any() for error in used):
+        return "the reads do not vary, so that errors are not known"
+    return ""
+
+
+def share_equivalent(
+    errors: Errors,
+    groups: float,
+    *,
+    margin_points: float,
+    margin_log_odds: float,
+    margin_spread: float,
+    enough: float = 0.0,
+) -> float:
+    """Share of studies of so many groups in which a judge without bias is `equivalent`, see `for_equivalent`.
+
+    Args:
+        errors: of which `why_never` says nothing.
+        groups: effective ones.
+        enough: a share below it is not worked out to the end, and comes out too large.
+    """
+    spread = errors.spread
+    places, orderings, one, other, _ = _estimates(errors.n, len(errors.points))
+    far = [np.abs(places), np.abs(orderings)]
+    scale = math.sqrt(errors.groups / groups)
+    t = float(distributions.t_quantile(1 - LEVEL, groups - 1))
+    fits = _quiet(errors) & ((far[0] + t) * errors.log_odds * scale < margin_log_odds).all(axis=1)
+    of_points = np.where(_drawn(errors, groups)[:, None], errors.points, errors.written) * scale
+    fits &= ((far[1] + t) * of_points < margin_points).all(axis=1)
+    if errors.n > 2:
+        fits &= (np.abs(one) + t) * errors.interaction * scale < margin_log_odds
+    reach = (other + t) * spread.error * scale
+    if spread.logarithm and spread.variance > 0:
+        fits &= reach / spread.variance < math.log(margin_spread**2 / spread.variance)
+    else:
+        fits &= spread.variance + reach < margin_spread**2
+    if fits.mean() < enough:
+        return float(fits.mean())
+    largest = (errors.n - 1) * (1 - 1 / len(errors.points))
+    own = np.sqrt(np.square(of_points).mean(axis=1))
+    for size in np.unique(own[fits]):
+        most = _unseen(groups, float(size) * math.sqrt(groups), margin_points, largest)
+        fits &= (own != size) | (far[1] * size <= most).all(axis=1)
+    return float(fits.mean())
+
+
+@functools.lru_cache(maxsize=8)
+def _estimates(n: int, orderings: int) -> tuple[np.ndarray, ...]:
+    """Estimates of `STUDIES` studies in standard errors: positions, orderings, interaction, spread, and exponent."""
+    rng = randomness.generator(SEED, "planned groups", n, orderings)
+
+    def centred(k: int) -> np.ndarray:
+        drawn = rng.standard_normal((STUDIES, k))
+        return (drawn - drawn.mean(axis=1, keepdims=True)) * math.sqrt(k / (k - 1))
+
+    places = centred(n)
+    return places, places if n == orderings == 2 else centred(orderings), *rng.standard_normal((3, STUDIES))
+
+
+def _drawn(errors: Errors, groups: float) -> np.ndarray:
+    """Studies in which answers count as drawn from the probabilities as they are, of answers that are."""
+    error = errors.exponent * math.sqrt(errors.groups / groups)
+    reach = float(distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2)) * error
+    power = 1 + error * _estimates(errors.n, len(errors.points))[-1]
+    near = (power - reach > 1 / order_tests.NEAR) & (power + reach < order_tests.NEAR)
+    return near & (np.abs(power - 1) <= reach)
+
+
+def _quiet(errors: Errors) -> np.ndarray:
+    """Studies in which no test finds a bias. Selection asks the same of the same counts as preference."""
+    return _quiet_by(errors.n, len(errors.points), tuple(order_tests.family(errors.n, errors.by)))
+
+
+@functools.lru_cache(maxsize=64)
+def _quiet_by(n: int, n_orderings: int, family: tuple[order_tests.Test, ...]) -> np.ndarray:
+    """The same: it does not depend on the number of groups."""
+    places, orderings, *_ = _estimates(n, n_orderings)
+    tests = {test for _, test in family}
+    level = order_tests.LEVEL / len(family)
+    quiet: np.ndarray = np.ones(len(places), dtype=bool)
+    if tests & {order_tests.PREFERENCE, order_tests.SELECTION}:
+        quiet &= _all(places) > level
+    if order_tests.POINTS in tests:
+        quiet &= _all(orderings) > level
+    if order_tests.USUAL in tests:
+        quiet &= 2 * np.asarray(distributions.normal_tail(np.abs(orderings[:, 0]))) > level
+    if order_tests.INTERACTION in tests:
+        quiet &= randomness.generator(SEED, "interaction", len(places)).random(len(places)) > level
+    return quiet
+
+
+def _all(values: np.ndarray) -> np.ndarray:
+    """p-values of all values being 0, that have variance 1 and sum to 0, shape (m, k) -> (m,)."""
+    k = values.shape[1]
+    return np.asarray(distributions.chi_square_tail(np.square(values).sum(axis=1) * (k - 1) / k, k - 1))
+
+
+def _unseen(groups: float, spread: float, margin: float, largest: float) -> float:
+    """The largest shift, in size, that `equivalence.p_bounded` shows to be below the margin; below 0: none.
+
+    Args:
+        spread: standard deviation of a group's shift; groups are taken to be normal.
+    """
+    shifts = np.linspace(0, margin, 33)[:-1]
+    if groups <= EXACT_BOUND:
+        count = math.ceil(groups)
+        at = special.ndtri((np.arange(count) + 0.5) / count)
+        values = np.clip(at[:, None] * spread + shifts, -largest, largest)
+        p = equivalence.p_bounded(values, np.ones(count), margin=margin, largest=largest)
+    else:  # one more group hardly counts
+        added, room = largest - margin, margin - shifts
+        error = np.sqrt(groups * (spread**2 + room**2) + added**2)
+        p = np.asarray(distributions.normal_tail((groups * room - added) / error))
+    held = p <= LEVEL
+    return float(shifts[held].max()) + margin / 64 if held.any() else -1.0
+
+
+def least(enough: Callable[[float], bool], fewest: int) -> Needed:
+    """The smallest whole number from `fewest` on that is enough."""
+    high = float(fewest)
+    while not enough(high):
+        high *= 2
+        if high > MOST:
+            return Needed(math.inf, f"more than {MOST:,} groups are needed")
+    low = max(high / 2, fewest - 1.0)
+    while high - low > 1:
+        middle = math.floor((low + high) / 2)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return Needed(float(math.ceil(high)))

@@ -1,0 +1,379 @@
+"""Position preference: what a place of the prompt adds to the log-odds of the score that stands there.
+
+A judge gives score s of item i at place p the log-weight a[i, s] + b[p]. For two reads of an item, of which one gave
+score a and the other c, the odds that it was this way round and not the other are, in logarithms,
+
+    b[place of a in 1] + b[place of c in 2] - b[place of c in 1] - b[place of a in 2]
+
+whatever the item thinks of its scores: a[i, s] and the denominators of both reads cancel. That is a logistic regression
+without intercept. Where the probabilities of all options are known, the same difference of differences of their
+logarithms is seen without chance, and least squares gives b.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.base import permutations
+from rubric_order.base.readouts import Readout
+from rubric_order.methods.position.blocks import Block
+from rubric_order.methods.position.selections import READOUTS
+from rubric_order.methods.uncertainty import cluster_robust, conditional_logit, rao_scott
+
+PAIRS_AT_ONCE = 2_000_000
+CELLS_AT_ONCE = 4_000_000
+
+
+class Hard(NamedTuple):
+    """Comparisons of reads by what was selected.
+
+    Attributes:
+        n: number of score levels.
+        data: comparisons; the columns of a row are the lower score, the higher score, the places of both in the read
+            that gave the lower, and the places of both in the read that gave the higher; all from 0.
+        items: number of items with at least two usable reads. reads: number of these reads. pairs: of them.
+    """
+
+    n: int
+    data: conditional_logit.Comparisons
+    items: int
+    reads: int
+    pairs: int
+
+    @property
+    def discordant(self) -> int:
+        """Pairs that gave different scores, not both at the same places."""
+        return int(self.data.weight.sum())
+
+    def by_cluster(self, cluster: np.ndarray) -> "Hard":
+        """These pairs with other clusters: number of the one that each former one is part of, shape (n_clusters,)."""
+        data = self.data._replace(cluster=cluster[self.data.cluster], n_clusters=int(cluster.max(initial=-1)) + 1)
+        return self._replace(data=data)
+
+
+class Soft(NamedTuple):
+    """Log-probabilities of options, to be compared among reads.
+
+    Attributes:
+        n: number of score levels.
+        parts: of each dataset the log-probability of each score and its place from 0, each of shape (items, K, n), and
+            the cluster of each item. A score that has no probability in one of an item's reads is left out of all of
+            them (NaN), and so is a read without probabilities.
+        n_clusters, items, reads, pairs: as in `Hard`.
+    """
+
+    n: int
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
+    n_clusters: int
+    items: int
+    reads: int
+    pairs: int
+
+    @property
+    def discordant(self) -> int:
+        """All pairs: each tells something."""
+        return self.pairs
+
+    def by_cluster(self, cluster: np.ndarray) -> "Soft":
+        """As of `Hard`."""
+        parts = [(values, places, cluster[unit]) for values, places, unit in self.parts]
+        return self._replace(parts=parts, n_clusters=int(cluster.max(initial=-1)) + 1)
+
+
+class Preference(NamedTuple):
+    """Worth of positions to a judge.
+
+    Attributes:
+        positions: fit of b, which sums to 0.
+        interaction: fit with one more coefficient, the last: what the highest score gains at the last place, the lowest
+            at the first, when scores and places are numbered evenly from -1 to 1.
+        p_positions: p-value of all positions being worth the same, see `no_preference`.
+        p_interaction: p-value of the places being worth the same to all scores, with every score-by-place term.
+    """
+
+    positions: cluster_robust.Fit
+    interaction: cluster_robust.Fit
+    p_positions: float
+    p_interaction: float
+
+
+class Sums(NamedTuple):
+    """Sums over each cluster, for the fits of position preference.
+
+    Attributes:
+        positions, interaction: fits of the models that `Preference` has.
+        alike: see the function of this name.
+        further: what they say of score-by-place terms where b has its estimate, shape (n_clusters, n * n); None where
+            there is no estimate, or the terms say nothing more.
+    """
+
+    positions: cluster_robust.Sums
+    interaction: cluster_robust.Sums
+    alike: np.ndarray
+    further: np.ndarray | None
+
+    def by_cluster(self, cluster: np.ndarray | None) -> Preference:
+        """The preference with larger clusters as the sample, see `cluster_robust.Sums`; None: as they are."""
+        cluster = np.arange(len(self.alike)) if cluster is None else cluster
+        fit = self.positions.by_cluster(cluster).fit()
+        further = self.further if self.further is None else cluster_robust.together(self.further, cluster)
+        return Preference(
+            fit,
+            self.interaction.by_cluster(cluster).fit(),
+            no_preference(fit, cluster_robust.together(self.alike, cluster)),
+            np.nan if further is None or len(further) < 2 else rao_scott.zero_total(further),
+        )
+
+
+def compared(block: Block, readout: Readout) -> Hard | Soft:
+    """The reads of a block, laid out for comparison; its items are the clusters.
+
+    Args:
+        readout: ``hard``, which needs the column `position`, or ``soft``, which needs `position_probabilities`.
+    """
+    shape = len(block.items), int(block.column.max(initial=-1)) + 1, block.n
+    places: np.ndarray = np.zeros(shape, dtype=np.int8)
+    items = np.arange(shape[0])
+    places[block.item, block.column] = permutations.positions_of(block.shown) - 1
+    column = block.table[READOUTS[readout]]
+    usable = np.flatnonzero(column.notna())
+    cells, shown = (block.item[usable], block.column[usable]), block.shown[usable]
+    if readout == Readout.HARD:
+        scores = np.full(shape[:2], -1, dtype=np.int8)
+        at = column.to_numpy(dtype=float, na_value=np.nan)[usable].astype(int) - 1
+        scores[cells] = np.take_along_axis(shown, at[:, None], axis=1)[:, 0] - 1
+        return of_scores(scores, places, items)
+    probabilities, rows = np.full(shape, np.nan), np.empty(shown.shape)
+    if len(usable):
+        np.put_along_axis(rows, shown - 1, np.stack(column.to_numpy()[usable]), axis=1)
+    probabilities[cells] = rows
+    return of_probabilities(probabilities, places, items)
+
+
+def identifies(block: Block) -> bool:
+    """Tell whether a block's orderings differ among the reads of an item: else position and score are one thing."""
+    return len(block.orderings[0]) > 1
+
+
+def of_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
+    """Comparisons of the scores that were given.
+
+    Args:
+        scores: of each read of each item, from 0, shape (items, K); -1 where there is none.
+        places: of each score in each read, from 0, shape (items, K, n).
+        unit: number of each item's cluster, from 0, shape (items,).
+    """
+    n = places.shape[2]
+    first, second = np.triu_indices(scores.shape[1], 1)
+    step = max(1, PAIRS_AT_ONCE // max(len(first), 1))
+    chunks = [
+        _cells(scores[rows], places[rows], unit[rows], first, second)
+        for rows in (slice(start, start + step) for start in range(0, len(scores), step))
+    ]
+    keys, counts = (np.concatenate(part) for part in zip(*chunks, strict=True))
+    codes, row = np.unique(keys % n**6, return_inverse=True)
+    rows = np.stack(np.unravel_index(codes, (n,) * 6), axis=1)
+    data = conditional_logit.Comparisons(rows, keys // n**6, row, counts.astype(float), int(unit.max(initial=-1)) + 1)
+    return Hard(n, data, *_sizes((scores >= 0).sum(axis=1)))
+
+
+def of_probabilities(probabilities: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Soft:
+    """Log-probabilities of the scores.
+
+    Args:
+        probabilities: of each score in each read of each item, shape (items, K, n); NaN in reads where they are
+            unknown, 0 of a score that the judge does not name among the probable ones.
+        places, unit: see `of_scores`.
+    """
+    given = ~np.isnan(probabilities).any(axis=2)
+    kept = ((probabilities > 0) | ~given[..., None]).all(axis=1)
+    several = (kept.sum(axis=1) > 1) & (given.sum(axis=1) > 1)
+    used = given[:, :, None] & kept[:, None, :] & several[:, None, None]
+    values = np.log(probabilities, out=np.full(probabilities.shape, np.nan), where=used)
+    sizes = _sizes(np.where(several, given.sum(axis=1), 0))
+    return Soft(places.shape[2], [(values, places, unit)], int(unit.max(initial=-1)) + 1, *sizes)
+
+
+def _sizes(reads: np.ndarray) -> tuple[int, int, int]:
+    """Items with at least two reads, their reads, and pairs of these, from the number of each item's reads."""
+    several = reads > 1
+    return int(several.sum()), int(reads[several].sum()), int((reads * (reads - 1) // 2).sum())
+
+
+def _cells(
+    scores: np.ndarray, places: np.ndarray, unit: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Number of each comparison that occurs, see `Hard`, together with its cluster; and how often it does."""
+    n = places.shape[2]
+    item, pair = np.nonzero(
+        (scores[:, first] != scores[:, second]) & (scores[:, first] >= 0) & (scores[:, second] >= 0)
+    )
+    one, other = first[pair], second[pair]
+    swapped = scores[item, one] > scores[item, other]
+    low_read, high_read = np.where(swapped, other, one), np.where(swapped, one, other)
+    low, high = scores[item, low_read], scores[item, high_read]
+    at = [places[item, read, score] for read in (low_read, high_read) for score in (low, high)]
+    moved = (at[0] != at[2]) | (at[1] != at[3])
+    parts = [part[moved].astype(np.int64) for part in (low, high, *at)]
+    code = np.ravel_multi_index(parts, (n,) * 6)
+    return np.unique(unit[item[moved]] * np.int64(n) ** 6 + code, return_counts=True)
+
+
+def together(parts: Sequence[Hard | Soft]) -> Hard | Soft:
+    """Comparisons of several datasets together, whose clusters have nothing in common."""
+    sizes = {name: sum(getattr(part, name) for part in parts) for name in ("items", "reads", "pairs")}
+    counts = [part.n_clusters if isinstance(part, Soft) else part.data.n_clusters for part in parts]
+    first = np.cumsum([0, *counts])
+    moved = [part.by_cluster(np.arange(count) + at) for part, count, at in zip(parts, counts, first, strict=False)]
+    if isinstance(parts[0], Soft):
+        chunks = [chunk for part in moved if isinstance(part, Soft) for chunk in part.parts]
+        return parts[0]._replace(parts=chunks, n_clusters=int(first[-1]), **sizes)
+    data = [part.data for part in moved if isinstance(part, Hard)]
+    rows, row = np.unique(np.concatenate([part.rows for part in data]), axis=0, return_inverse=True)
+    at = np.cumsum([0, *(len(part.rows) for part in data)])
+    row = np.concatenate([row.ravel()[part.row + start] for part, start in zip(data, at, strict=False)])
+    cluster, weight = (np.concatenate([getattr(part, name) for part in data]) for name in ("cluster", "weight"))
+    return parts[0]._replace(data=conditional_logit.Comparisons(rows, cluster, row, weight, int(first[-1])), **sizes)
+
+
+def contrasts(n: int) -> dict[str, np.ndarray]:
+    """Weights of n positions by name: the first less the last, and the ends less the middle where there is one."""
+    one = np.eye(n)
+    weights = {"first_last": one[0] - one[-1]}
+    if n > 2:
+        weights["ends_middle"] = (one[0] + one[-1]) / 2 - one[1:-1].mean(axis=0)
+    return weights
+
+
+def preference(of: Hard | Soft) -> Preference:
+    """Position preference of a judge, with clusters as the sample.
+
+    Of readout `hard` the unit is the log-odds of an answer as it was drawn: at temperature T it is 1 / T of that of the
+    model's own probabilities, which is the unit of readout `soft`. At temperature 0 nothing is drawn, and b is in units
+    of what else differs between prompts of one item.
+    """
+    return sums(of).by_cluster(None)
+
+
+def sums(of: Hard | Soft) -> Sums:
+    """Sums from which `preference` is made, cluster by cluster: clusters can be put together without another fit."""
+    return _of_selections(of) if isinstance(of, Hard) else _of_logs(of)
+
+
+def positions(of: Hard | Soft) -> cluster_robust.Sums:
+    """The fit of b alone, see `preference`."""
+    if isinstance(of, Soft):
+        right, information = _normal(of)
+        return cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n])
+    return conditional_logit.sums(of.data._replace(rows=rows_of_places(of)))
+
+
+def alike(of: Hard | Soft) -> np.ndarray:
+    """Scores of clusters for b where all positions are worth the same, shape (n_clusters, n)."""
+    if isinstance(of, Soft):
+        return _normal(of)[0][:, : of.n]
+    return conditional_logit.scores_of_nothing(of.data._replace(rows=rows_of_places(of)))
+
+
+def no_preference(fit: cluster_robust.Fit, scores: np.ndarray | None) -> float:
+    """p-value of all positions being worth the same, see `positions`.
+
+    The F test HTZ over clusters, see `cluster_robust.all_zero`. A score test where the fit is `separated`, and where
+    clusters are too unequal, or too few, for an F test of so many positions.
+
+    Args:
+        scores: see `alike`.
+    """
+    n = len(fit.coefficients)
+    p = np.nan if fit.separated else fit.no_effect(np.eye(n) - 1 / n)
+    if fit.problem or scores is None or not np.isnan(p):
+        return p
+    return rao_scott.zero_total(scores) if len(scores) > 1 else np.nan
+
+
+def rows_of_places(of: Hard) -> np.ndarray:
+    """Count of how often each place speaks for the outcome of each distinct comparison, shape (n_rows, n)."""
+    _, _, low_at, high_at, low_then, high_then = of.data.rows.T
+    one = np.eye(of.n)
+    return one[low_at] + one[high_then] - one[high_at] - one[low_then]
+
+
+def _of_selections(of: Hard) -> Sums:
+    low, high, low_at, high_at, low_then, high_then = of.data.rows.T
+    one, scale = np.eye(of.n), np.linspace(-1, 1, of.n)
+    x = rows_of_places(of)
+    line = scale[low] * (scale[low_at] - scale[low_then]) + scale[high] * (scale[high_then] - scale[high_at])
+    terms = one[low][:, :, None] * (one[low_at] - one[low_then])[:, None, :]
+    terms += one[high][:, :, None] * (one[high_then] - one[high_at])[:, None, :]
+    data = of.data._replace(rows=x)
+    fit = conditional_logit.sums(data)
+    further = None
+    if not fit.problem:
+        further = conditional_logit.scores_of_terms(data, fit.coefficients, terms.reshape(len(x), of.n**2))
+    interaction = conditional_logit.sums(data._replace(rows=np.column_stack([x, line])))
+    return Sums(fit, interaction, conditional_logit.scores_of_nothing(data), further)
+
+
+def _chunks(of: Soft) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """Log-probabilities taken from their means over reads and scores, shape (items, K, n), 0 where there are none; the
+    indicators of the places and, last, the product of score and place, taken likewise, shape (items, K, n, n + 1);
+    places; and clusters. Some items at a time.
+    """
+    scale = np.linspace(-1, 1, of.n)
+    for values, places, unit in of.parts:
+        step = max(1, CELLS_AT_ONCE // (values.shape[1] * of.n * (of.n + 1)))
+        for start in range(0, len(values), step):
+            rows = slice(start, start + step)
+            used = ~np.isnan(values[rows])
+            at = places[rows]
+            columns = np.concatenate([np.eye(of.n)[at], (scale * scale[at])[..., None]], axis=-1)
+            aside = centred(columns, used[..., None])
+            yield centred(np.where(used, values[rows], 0), used), aside, at, unit[rows]
+
+
+def centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """Values less the means of their reads and of their scores in each item, shape (items, K, n, ...); others are 0.
+
+    Args:
+        used: whether a value counts: those of some reads under some scores.
+    """
+    values = np.where(used, values, 0)
+    reads = np.maximum(used.any(axis=2, keepdims=True).sum(axis=1, keepdims=True), 1)
+    scores = np.maximum(used.any(axis=1, keepdims=True).sum(axis=2, keepdims=True), 1)
+    by_read, by_score = values.sum(axis=2, keepdims=True) / scores, values.sum(axis=1, keepdims=True) / reads
+    return np.where(used, values - by_read - by_score + by_read.sum(axis=1, keepdims=True) / reads, 0)
+
+
+def _of_logs(of: Soft) -> Sums:
+    right, information = _normal(of)
+    fit = cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n])
+    interaction = cluster_robust.least_squares(right, information)
+    return Sums(fit, interaction, right[:, : of.n], None if fit.problem else _further_of_logs(of, fit.coefficients))
+
+
+def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
+    """Arguments of `cluster_robust.least_squares`, for the places and, last, the product of score and place."""
+    k = of.n + 1
+    right, information = np.zeros((of.n_clusters, k)), np.zeros((of.n_clusters, k, k))
+    for y, x, _, unit in _chunks(of):
+        x = x.reshape(len(x), -1, k)
+        np.add.at(right, unit, (x * y.reshape(len(y), -1, 1)).sum(axis=1))
+        np.add.at(information, unit, x.transpose(0, 2, 1) @ x)
+    return right, information
+
+
+def _further_of_logs(of: Soft, coefficients: np.ndarray) -> np.ndarray | None:
+    """As `conditional_logit.scores_of_terms`, of the terms of each score at each place."""
+    n, cross, cells = of.n, np.zeros((of.n * of.n, of.n)), np.zeros(of.n_clusters * of.n * of.n)
+    information = np.zeros((n, n))
+    for y, x, at, unit in _chunks(of):
+        x = x[..., :n]
+        rest = y - x @ coefficients
+        cell = np.arange(n) * n + at
+        cells += np.bincount((unit[:, None, None] * n * n + cell).ravel(), rest.ravel(), len(cells))
+        cross += np.stack([np.bincount(cell.ravel(), x[..., q].ravel(), n * n) for q in range(n)], axis=1)
+        information += np.einsum("irsp,irsq->pq", x, x, optimize=True)
+    explained = cells.reshape(of.n_clusters, n, n).sum(axis=1) @ np.linalg.pinv(information, hermitian=True) @ cross.T
+    beyond = cells.reshape(of.n_clusters, n * n) - explained
+    return None if (beyond**2).sum() <= cluster_robust.ROUNDING * (cells**2).sum() else beyond

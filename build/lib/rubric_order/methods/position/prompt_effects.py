@@ -1,0 +1,141 @@
+"""Effects of the prompt on a score: its place, the way it is written, and what a reference answer shows.
+
+A judge gives score s of item i in read r the log-weight a[i, s] + x_r(s) @ b. For two reads of an item, of which one
+gave score u and the other v, the log-odds that it was this way round are
+
+    (x_1(u) + x_2(v) - x_1(v) - x_2(u)) @ b
+
+whatever the item: what it thinks of its scores cancels. `preference` has the same model with positions alone. Where the
+probabilities of all options are known, the same differences of differences of their logarithms are seen.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.methods.position.preference import centred
+from rubric_order.methods.uncertainty import cluster_robust, conditional_logit
+
+CELLS_AT_ONCE = 4_000_000
+POSITION, ID, PRESENCE, NUMBER, TEXT = "position", "id", "presence", "number", "text"
+
+
+class Terms(NamedTuple):
+    """Columns of x.
+
+    Attributes:
+        names: of each column a kind and what it is about: a position from 1, an ID, a score from 1; nothing for
+            attractions.
+        values: of each read of each item and each score, shape (items, reads, n, columns).
+    """
+
+    names: list[tuple[str, str]]
+    values: np.ndarray
+
+
+def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarray) -> Terms:
+    """The columns of position, ID, presence of a reference answer, and attraction to its number and to its text.
+
+    Args:
+        places: of each score in each read, from 0, shape (items, reads, n).
+        ids: how each score is written in each read, shape (reads, n).
+        shown, text: score that the reference answer of a read is said to get, and that it was written for, shape
+            (reads,); 0 where no reference answer is shown.
+
+    Returns:
+        Attraction is minus the distance of a score from the one that is shown. An attraction has no column where no
+        read shows a reference answer. Presence has a column a score where some reads show one and others do not: a
+        judge can be harsher whenever a reference answer is shown, which is no attraction to it.
+    """
+    items, reads, n = places.shape
+    labels = list(dict.fromkeys(ids.ravel().tolist()))
+    columns = [(np.eye(n)[places], [(POSITION, str(place + 1)) for place in range(n)])]
+    number = np.array([[labels.index(label) for label in row] for row in ids.tolist()])
+    of_ids = np.broadcast_to(np.eye(len(labels))[number], (items, reads, n, len(labels)))
+    columns.append((of_ids, [(ID, label) for label in labels]))
+    present = text > 0
+    if present.any() and not present.all():
+        of_presence = present[:, None, None] * np.eye(n)
+        columns.append(
+            (np.broadcast_to(of_presence, (items, reads, n, n)), [(PRESENCE, str(s)) for s in range(1, n + 1)])
+        )
+    for kind, level in ((NUMBER, shown), (TEXT, text)):
+        if level.any():
+            away = -np.abs(np.arange(1, n + 1) - level[:, None]) * (level > 0)[:, None]
+            columns.append((np.broadcast_to(away[None, :, :, None], (items, reads, n, 1)), [(kind, "")]))
+    column_names = [name for _, block_names in columns for name in block_names]
+    return Terms(column_names, np.concatenate([values for values, _ in columns], axis=-1).astype(float))
+
+
+def of_scores(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
+    """The fit of b to the scores that were given, with items as clusters.
+
+    Args:
+        scores: of each read of each item, from 0, shape (items, reads); -1 where there is none.
+    """
+    first, second = np.triu_indices(scores.shape[1], 1)
+    step = max(1, CELLS_AT_ONCE // max(len(first) * len(of.names), 1))
+    rows = [np.empty((0, len(of.names)))]
+    items: list[np.ndarray] = [np.empty(0, dtype=int)]
+    for start in range(0, len(scores), step):
+        part, x = scores[start : start + step], of.values[start : start + step]
+        item, pair = np.nonzero((part[:, first] != part[:, second]) & (part[:, first] >= 0) & (part[:, second] >= 0))
+        one, other = first[pair], second[pair]
+        u, v = part[item, one], part[item, other]
+        row = x[item, one, u] + x[item, other, v] - x[item, one, v] - x[item, other, u]
+        moved = row.any(axis=1)
+        rows.append(row[moved])
+        items.append(start + item[moved])
+    data = conditional_logit.comparisons(np.concatenate(rows), np.concatenate(items))
+    return conditional_logit.sums(data._replace(n_clusters=len(scores)))
+
+
+def of_probabilities(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sums:
+    """The fit of b to log-probabilities, by least squares, with items as clusters.
+
+    Args:
+        probabilities: of each score in each read of each item, shape (items, reads, n); NaN in reads where they are
+            unknown. A score without probability in one of an item's reads is left out of all of them.
+    """
+    given = ~np.isnan(probabilities).any(axis=2)
+    kept = ((probabilities > 0) | ~given[..., None]).all(axis=1)
+    used = given[:, :, None] & kept[:, None, :] & ((kept.sum(axis=1) > 1) & (given.sum(axis=1) > 1))[:, None, None]
+    values = np.log(probabilities, out=np.zeros(probabilities.shape), where=used)
+    items, reads, n = probabilities.shape
+    k = len(of.names)
+    right, information = np.zeros((items, k)), np.zeros((items, k, k))
+    step = max(1, CELLS_AT_ONCE // (reads * n * k))
+    for start in range(0, items, step):
+        rows = slice(start, start + step)
+        y = centred(values[rows], used[rows]).reshape(-1, reads * n, 1)
+        x = centred(of.values[rows], used[rows][..., None]).reshape(-1, reads * n, k)
+        right[rows], information[rows] = (x * y).sum(axis=1), x.transpose(0, 2, 1) @ x
+    return cluster_robust.least_squares(right, information)
+
+
+def contrasts(
+    names: Sequence[tuple[str, str]], styles: Sequence[Sequence[str]]
+) -> Mapping[tuple[str, str], np.ndarray]:
+    """Contrasts of b, by kind and name.
+
+    Args:
+        names: see `Terms`.
+        styles: IDs of each style, in the order of the style: of `E`, `D`, `C`, `B`, `A` the first and the last, and the
+            second and the last but one, are compared.
+
+    Returns:
+        Weights of the columns: each position, and what presence adds to each score, less the mean of all; each pair of
+        IDs that a reversed mapping exchanges; and attractions.
+    """
+    weights = {}
+    one = np.eye(len(names))
+    for centred_kind in (POSITION, PRESENCE):
+        places = [place for place, (kind, _) in enumerate(names) if kind == centred_kind]
+        for place in places:
+            weights[names[place]] = one[place] - one[places].mean(axis=0)
+    at = {name: place for place, (kind, name) in enumerate(names) if kind == ID}
+    for style in styles:
+        for low, high in list(zip(style, style[::-1], strict=True))[: len(style) // 2]:
+            weights[ID, f"{high} - {low}"] = one[at[high]] - one[at[low]]
+    return weights | {name: one[place] for place, name in enumerate(names) if name[0] in (NUMBER, TEXT)}

@@ -1,0 +1,184 @@
+"""Reach of somebody who chooses the order: how far an item's score and rank, and the best candidate, can be moved.
+
+An order can be chosen for one item, whose competitors stay in the usual one, or the same for all. A largest value less
+a smallest one is large without any effect of the order, as soon as reads differ by chance. So the same is computed of
+reads that exchange their orderings within each item: a judge that varies as much, whatever the order.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+_CELLS_AT_ONCE = 4_000_000
+
+
+class Moved(NamedTuple):
+    """Reach of the orders, of each of several judges if there are more axes in front.
+
+    Attributes:
+        points: largest less smallest score of each item, shape (..., m).
+        points_shared: largest less smallest mean score of all items, shape (...).
+        places, places_shared: lowest less highest rank of each candidate, see `ranks` and `ranks_shared`, shape
+            (..., n_prompts, n_candidates); NaN where there is none.
+        best, best_shared: True where none of the best candidates of the usual order is among the best: by the order of
+            a single candidate, or by one order for all. Shape (..., n_prompts).
+    """
+
+    points: np.ndarray
+    points_shared: np.ndarray
+    places: np.ndarray
+    places_shared: np.ndarray
+    best: np.ndarray
+    best_shared: np.ndarray
+
+
+def moved(values: np.ndarray, prompts: np.ndarray, usual: int) -> Moved:
+    """Reach of the orders.
+
+    Args:
+        values: score of each item in each ordering, shape (..., m, D).
+        prompts: items of each prompt, padded with -1, see `rankings.prompts`, shape (n_prompts, n_candidates).
+        usual: number of the ordering that others stay in.
+    """
+    scores = of_candidates(values, prompts)
+    others = scores[..., usual]
+    best = _is_best(others)
+    by_order = np.moveaxis(_is_best(np.moveaxis(scores, -1, 0)) & best, 0, -1)
+    return Moved(
+        np.ptp(values, axis=-1),
+        np.ptp(values.mean(axis=-2), axis=-1),
+        np.ptp(ranks(scores, usual), axis=-1),
+        np.ptp(ranks_shared(scores), axis=-1),
+        _one_changes(scores, others, best),
+        ~by_order.any(axis=-2).all(axis=-1),
+    )
+
+
+def of_candidates(values: np.ndarray, prompts: np.ndarray) -> np.ndarray:
+    """Scores by prompt, shape (..., n_prompts, n_candidates, D); NaN where there is no candidate. See `moved`."""
+    nobody = np.full((*values.shape[:-2], 1, values.shape[-1]), np.nan)
+    return np.concatenate([values, nobody], axis=-2)[..., prompts, :]
+
+
+def ranks(scores: np.ndarray, usual: int) -> np.ndarray:
+    """Number of better candidates of each one in each ordering, while the others stay in the usual one.
+
+    Those that tie count by half.
+
+    Args:
+        scores: see `of_candidates`.
+
+    Returns:
+        Shape of the scores.
+    """
+    return _better(np.moveaxis(scores, -1, 0), np.broadcast_to(scores[..., usual], np.moveaxis(scores, -1, 0).shape))
+
+
+def ranks_shared(scores: np.ndarray) -> np.ndarray:
+    """Number of better candidates of each one, all in the same ordering; see `ranks`."""
+    by_order = np.moveaxis(scores, -1, 0)
+    return _better(by_order, by_order)
+
+
+def _better(own: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Better candidates than each one; orderings are the first axis of the arguments, and the last of the result."""
+    above = (others[..., None, :] > own[..., :, None]) + 0.5 * (others[..., None, :] == own[..., :, None])
+    above = np.where(np.eye(own.shape[-1], dtype=bool), 0, above).sum(axis=-1)
+    return np.moveaxis(np.where(np.isnan(own), np.nan, above), 0, -1)
+
+
+def _is_best(scores: np.ndarray) -> np.ndarray:
+    present = np.where(np.isnan(scores), -np.inf, scores)
+    return (present == present.max(axis=-1, keepdims=True)) & ~np.isnan(scores)
+
+
+def _one_changes(scores: np.ndarray, others: np.ndarray, best: np.ndarray) -> np.ndarray:
+    """True where another order puts a candidate above those that were best, or the only best one below another."""
+    high, low = (np.where(np.isnan(end), -np.inf, end) for end in (scores.max(axis=-1), scores.min(axis=-1)))
+    present = np.where(np.isnan(others), -np.inf, others)
+    raised = (high > present.max(axis=-1, keepdims=True)) & ~best
+    second = np.where(best, -np.inf, present).max(axis=-1, keepdims=True)
+    lowered = best & (best.sum(axis=-1, keepdims=True) == 1) & (low < second)
+    return (raised | lowered).any(axis=-1)
+
+
+def by_chance(reads: np.ndarray, prompts: np.ndarray, usual: int, *, count: int, rng: np.random.Generator) -> Moved:
+    """Mean reach where the reads of each item exchange their orderings.
+
+    All that an item's reads differ by counts as chance, what orderings do to it included.
+
+    Args:
+        reads: scores, shape (m, D, r). prompts, usual: see `moved`.
+        count: exchanges.
+    """
+    sums: list[np.ndarray] = []
+    for part in _exchanged(reads, prompts, count, rng):
+        totals = [np.sum(table, axis=0) for table in moved(part, prompts, usual)]
+        sums = [total + more for total, more in zip(sums, totals, strict=True)] if sums else totals
+    return Moved(*(total / count for total in sums))
+
+
+def _exchanged(reads: np.ndarray, prompts: np.ndarray, count: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Means by ordering after exchanges, several at a time, shape (..., m, D); rounded, so that equal ones tie."""
+    items, orderings, repeats = reads.shape
+    step = max(1, _CELLS_AT_ONCE // max(reads.size, prompts.size * prompts.shape[1] * orderings))
+    flat = reads.reshape(items, -1)
+    for start in range(0, count, step):
+        mixed = rng.permuted(np.tile(flat, (min(step, count - start), 1, 1)), axis=-1)
+        yield mixed.reshape(-1, items, orderings, repeats).mean(axis=-1).round(9)
+
+
+def reached(choose: tuple[np.ndarray, np.ndarray], judge: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Range that orders reach in one half of the reads that were chosen in the other, mean of both ways.
+
+    It is 0 on average without an effect.
+
+    Args:
+        choose, judge: of both halves, a value of each item in each ordering: to choose the largest and the smallest
+            by, and to take the range of, shape (..., D).
+
+    Returns:
+        Shape (...).
+    """
+    ways = [_at_ends(choose[first], judge[1 - first]) for first in (0, 1)]
+    return (ways[0] + ways[1]) / 2
+
+
+def _at_ends(choose: np.ndarray, judge: np.ndarray) -> np.ndarray:
+    places = np.stack([choose.argmax(axis=-1), choose.argmin(axis=-1)], axis=-1)
+    ends = np.take_along_axis(judge, places, axis=-1)
+    return ends[..., 0] - ends[..., 1]
+
+
+def reached_by_all(means: np.ndarray, group: np.ndarray, fold: np.ndarray) -> np.ndarray:
+    """Score of each item in the ordering that is highest for the other folds, less that in their lowest.
+
+    Args:
+        means: shape (m, D). group: of each item, from 0. fold: of each group, from 0; at least two.
+
+    Returns:
+        Shape (m,); 0 on average without an effect.
+    """
+    own = fold[group]
+    sums = np.zeros((int(fold.max()) + 1, means.shape[1]))
+    np.add.at(sums, own, means)
+    return _at_ends((sums.sum(axis=0) - sums)[own], means)
+
+
+def reached_by_all_draws(means: np.ndarray, group: np.ndarray, fold: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Mean over items of `reached_by_all` in each resample of groups, with orderings that are chosen anew.
+
+    Args:
+        weights: how often each group is in each resample, shape (resamples, n_groups).
+
+    Returns:
+        Shape (resamples,).
+    """
+    count = np.bincount(group)
+    sums = np.zeros((len(count), means.shape[1]))
+    np.add.at(sums, group, means)
+    members = np.arange(int(fold.max()) + 1)[:, None] == fold
+    of_fold = np.einsum("rg,fg,gd->rfd", weights, members, sums, optimize=True)
+    reached = _at_ends(of_fold.sum(axis=1, keepdims=True) - of_fold, of_fold)
+    return reached.sum(axis=1) / (weights @ count)

@@ -1,0 +1,111 @@
+"""Variance of a read if it were repeated: under each ordering by itself, for no ordering stands for the others.
+
+A judge can be sure of itself in the usual ordering and waver in others, or the reverse. Repeats of one ordering so say
+nothing of the others, and variances taken from them alone are not those of repetition.
+"""
+
+import numpy as np
+
+from rubric_order.base.keys import VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.methods.position.blocks import Block
+
+PROBABILITIES, REPEATS = "option probabilities", "repeats"  # what variances of repetition are known from
+
+
+def at_temperature(shares: np.ndarray, temperature: float) -> np.ndarray:
+    """Probabilities of options as a judge draws from them.
+
+    Args:
+        shares: probabilities at temperature 1, summing to 1, shape (..., n).
+        temperature: of the draw; 0 takes the most probable option, the first of several.
+
+    Returns:
+        Shape (..., n).
+    """
+    if temperature == 0:
+        return (np.arange(shares.shape[-1]) == shares.argmax(axis=-1)[..., None]).astype(float)
+    weights = (shares / shares.max(axis=-1, keepdims=True)) ** (1 / temperature)
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def variance_of_draw(shares: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Variance of a score that is drawn from probabilities: sum p s^2 - (sum p s)^2.
+
+    Args:
+        shares: of each option, shape (..., n).
+        scores: of each option, shape (..., n).
+
+    Returns:
+        Shape (...), in points squared.
+    """
+    mean = (shares * scores).sum(axis=-1, keepdims=True)
+    return (shares * (scores - mean) ** 2).sum(axis=-1)
+
+
+def repeats_of(block: Block) -> int | None:
+    """Number of reads of each item in each of a block's orderings; None where that is not the same throughout."""
+    shown, number = block.orderings
+    per_cell = np.bincount(block.item * len(shown) + number, minlength=len(block.items) * len(shown))
+    return int(per_cell[0]) if per_cell[0] and (per_cell == per_cell[0]).all() else None
+
+
+def variances(
+    block: Block, readout: Readout, values: np.ndarray, temperature: float | None = None
+) -> tuple[np.ndarray, str] | None:
+    """The variance that repetition has in each read, and what it is known from.
+
+    From option probabilities, where an answer is one draw from them: those of scores that are drawn, and 0 for the
+    expected score, which such a judge gives again in every repeat. Otherwise from repeats, where each item is read
+    equally often, at least twice, in each of several orderings.
+
+    Args:
+        block: the reads; of them `position_probabilities`, where they are known.
+        readout: of the scores.
+        values: the scores, items by reads, see `Block.matrix`.
+        temperature: at which the judge draws its answers from the option probabilities; None where an answer is more
+            than such a draw, or where that is not known.
+
+    Returns:
+        Variances of one read, shape (n_items, K), those of repeats shared by the reads of an ordering; NaN where they
+        are not known, as of a read without a score. None where neither source is there.
+    """
+    of_read = readout in VALUES  # a calibrated score is none that is drawn
+    if temperature is not None and of_read and "position_probabilities" in block.table:
+        usable = block.table["position_probabilities"].notna().to_numpy() & block.table[VALUES[readout]].notna()
+        if usable.any():
+            return _from_probabilities(block, readout, usable.to_numpy(), values.shape, temperature), PROBABILITIES
+    repeats = repeats_of(block)
+    if repeats is None or repeats < 2 or len(block.orderings[0]) < 2:
+        return None
+    return _from_repeats(block, values), REPEATS
+
+
+def _from_probabilities(
+    block: Block, readout: Readout, known: np.ndarray, shape: tuple[int, int], temperature: float
+) -> np.ndarray:
+    variance = np.full(shape, np.nan)
+    if readout == Readout.SOFT:
+        drawn = np.zeros(known.sum())
+    else:
+        shares = at_temperature(np.stack(block.table["position_probabilities"].to_numpy()[known]), temperature)
+        drawn = variance_of_draw(shares, block.shown[known])
+    variance[block.item[known], block.column[known]] = drawn
+    return variance
+
+
+def _from_repeats(block: Block, values: np.ndarray) -> np.ndarray:
+    """Variance of the scores of each item and ordering, divisor one less than their number."""
+    shown, number = block.orderings
+    cell = block.item * len(shown) + number
+    cells = len(block.items) * len(shown)
+    scores = values[block.item, block.column]
+    scored = ~np.isnan(scores)
+    count = np.bincount(cell, weights=scored, minlength=cells)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.bincount(cell, weights=np.nan_to_num(scores), minlength=cells) / count
+        squares = np.bincount(cell, weights=np.where(scored, (scores - mean[cell]) ** 2, 0), minlength=cells)
+        variance = np.where(count > 1, squares / (count - 1), np.nan)
+    of_reads = np.full(values.shape, np.nan)
+    of_reads[block.item, block.column] = np.where(scored, variance[cell], np.nan)
+    return of_reads

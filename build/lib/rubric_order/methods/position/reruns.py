@@ -1,0 +1,160 @@
+"""Errors of estimates about single orderings: how far they would move if the same judge read the same items once more.
+
+Items stay, and reads are taken as drawn anew. Where an ordering is read several times, its repeats say how reads vary.
+Where each is read once, what is left of an item's scores beside its level and what each ordering does to all
+items alike says it, see `variances`: that holds what an ordering does to a single item as well, which makes errors too
+large; and of D orderings a share of 1/D of the others' chance, which makes that of the noisiest of few too small.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.methods.position import shared_orderings
+from rubric_order.methods.position.blocks import Block
+from rubric_order.methods.uncertainty import distributions
+
+DRAWS = 2000  # of a run's correlations, for ranges of ranks
+LEAST_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
+
+
+class Correlations(NamedTuple):
+    """Pearson's r of each ordering's scores with human scores.
+
+    Attributes:
+        orderings: shape (D, n).
+        r: shape (D,). error: standard error over new reads, shape (D,); reads of two orderings are independent.
+        items, reads: how many they are of.
+    """
+
+    orderings: np.ndarray
+    r: np.ndarray
+    error: np.ndarray
+    items: int
+    reads: int
+
+
+def correlations(block: Block, values: np.ndarray) -> Correlations | None:
+    """r of each ordering of a block in which all items are read in the same ones; None for fewer than two items.
+
+    Args:
+        values: scores of the block, see `Block.matrix`.
+    """
+    complete = shared_orderings.complete_items(block, values)
+    if len(complete.human) < 2:
+        return None
+    shown, number = block.orderings
+    at = np.full(values.shape, -1)
+    at[block.item, block.column] = number
+    scores, at = values[complete.rows], np.where(np.isnan(values), -1, at)[complete.rows]
+    variance = variances(scores, at, len(shown))
+    r = shared_orderings.column_correlations(
+        shared_orderings.column_moments(complete.values, complete.human).sum(axis=0)
+    )
+    return Correlations(
+        shown,
+        r,
+        correlation_errors(complete.values, complete.human, variance),
+        len(complete.human),
+        int((at >= 0).sum()),
+    )
+
+
+def variances(scores: np.ndarray, at: np.ndarray, n_orderings: int) -> np.ndarray:
+    """Variance over new reads of each item's mean score under each ordering, shape (m, D).
+
+    Args:
+        scores: items by reads, shape (m, K).
+        at: number of each read's ordering, from 0, shape (m, K); -1 of a read without a score. Each ordering has one.
+        n_orderings: D.
+
+    Returns:
+        Of each item's mean under each ordering by itself: a judge can be surer under one ordering than under another.
+        Where some ordering of some item is read repeatedly, from the repeats; items without repeats of an ordering are
+        taken to vary as the others do under it, and an ordering without repeats as all repeats do. Without repeats the
+        squares of what is left beside items and orderings, over (1 - 1/D) (1 - 1/m), tell how items vary and how
+        orderings do, and these are multiplied: the square of a single read goes with its score, and would make errors
+        too large. Of an ordering it is 1 - 1/D of its own variance and 1/D of the mean of the others'. Of two orderings
+        it is one number, half of either: they cannot be told apart. NaN where nothing tells how reads vary.
+    """
+    item, _ = np.nonzero(at >= 0)
+    cell = item * n_orderings + at[at >= 0]
+    shape = (len(scores), n_orderings)
+    values = scores[at >= 0]
+    count = np.bincount(cell, minlength=np.prod(shape)).reshape(shape)
+    mean = np.bincount(cell, values, np.prod(shape)).reshape(shape) / count
+    df = count - 1
+    if df.any():
+        squares = np.bincount(cell, (values - mean.ravel()[cell]) ** 2, np.prod(shape)).reshape(shape)
+        repeats = df.sum(axis=0)
+        usual = np.where(repeats > 0, squares.sum(axis=0) / np.maximum(repeats, 1), squares.sum() / df.sum())
+        return np.where(df > 0, squares / np.maximum(df, 1), usual) / count
+    if min(shape) < 2:
+        return np.full(shape, np.nan)
+    rest = mean - mean.mean(axis=1, keepdims=True) - mean.mean(axis=0) + mean.mean()
+    squares = rest**2 * np.prod(shape) / np.prod(np.array(shape) - 1)
+    total = squares.mean()
+    return np.outer(squares.mean(axis=1), squares.mean(axis=0)) / (total if total > 0 else 1)
+
+
+def correlation_errors(values: np.ndarray, human: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Standard error over new reads of r of each column with human scores, by the delta method, shape (D,).
+
+    Args:
+        values: shape (m, D). human: shape (m,). variance: of `values` over new reads, shape (m, D).
+    """
+    if np.ptp(human) <= LEAST_VARIANCE:
+        return np.full(values.shape[1], np.nan)
+    sd = values.std(axis=0)
+    sd = np.where(sd**2 > LEAST_VARIANCE, sd, np.nan)
+    zx, zy = (values - values.mean(axis=0)) / sd, ((human - human.mean()) / human.std())[:, None]
+    slope = (zy - (zx * zy).mean(axis=0) * zx) / (len(values) * sd)
+    return np.sqrt((slope**2 * variance).sum(axis=0))
+
+
+def ranks(r: np.ndarray, error: np.ndarray, *, confidence: float, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Rank of each of several correlations, 1 for the highest, and where that of another run would lie.
+
+    Another run's correlations are drawn about this one's with the chance of both, that is with sqrt(2) times the error.
+
+    Args:
+        r, error: shape (D,).
+        confidence: share of other runs that the range is to hold; as ranks are whole it holds more.
+
+    Returns:
+        `estimate`, `error` (standard deviation of ranks drawn with the error of one run), `low` and `high`, each of
+        shape (D,). Of a rank of which the error is not known only the estimate is there.
+    """
+    drawn = rng.standard_normal((DRAWS, len(r))) * error
+    own = np.array([shared_orderings.rank_of(r, place) for place in range(len(r))])
+    # Drawn ones are never equal, but for those without an error, which have the digits of `r`.
+    once, twice = (distributions.ranks(-np.round(r + times * drawn, 12), axis=1) for times in (1, np.sqrt(2)))
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(twice, tail, axis=0, method="lower"), np.quantile(twice, 1 - tail, axis=0, method="higher")
+    sure = ~np.isnan(error).any()
+    uncertainty = {"error": once.std(axis=0), "low": low, "high": high}
+    return {"estimate": own} | {name: np.where(sure, values, np.nan) for name, values in uncertainty.items()}
+
+
+def cost_errors(table: np.ndarray, covariance: np.ndarray, orderings: np.ndarray) -> np.ndarray:
+    """Standard error over new reads of the Bias Cost of orderings, by the delta method, shape (D,).
+
+    Near a cost of 0, where the size of a small difference varies less than the difference, it is too large.
+
+    Args:
+        table: selections of each score (rows) at each position, shape (n, n).
+        covariance: of them over new reads, both flattened, shape (n * n, n * n).
+        orderings: the score at each position, shape (D, n).
+    """
+    n = len(table)
+    total = table.sum(axis=1)
+    selected = total > 0  # a score that is never selected adds nothing to a cost
+    shares = table / np.where(selected, total, 1)[:, None]
+    slope = np.zeros((len(orderings), n, n))
+    which, place = np.arange(len(orderings))[:, None], np.arange(n)
+    share = shares[orderings - 1, place]
+    sign = np.sign(share - 1 / n) * (selected / np.where(selected, total, 1))[orderings - 1]
+    slope[which, orderings - 1] = -(sign * share)[..., None]
+    slope[which, orderings - 1, place] += sign
+    flat = slope.reshape(len(orderings), n * n)
+    return np.sqrt(np.maximum(np.einsum("da,ab,db->d", flat, covariance, flat), 0))

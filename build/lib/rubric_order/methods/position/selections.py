@@ -1,0 +1,139 @@
+"""Selected positions, item by item."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.base.readouts import Readout
+from rubric_order.methods.position.blocks import Block
+
+# The selected position of a read by readout: of the option that was written, and the probability of each position.
+READOUTS = {Readout.HARD: "position", Readout.SOFT: "position_probabilities"}
+
+
+def counts(block: Block, readout: Readout) -> np.ndarray:
+    """Number of selections of each position in each item, or its summed probability. Shape (n_items, n).
+
+    Items without a usable read are rows of zeros.
+    """
+    shape = len(block.items), block.n
+    column = block.table[READOUTS[readout]]
+    usable = column.notna().to_numpy()
+    if not usable.any():
+        return np.zeros(shape)
+    if readout == Readout.HARD:
+        cell = block.item[usable] * block.n + column[usable].to_numpy(dtype=int) - 1
+        return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
+    probabilities = np.stack(column[usable].to_numpy())
+    return np.column_stack([np.bincount(block.item[usable], values, shape[0]) for values in probabilities.T])
+
+
+def evened(block: Block, readout: Readout) -> np.ndarray:
+    """Selections of each position in each item as if it had been read once in every ordering. Shape (n_items, n).
+
+    A judge to which positions mean nothing selects a position as often as its scores stood there. So each ordering
+    counts once for each item, and what is selected is compared with what stood where in the reads that have this
+    readout: a share of 1/n, plus the selections of a position less those that the item's own scores make there. Where
+    each score stood equally often in every position these are the selections. An item that was read in K of the D
+    orderings is compared with its own reads among others; (1 - 1/D) / (1 - 1/K) makes up for that.
+
+    Returns:
+        Rows sum to the number of orderings in which the item has a usable read; those of one, which can be compared
+        with nothing, are zeros. A cell can be below 0.
+    """
+    n, column = block.n, block.table[READOUTS[readout]]
+    usable = column.notna().to_numpy()
+    design, item = block.design_of(usable), block.item[usable]
+    if readout == Readout.HARD:
+        place = column.to_numpy(dtype=float, na_value=0).astype(int)[usable]
+        chosen = (place[:, None] == np.arange(1, n + 1)).astype(float)
+    else:
+        chosen = np.stack(column[usable].to_numpy()) if usable.any() else np.zeros((0, n))
+    chosen *= design.weights[:, None]
+    size = len(block.items) * n
+    selected, given = (
+        np.bincount((item[:, None] * n + at).ravel(), chosen.ravel(), size).reshape(-1, n)
+        for at in (np.broadcast_to(np.arange(n), chosen.shape), block.shown[usable] - 1)
+    )
+    count = design.several
+    expected = np.einsum("is,isp->ip", given, design.exposure)
+    scale = (1 - 1 / len(design.orderings)) / (1 - 1 / np.maximum(count, 2))
+    return np.where(count[:, None] > 1, count[:, None] / n + scale[:, None] * (selected - expected), 0)
+
+
+def by_score(block: Block, readout: Readout) -> np.ndarray:
+    """Number of selections of each score at each position, item by item, or its summed probability there.
+
+    Args:
+        readout: ``hard``, which needs the column `position`, or ``soft``, which needs `position_probabilities`.
+
+    Returns:
+        Shape (2, n_items, n, n): of each item, score (third axis) and position (last), first the selections; then the
+        chances to be selected: how often the score stood there in a read with this readout.
+    """
+    n, items = block.n, len(block.items)
+    if readout == Readout.HARD:
+        usable = block.table["position"].notna().to_numpy()
+        place = block.table["position"].to_numpy(dtype=float, na_value=0).astype(int)
+        weights = (place[usable, None] == np.arange(1, n + 1)).astype(float)
+    else:
+        usable = block.table["position_probabilities"].notna().to_numpy()
+        weights = np.stack(block.table["position_probabilities"].to_numpy()[usable])
+    cell = block.item[usable, None] * n * n + (block.shown[usable] - 1) * n + np.arange(n)
+    size = items * n * n
+    selected = np.bincount(cell.ravel(), weights=weights.ravel(), minlength=size)
+    chances = np.bincount(cell.ravel(), minlength=size)
+    return np.stack([selected, chances]).reshape(2, items, n, n)
+
+
+class Variety(NamedTuple):
+    """Variety of a block's scores: how much they leave an order to change.
+
+    Attributes:
+        commonest: share of the commonest score among all reads, from 1 / n to 1.
+        discordant: pairs of reads of one item that have different scores; of probabilities, as many as are expected.
+        pairs: all pairs of reads of one item.
+    """
+
+    commonest: float
+    discordant: float
+    pairs: int
+
+    @property
+    def discordant_share(self) -> float:
+        """Share of the pairs; NaN where items have one read."""
+        return self.discordant / self.pairs if self.pairs else np.nan
+
+
+def variety(block: Block, readout: Readout) -> Variety:
+    """Variety of the scores that a judge gives, in all and to one item; see `by_score` for the readouts."""
+    totals = by_score(block, readout)[0].sum(axis=-1)
+    reads = totals.sum(axis=1)  # a read's probabilities sum to 1
+    squares = reads
+    if readout == Readout.SOFT:
+        usable = block.table["position_probabilities"].notna().to_numpy()
+        own = (np.stack(block.table["position_probabilities"].to_numpy()[usable]) ** 2).sum(axis=1)
+        squares = np.bincount(block.item[usable], weights=own, minlength=len(totals))
+    pairs = (reads * (reads - 1) / 2).sum()
+    alike = ((totals**2).sum(axis=1) - squares).sum() / 2
+    return Variety(float(totals.sum(axis=0).max() / totals.sum()), float(max(pairs - alike, 0)), round(pairs))
+
+
+def readouts(block: Block) -> Iterator[Readout]:
+    """The readouts that a block has positions by."""
+    for readout, column in READOUTS.items():
+        if column in block.table and block.table[column].notna().any():
+            yield readout
+
+
+def position_shares(selected: np.ndarray) -> np.ndarray:
+    """Share of each position among the selections of each score; NaN for a score that is never selected.
+
+    Args:
+        selected: counts or summed probabilities by score and position, shape (..., n, n).
+
+    Source: the earlier version of Xu et al., Table 5.
+    """
+    with np.errstate(invalid="ignore"):
+        return selected / selected.sum(axis=-1, keepdims=True)

@@ -1,0 +1,226 @@
+"""Spread of the order's effects between single items, in directions that may differ from item to item.
+
+A read of item i under ordering o is taken as
+
+    score = item_i + shift_o + own_io + repetition.
+
+The shift is the same for all items; the own effects sum to 0 over orderings and over items. Their standard deviation is
+the spread. A mean that no order moves can hide it: one half of the items may gain what the other half loses.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.methods.uncertainty import additive, distributions, resampling
+
+UNKNOWN, EXACT = "", "option probabilities"  # what the variance of repetition is known from, beside repeats
+
+
+class NestedIntervals(NamedTuple):
+    """An estimate with its interval over clusters, and one at another confidence; NaN where it is not known."""
+
+    estimate: float
+    low: float
+    high: float
+    inner_low: float
+    inner_high: float
+
+
+def mean_interval(
+    values: np.ndarray,
+    unit: np.ndarray,
+    *,
+    confidence: float,
+    level: float,
+    added: float = 0.0,
+    logarithm: bool = False,
+) -> NestedIntervals:
+    """Mean over items with its interval: a jackknife over clusters, and Student's t with `resampling.degrees`.
+
+    Args:
+        values: of each item, shape (m,). unit: number of its cluster, from 0 and without gaps, shape (m,).
+        confidence: of the interval; that of the inner one is 1 - 2 `level`.
+        added: what is added to the mean.
+        logarithm: whether the interval is one of the logarithm, for a variance without noise: a few items with much of
+            it make the error of the variance as large as itself. A mean of 0 then has no width.
+    """
+    sums = resampling.sum_units(np.column_stack([np.ones(len(values)), values]), unit)
+    total, units = sums.sum(axis=0), len(sums)
+    mean = total[1] / total[0] + added
+    df = resampling.degrees(sums[:, 0])
+    if logarithm and mean <= additive.ROUNDING**2 and not values.any():
+        return NestedIntervals(0.0, 0.0, 0.0, 0.0, 0.0)
+    if units < 3 or not df > 0:
+        return NestedIntervals(mean, *[np.nan] * 4)
+    left_out = (total[1] - sums[:, 1]) / (total[0] - sums[:, 0])
+    error = np.sqrt((units - 1) / units * np.square(left_out - left_out.mean()).sum())
+    if logarithm and mean > 0:
+        ends = [np.exp(np.log(mean) + side * error / mean) for side in _widths(df, confidence, level)]
+    else:
+        ends = [mean + side * error for side in _widths(df, confidence, level)]
+    return NestedIntervals(mean, *map(float, ends))
+
+
+def _widths(df: float, confidence: float, level: float) -> list[float]:
+    """Ends of both intervals, in standard errors."""
+    outer = float(distributions.t_quantile((1 + confidence) / 2, df))
+    inner = float(distributions.t_quantile(1 - level, df))
+    return [-outer, outer, -inner, inner]
+
+
+def root(of: NestedIntervals) -> NestedIntervals:
+    """A standard deviation from the variance; what is below 0 counts as 0."""
+    return NestedIntervals(*(float(np.sqrt(np.maximum(value, 0))) for value in of))
+
+
+def item_variances(
+    values: np.ndarray, noise: np.ndarray, unit: np.ndarray, *, shared: bool
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Variance of each item's scores over orderings, with and without that of repetition.
+
+    Args:
+        values: mean score of each item under each ordering, NaN where there is none, shape (m, D). An item counts with
+            at least two.
+        noise: variance of each entry by repetition, of the same shape; NaN where it is not known.
+        unit: number of each item's cluster, from 0 and without gaps, shape (m,).
+        shared: whether a column is the same ordering for all items. Then what it does to all alike is taken out;
+            elsewhere columns are draws, and the mean shift is part of the variance.
+
+    Returns:
+        Of each item the variance over orderings without repetition, and with it, shape (m,) each, NaN where not known;
+        and what is to be added to their mean, because the shifts that were taken out are estimates. Without repetition
+        it is the spread, squared.
+    """
+    count = (~np.isnan(values)).sum(axis=1)
+    added, divisor = 0.0, 1.0
+    if shared:
+        cells = additive.Cells(np.nan_to_num(values), (~np.isnan(values)).astype(float))
+        fit = additive.shifts(cells, unit)
+        if fit is None:
+            nothing = np.full(len(values), np.nan)
+            return nothing, nothing, np.nan
+        values = values - fit.shift
+        units, orderings = len(fit.influence), values.shape[1]
+        added = float(np.square(fit.influence).sum() / orderings) * (units / (units - 1) if units > 1 else np.nan)
+        divisor = (orderings - 1) / orderings  # from the variance of a sample to that over all D orderings
+    several = count > 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        away = values - (np.nansum(values, axis=1) / count)[:, None]
+        away = np.where(np.abs(away) > additive.ROUNDING, away, np.where(np.isnan(away), np.nan, 0))
+        whole = np.where(several, np.nansum(np.square(away), axis=1) / (count - 1), np.nan)
+        missing = (np.isnan(noise) & ~np.isnan(values)).any(axis=1)
+        chance = np.where(missing, np.nan, np.where(np.isnan(values), 0, noise).sum(axis=1) / count)
+    return divisor * (whole - chance), divisor * whole, added
+
+
+class SingleReads(NamedTuple):
+    """Variances of single reads of items, one read in each ordering that items share, for `squared_errors`.
+
+    Attributes:
+        variance: of an item's reads over orderings, in points squared, shape (m,): what orderings do, to all items
+            alike and to single ones, and chance.
+        chance: mean over orderings of the variance of a read by chance, shape (m,).
+    """
+
+    variance: np.ndarray
+    chance: np.ndarray
+
+
+def single_reads(
+    means: np.ndarray, noise: np.ndarray, times: np.ndarray, unit: np.ndarray, *, known: bool
+) -> tuple[SingleReads, SingleReads]:
+    """Variances of single reads, from cells that may have been read several times.
+
+    Args:
+        means, noise, unit: see `item_variances`; columns are orderings that items share.
+        times: number of reads of each entry, shape (m, D).
+        known: whether `noise` is known. Elsewhere what an ordering does to single items and chance look alike.
+
+    Returns:
+        With as much chance, and with as little, as there can be: the same where it is known. Where it is not, all that
+        is left beside shifts that items share is chance, or nothing is. NaN where not known.
+    """
+    given = ~np.isnan(means)
+    count = given.sum(axis=1)
+    own, whole, _ = item_variances(means, noise, unit, shared=False)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if known:
+            chance = np.where(given, noise * times, 0).sum(axis=1) / count
+            reads = SingleReads(own + chance, chance)
+            return reads, reads
+        _, beside, added = item_variances(means, noise, unit, shared=True)
+        left = (beside + added) * means.shape[1] / (means.shape[1] - 1)
+        chance = left * count / np.where(given, 1 / times, 0).sum(axis=1)
+    return SingleReads(whole - left + chance, chance), SingleReads(whole, whole * 0)
+
+
+def squared_errors(reads: SingleReads, k: int, count: int) -> np.ndarray:
+    """Expected square of the distance of a mean of k reads from the item's expected mean over all orderings.
+
+    The reads are one each in k different orderings that are drawn at random. With S the variance of single reads and e
+    its part of chance, the mean of k has a variance of S / k, of which (S - e) / D is missing because no ordering is
+    drawn twice.
+
+    Args:
+        k: number of orderings drawn. count: number D of all of them, at least k.
+
+    Returns:
+        Shape (m,), in points squared.
+
+    Source: sampling without replacement, Cochran (1977), Sampling Techniques, Theorem 2.2.
+
+    >>> exact, drawn = SingleReads(np.array([0.5]), np.array([0.0])), SingleReads(np.array([0.5]), np.array([0.5]))
+    >>> squared_errors(exact, 1, 2), squared_errors(exact, 2, 2), squared_errors(drawn, 2, 2)
+    (array([0.25]), array([0.]), array([0.25]))
+    """
+    return reads.variance * (1 / k - 1 / count) + reads.chance / count
+
+
+def moved_by_probabilities(shares: np.ndarray, reference: int) -> np.ndarray:
+    """Share of an item's scores that another ordering than one of reference changes: the distance of total variation.
+
+    So many scores have to be others whatever is drawn, and no more need be.
+
+    Args:
+        shares: probability of each score under each ordering, NaN where there is none, shape (m, D, n).
+        reference: number of the ordering.
+
+    Returns:
+        Mean over the other orderings, shape (m,).
+    """
+    away = np.abs(shares - shares[:, [reference]]).sum(axis=2) / 2
+    return _mean_of_others(np.where(away > additive.ROUNDING, away, away * 0), reference)
+
+
+def moved_by_repeats(times: np.ndarray, reference: int) -> np.ndarray:
+    """Share of an item's scores that another ordering changes, less the share that a repeat changes.
+
+    It is at most what `moved_by_probabilities` would be, and the same where repeats never differ.
+
+    Args:
+        times: how often each score was given under each ordering, shape (m, D, n); those with two scores count.
+        reference: number of the ordering.
+
+    Returns:
+        Mean over the other orderings, shape (m,); it can be negative by chance. NaN where there is none.
+    """
+    reads, within = times.sum(axis=2), moved_by_chance(times)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = np.where(reads > 1, 1, np.nan)[..., None] * times / reads[..., None]
+    between = 1 - (shares * shares[:, [reference]]).sum(axis=2)
+    return _mean_of_others(between - (within + within[:, [reference]]) / 2, reference)
+
+
+def moved_by_chance(times: np.ndarray) -> np.ndarray:
+    """Share of the pairs of reads of one item and ordering whose scores differ, of `moved_by_repeats`. Shape (m, D)."""
+    reads = times.sum(axis=2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(reads > 1, 1 - (times * (times - 1)).sum(axis=2) / (reads * (reads - 1)), np.nan)
+
+
+def _mean_of_others(values: np.ndarray, reference: int) -> np.ndarray:
+    others = np.delete(values, reference, axis=1)
+    given = ~np.isnan(others)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(given, others, 0).sum(axis=1) / np.where(given.any(axis=1), given.sum(axis=1), np.nan)

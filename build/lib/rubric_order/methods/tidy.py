@@ -1,0 +1,62 @@
+"""Tables of estimates, one row an estimate, from what statistics find."""
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import KEYS
+from rubric_order.base.rows import Row
+
+
+def from_parts(parts: list[tuple[Row, Row]], columns: list[str]) -> pd.DataFrame:
+    """One table of many small ones, without the cost of joining them.
+
+    Args:
+        parts: what the rows of each have in common, and its own columns, each an array or one value for all its rows. A
+            column is among one or the other throughout.
+        columns: of the result; a part without one of them has no values there.
+    """
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    lengths = [max(np.size(values) for values in part.values()) for _, part in parts]
+    table = pd.DataFrame([shared for shared, _ in parts])
+    table = table.loc[np.repeat(table.index, lengths)].reset_index(drop=True)
+    for name in dict.fromkeys(name for _, part in parts for name in part):
+        values = (np.asarray(part.get(name, np.nan)) for _, part in parts)
+        values = (value.astype(object) if value.dtype.kind == "U" else value for value in values)
+        table[name] = np.concatenate([np.broadcast_to(value, n) for value, n in zip(values, lengths, strict=True)])
+    return table.reindex(columns=columns)
+
+
+def from_rows(rows: list[Row], columns: list[str], words: list[str]) -> pd.DataFrame:
+    """Estimates as a table sorted by `KEYS`, of the same types also without a row.
+
+    Args:
+        rows: one an estimate; what a row lacks is missing.
+        columns: of the table. Those of `KEYS` and `words` are texts but for `n`, which with counts (``n_...``) is a
+            whole number; all others are real numbers.
+    """
+    texts = dict.fromkeys([*KEYS[:-1], *words], "str")
+    counts = {column: int for column in columns if column == "n" or column.startswith("n_")}
+    numbers = {column: float for column in columns if column not in texts | counts}
+    table = pd.DataFrame(rows, columns=columns)
+    types = {column: kind for column, kind in (texts | counts | numbers).items() if column in columns}
+    return table.astype(types).sort_values([key for key in KEYS if key in columns], kind="stable", ignore_index=True)
+
+
+def from_rows_with_gaps(rows: list[Row], columns: list[str], words: list[str]) -> pd.DataFrame:
+    """Estimates as a table, sorted by `KEYS`, of the same types also without a row.
+
+    Args:
+        rows: one an estimate; what a row lacks is missing.
+        columns: of the table. `KEYS` but for `n`, and `words`, are texts; counts (`n`, ``n_...``), `position`, `df` and
+            `seed` whole numbers; all others real numbers.
+    """
+    whole = {"n", "position", "df", "seed"}
+
+    def kind(column: str) -> str:
+        if column in {*KEYS, *words} - {"n"}:
+            return "str"
+        return "Int64" if column in whole or column.startswith("n_") else "float64"
+
+    table = pd.DataFrame(rows, columns=columns).astype({column: kind(column) for column in columns})
+    return table.sort_values(KEYS, kind="stable", ignore_index=True)

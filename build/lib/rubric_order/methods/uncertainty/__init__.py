@@ -1,0 +1,1 @@
+"""Intervals, tests and models in which clusters are the sample."""

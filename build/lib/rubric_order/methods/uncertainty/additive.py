@@ -1,0 +1,178 @@
+"""Scores of items under several treatments, taken as a level of the item and a shift of the treatment.
+
+A treatment is what a read can be made under: an ordering, or a position of one score level. Items may lack treatments
+and have some several times. Clusters (items, or groups of them) are the sample: reads of one may depend on each other
+in any way, and a treatment may act on each in its own way. What is estimated and tested is its mean effect.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.base import randomness
+from rubric_order.methods.uncertainty import rao_scott
+from rubric_order.methods.uncertainty.resampling import sum_units
+
+MOST_SIGNS = 2**24  # 128 MB; more are drawn a few at a time, which stay in the processor's cache
+SIGNS_AT_ONCE = 2**18
+ROUNDING = 1e-9  # what is smaller than this share of the largest is taken for rounding
+LEAST_IN_TAIL = 10  # draws; the share of fewer is not known well
+
+
+class Cells(NamedTuple):
+    """Scores by item and treatment.
+
+    Attributes:
+        total: summed scores, shape (m, D).
+        count: numbers of scores, or sums of their weights, shape (m, D).
+    """
+
+    total: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # in the place of tuple.count
+
+
+class Shifts(NamedTuple):
+    """Additive effects of the treatments on the scores, by least squares.
+
+    Attributes:
+        level: mean over items of their level at an average treatment.
+        shift: of each treatment, with a sum of 0, shape (D,).
+        influence: what each cluster adds to each shift, as a derivative, shape (n_clusters, D); columns sum to 0.
+        parts: what each cluster's departures add to each shift, shape (n_clusters, D); columns sum to the shifts.
+    """
+
+    level: float
+    shift: np.ndarray
+    influence: np.ndarray
+    parts: np.ndarray
+
+
+def cells(
+    values: np.ndarray, item: np.ndarray, treatment: np.ndarray, weight: np.ndarray, shape: tuple[int, int]
+) -> Cells:
+    """Lay out reads.
+
+    Args:
+        values: score of each read, shape (n_reads,).
+        item, treatment: of each read, from 0, shape (n_reads,). weight: how much it counts.
+        shape: number of items and of treatments.
+    """
+    cell, size = item * shape[1] + treatment, shape[0] * shape[1]
+    sums = (np.bincount(cell, weights=addends, minlength=size) for addends in (weight * values, weight))
+    return Cells(*(total.reshape(shape) for total in sums))
+
+
+def departures(of: Cells) -> np.ndarray:
+    """Scores summed by item and treatment, each less the item's mean. Shape (m, D); 0 where there is none."""
+    size = of.count.sum(axis=1, keepdims=True)
+    return of.total - of.count * of.total.sum(axis=1, keepdims=True) / np.maximum(size, 1)
+
+
+def shifts(of: Cells, clusters: np.ndarray) -> Shifts | None:
+    """Fit score = level of the item + shift of the treatment.
+
+    Args:
+        clusters: number of each item's cluster, from 0 and without gaps, shape (m,).
+
+    Returns:
+        None where no items connect the treatments with each other.
+
+    Source: the additive two-way model with unequal numbers (Searle, 1971, Linear Models, Section 7.1); its robust
+    influence as in `fixed_effects.fit`.
+    """
+    total, count = of
+    size = np.maximum(count.sum(axis=1), 1)
+    normal = np.diag(count.sum(axis=0)) - count.T @ (count / size[:, None])
+    eigenvalues, vectors = np.linalg.eigh(normal)
+    kept = eigenvalues > ROUNDING * max(eigenvalues.max(initial=0.0), 1e-300)
+    if kept.sum() < count.shape[1] - 1:
+        return None
+    inverse = (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T
+    away = departures(of)
+    shift = inverse @ away.sum(axis=0)
+    own = (total.sum(axis=1) - count @ shift) / size
+    rest = away - (count * shift - count * (count @ shift / size)[:, None])
+    used = count.sum(axis=1) > 0
+    influence, parts = (sum_units(values, clusters) @ inverse for values in (rest, away))
+    return Shifts(float(own[used].mean()), shift, influence, parts)
+
+
+def sums_of_signs(values: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
+    """Sums of clusters' values with the signs that chance gives them, the same for all of one number of clusters.
+
+    Args:
+        values: shape (n_clusters, k).
+
+    Returns:
+        Shape (draws, k).
+    """
+    n_clusters = len(values)
+    if draws * n_clusters <= MOST_SIGNS:
+        return _signs(n_clusters, draws, seed) @ values
+    bits = _bits(n_clusters, draws, seed, max(1, SIGNS_AT_ONCE // n_clusters))
+    parts = (np.unpackbits(part, axis=1, count=n_clusters) for part in bits)
+    total = values.sum(axis=0)
+    return np.concatenate([2.0 * (part.astype(float) @ values) - total for part in parts])
+
+
+@functools.lru_cache(maxsize=4)
+def _signs(n_clusters: int, draws: int, seed: int) -> np.ndarray:
+    """Signs of each cluster. Shape (draws, n_clusters); read only."""
+    drawn = 2.0 * randomness.generator(seed, "signs", n_clusters).integers(0, 2, (draws, n_clusters)) - 1
+    drawn.flags.writeable = False
+    return drawn
+
+
+@functools.lru_cache(maxsize=2)
+def _bits(n_clusters: int, draws: int, seed: int, step: int) -> tuple[np.ndarray, ...]:
+    """Signs of clusters as bits, 1 for plus, `step` draws at a time: those of `_signs`, in a 64th of the memory."""
+    rng = randomness.generator(seed, "signs", n_clusters)
+    sizes = [min(step, draws - start) for start in range(0, draws, step)]
+    return tuple(np.packbits(rng.integers(0, 2, (size, n_clusters)).astype(np.uint8), axis=1) for size in sizes)
+
+
+def no_shift(contributions: np.ndarray, *, draws: int, seed: int) -> float:
+    """p-value of no mean effect of any treatment, with clusters as the sample.
+
+    The hypothesis is that treatments have the same mean score over all clusters that there could be. A treatment may
+    still raise the scores of some and lower those of others. So the treatments of a cluster are not dealt anew, neither
+    item by item nor jointly: that would take all orders of them to be equally likely in each cluster, and where
+    treatments are alike, such as orderings that are rotated by one, they are not. Instead a cluster's departures from
+    its mean keep or change their sign, all of its items and treatments together, and the squared length of their sum is
+    compared. The test is exact where a cluster's departures are as likely as their opposites. What is rarer than
+    `LEAST_IN_TAIL` of the draws is taken from `rao_scott.zero_total`, which has no smallest value, where that is less.
+
+    Args:
+        contributions: summed `departures` of each cluster, shape (n_clusters, k).
+        draws: how often signs are drawn.
+
+    Returns:
+        The p-value. 1 where there is no departure at all; NaN for one cluster.
+
+    Source: randomisation of signs as of Fisher (1935), The Design of Experiments, Section 21, for vectors.
+    """
+    if len(contributions) < 2:
+        return np.nan
+    contributions = np.where(np.abs(contributions) > ROUNDING, contributions, 0)
+    observed = (contributions.sum(axis=0) ** 2).sum()
+    by_chance = (sums_of_signs(contributions, draws=draws, seed=seed) ** 2).sum(axis=1)
+    as_far = int((by_chance >= observed * (1 - 1e-9)).sum())
+    p = (1 + as_far) / (1 + draws)
+    return p if as_far >= LEAST_IN_TAIL else min(p, rao_scott.zero_total(contributions))
+
+
+def gaps_by_chance(influence: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
+    """Largest gap between the shifts of two treatments, as chance makes it where treatments have no mean effect.
+
+    Args:
+        influence: see `Shifts`; its signs are drawn as in `no_shift`.
+
+    Returns:
+        Shape (draws,); NaN for one cluster.
+    """
+    n_clusters = len(influence)
+    if n_clusters < 2:
+        return np.full(draws, np.nan)
+    largest = np.ptp(sums_of_signs(influence, draws=draws, seed=seed), axis=1)
+    return largest * np.sqrt(n_clusters / (n_clusters - 1))

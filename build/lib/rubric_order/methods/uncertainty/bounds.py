@@ -1,0 +1,101 @@
+"""Bounds on the change of a result by reads without a score, whatever they would have said."""
+
+import numpy as np
+
+
+def share_bounds(counts: np.ndarray, n_failed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the greatest share of each position that failed reads allow, whatever they would have selected.
+
+    Args:
+        counts: of each position among the other reads, shape (n,).
+
+    Returns:
+        Lower and upper bounds, each of shape (n,). All positions cannot be at their bounds at once.
+
+    Source: Manski (1989), Anatomy of the selection problem, for a share.
+    """
+    total = counts.sum() + n_failed
+    return counts / total, (counts + n_failed) / total
+
+
+def v_bounds(counts: np.ndarray, n_failed: int) -> tuple[float, float]:
+    """The least and the greatest Cramer's V that failed reads allow.
+
+    It is least where they fill up the positions selected least, and greatest where all of them select the position
+    selected most: V grows with the sum of squared counts. For the least, a read may be divided between positions.
+
+    Args:
+        counts: of each position among the other reads, shape (n,).
+    """
+    n = len(counts)
+    filled, remaining = np.sort(np.asarray(counts, dtype=float)), float(n_failed)
+    for place in range(1, n + 1):  # raise the `place` lowest positions to the next one, or as far as the reads go
+        step = (filled[place] - filled[0]) * place if place < n else np.inf
+        filled[:place] += min(step, remaining) / place
+        remaining -= min(step, remaining)
+    heaped = np.sort(np.asarray(counts, dtype=float))
+    heaped[-1] += n_failed
+    first, second = (float(np.sqrt(max(n * (c**2).sum() / c.sum() ** 2 - 1, 0) / (n - 1))) for c in (filled, heaped))
+    return first, second
+
+
+def correlation_bounds(low: np.ndarray, high: np.ndarray, human: np.ndarray) -> tuple[float, float]:
+    """Bounds of Pearson's r with scores that are known up to an interval.
+
+    Args:
+        low, high: least and greatest score of each item, shape (n_items,); equal where nothing failed.
+        human: human score of each item, shape (n_items,).
+
+    Returns:
+        Least and greatest r. Any real number between low and high counts as possible, so that these are outer bounds
+        where reads score in whole numbers. The greatest is exact where it is positive, and the least where it is
+        negative: r is quasiconcave, or quasiconvex, there. Otherwise covariance and variance are bounded one by one,
+        which is wider than need be. NaN where human scores are constant, or for less than two items.
+    """
+    low, high, human = (np.asarray(values, dtype=float) for values in (low, high, human))
+    if len(human) < 2 or np.ptp(human) <= 1e-12:
+        return np.nan, np.nan
+    human = (human - human.mean()) / np.sqrt(((human - human.mean()) ** 2).sum())
+    return -_greatest(low, high, -human), _greatest(low, high, human)
+
+
+def _greatest(low: np.ndarray, high: np.ndarray, y: np.ndarray) -> float:
+    """Upper bound of the correlation of y (mean 0, length 1) with any x between low and high."""
+    covariance = np.where(y > 0, high, low) @ y
+    if covariance <= 1e-12:
+        # r is greatest, that is nearest to 0, where the variance is: at most the largest spread about any one point.
+        start, end = low.min(), high.max()
+        for _ in range(60):  # the spread is least about the mean of the ends that are farther from the point
+            point = (start + end) / 2
+            farther = np.where(2 * point > low + high, low, high)
+            start, end = (point, end) if farther.mean() > point else (start, point)
+        spread = ((farther - point) ** 2).sum()
+        return float(max(covariance / np.sqrt(spread), -1)) if covariance < -1e-12 else 0.0
+    # The gradient of log r is y / (x y) - (x - mean) / |x - mean|^2. Where r is greatest it is 0 for all items that are
+    # not at an end, so that x is a line a + b y, cut off at low and high. The best b is searched, with a the mean of x.
+    length = np.sqrt(len(y)) * max(np.ptp(np.concatenate([low, high])), 1e-12)
+    slopes = np.geomspace(1e-3 * length, 1e3 * length, 61)
+    for _ in range(4):
+        correlation = _correlation_of_lines(slopes, low, high, y)
+        best = int(
+            np.argmax(correlation >= correlation.max() - 1e-12)
+        )  # r stops changing with b where all are at an end
+        slopes = np.geomspace(slopes[max(best - 1, 0)], slopes[min(best + 1, len(slopes) - 1)], 21)
+    return float(min(correlation.max(), 1))
+
+
+def _correlation_of_lines(slopes: np.ndarray, low: np.ndarray, high: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Correlation of y with a + b y, cut off at low and high, for each slope b and the a that is its mean."""
+    free = high > low
+    fixed, low, high, line = low[~free], low[free], high[free], slopes[:, None] * y[free]
+    start = np.full(len(slopes), min(low.min(initial=np.inf), fixed.min(initial=np.inf)))
+    end = np.full(len(slopes), max(high.max(initial=-np.inf), fixed.max(initial=-np.inf)))
+    for _ in range(45):  # the mean falls behind a as a grows
+        a = (start + end) / 2
+        ahead = fixed.sum() + np.clip(a[:, None] + line, low, high).sum(axis=1) > a * len(y)
+        start, end = np.where(ahead, a, start), np.where(ahead, end, a)
+    x = np.clip(((start + end) / 2)[:, None] + line, low, high)
+    mean = (fixed.sum() + x.sum(axis=1)) / len(y)
+    length = np.sqrt(((fixed - mean[:, None]) ** 2).sum(axis=1) + ((x - mean[:, None]) ** 2).sum(axis=1))
+    covariance = fixed @ y[~free] + x @ y[free]
+    return np.divide(covariance, length, out=np.zeros(len(slopes)), where=length > 1e-12)

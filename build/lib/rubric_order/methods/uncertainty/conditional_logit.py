@@ -1,0 +1,200 @@
+"""Logistic regression without intercept of comparisons: what makes one alternative win over another.
+
+Each comparison has a row x, in which what speaks for the loser is taken from what speaks for the winner: the log-odds
+of this outcome are x @ b. What the alternatives of a comparison have in common cancels, so that levels of
+items, answers and lists need not be estimated. With several comparisons an item the likelihood is a composite one: the
+estimate is right, and its error comes from how clusters vary.
+
+Maximum likelihood puts coefficients too far from 0 where few comparisons are lost, and has no number where none is.
+Firth's penalty takes most of the first away and always has a number. It counts comparisons as independent, which they
+are not; a penalty that takes their dependence in has a little less bias still (docs/recovery.md), but no likelihood.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from rubric_order.methods.uncertainty import cluster_robust, rao_scott
+
+MOST_STEPS = 60
+NO_STEP = 1e-8  # Newton's error after such a step is of the order of its square
+FURTHEST = 30.0  # log-odds; an estimate that implies more runs away to infinity
+
+
+class Comparisons(NamedTuple):
+    """Comparisons, those of one row and one cluster counted together.
+
+    Attributes:
+        rows: the distinct rows, shape (n_rows, k).
+        cluster, row, weight: cluster, number of the row, and summed weight of each cell, shape (n_cells,).
+        n_clusters: clusters, those without a comparison included.
+    """
+
+    rows: np.ndarray
+    cluster: np.ndarray
+    row: np.ndarray
+    weight: np.ndarray
+    n_clusters: int
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Summed weight of each row, shape (n_rows,)."""
+        return np.bincount(self.row, self.weight, len(self.rows))
+
+    def by_cluster(self, values: np.ndarray) -> np.ndarray:
+        """Sums over each cluster's comparisons of a value of each row, shape (n_rows, ...) -> (n_clusters, ...)."""
+        return cluster_robust.sums_by(self.cluster, self.row, self.weight, self.n_clusters, values)
+
+
+def comparisons(x: np.ndarray, cluster: np.ndarray, weight: np.ndarray | None = None) -> Comparisons:
+    """Comparisons from one row each.
+
+    Args:
+        x: shape (m, k).
+        cluster: number of each comparison's cluster, from 0, shape (m,).
+        weight: how often each counts, shape (m,); once by default.
+    """
+    rows, row = np.unique(x, axis=0, return_inverse=True)
+    weight = np.ones(len(x)) if weight is None else np.asarray(weight, dtype=float)
+    return Comparisons(rows, np.asarray(cluster), row.ravel(), weight, int(np.max(cluster, initial=-1)) + 1)
+
+
+def fit(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Fit:
+    """Coefficients, with clusters as the sample.
+
+    Args:
+        penalised: whether by Firth's penalised likelihood, which always has a maximum; else by maximum likelihood.
+
+    Returns:
+        See `cluster_robust.Fit`. `problem` says ``no comparisons`` where no row differs from 0. `separated` says that
+        the likelihood has no finite maximum, because some sum of coefficients wins all of its comparisons; without the
+        penalty that is a `problem`, ``separated``.
+
+    Source: McFadden (1974), Conditional logit analysis of qualitative choice behavior; Varin, Reid and Firth (2011), An
+    overview of composite likelihood methods, for the error; Firth (1993), Bias reduction of maximum likelihood
+    estimates, and Heinze and Schemper (2002), A solution to the problem of separation in logistic regression, for the
+    penalty, which is half the logarithm of the information's determinant.
+    """
+    return sums(data, penalised=penalised).fit()
+
+
+def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
+    """A fit's sums over each cluster, which can be put together, see `fit` and `cluster_robust.Sums`."""
+    x: np.ndarray = data.rows.astype(float)
+    totals = data.totals
+    values, vectors = np.linalg.eigh((x * totals[:, None]).T @ x)
+    basis = vectors[:, values > cluster_robust.ROUNDING * max(values.max(initial=0.0), 1e-300)]
+    if not basis.shape[1]:
+        return cluster_robust.without((data.n_clusters, x.shape[1]), "no comparisons")
+    inner = x @ basis
+    coefficients = _maximum(inner, totals, np.zeros(basis.shape[1]), penalty=0.0)
+    separated = coefficients is None
+    if penalised:
+        coefficients = _maximum(
+            inner, totals, np.zeros(basis.shape[1]) if coefficients is None else coefficients, penalty=0.5
+        )
+    if coefficients is None:
+        return cluster_robust.without((data.n_clusters, x.shape[1]), cluster_robust.SEPARATED)
+    lost = special.expit(-(inner @ coefficients))
+    one, other = np.triu_indices(x.shape[1])
+    information = np.empty((data.n_clusters, x.shape[1], x.shape[1]))
+    products = data.by_cluster(x[:, one] * x[:, other] * (lost * (1 - lost))[:, None])
+    information[:, one, other] = information[:, other, one] = products
+    least = basis @ np.linalg.inv(_information(inner, totals * lost * (1 - lost))) @ basis.T
+    score = data.by_cluster(x * lost[:, None])
+    return cluster_robust.Sums(basis @ coefficients, score, information, least=least, separated=separated)
+
+
+def _information(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    return (x * weight[:, None]).T @ x
+
+
+def _maximum(x: np.ndarray, totals: np.ndarray, start: np.ndarray, *, penalty: float) -> np.ndarray | None:
+    """Newton's method with halved steps; None where it runs away.
+
+    With a penalty each comparison counts as lost, and as won, half its leverage more often (Firth, 1993, Section 3.1).
+
+    Args:
+        penalty: how often the logarithm of the information's determinant counts.
+    """
+    b, scale = start, totals.sum()
+
+    def loss(b: np.ndarray) -> float:
+        margin = x @ b
+        value = totals @ np.logaddexp(0, -margin)
+        if penalty:
+            varied = special.expit(margin) * special.expit(-margin)
+            value -= penalty * np.linalg.slogdet(_information(x, totals * varied))[1]
+        return float(value / scale)
+
+    before = loss(b)
+    for _ in range(MOST_STEPS):
+        lost = special.expit(-(x @ b))
+        varied, weight = lost * (1 - lost), totals * lost
+        information = _information(x, totals * varied)
+        if penalty:
+            leverage = 2 * penalty * totals * varied * ((x @ np.linalg.inv(information)) * x).sum(axis=1)
+            weight = weight + leverage * (lost - 0.5)
+            information = _information(x, (totals + leverage) * varied)
+        step = np.linalg.lstsq(information / scale, x.T @ weight / scale, rcond=1e-13)[0]
+        if np.abs(step).max() < NO_STEP:
+            return b + step
+        size, after = 1.0, loss(b + step)
+        while size > 1e-6 and after > before + cluster_robust.ROUNDING * abs(before):
+            size /= 2
+            after = loss(b + size * step)
+        b, before = b + size * step, after
+        if not penalty and np.abs(x @ b).max() > FURTHEST:
+            return None
+    return None
+
+
+def no_effect(data: Comparisons) -> float:
+    """p-value of all coefficients being 0, also where some sum of them always wins: see `scores_of_nothing`."""
+    return rao_scott.zero_total(scores_of_nothing(data)) if data.n_clusters > 1 else np.nan
+
+
+def scores_of_nothing(data: Comparisons) -> np.ndarray:
+    """Scores of each cluster where all coefficients are 0, for `rao_scott.zero_total`, which tests that they are.
+
+    It asks nothing of an estimate, so that it holds where some sum of coefficients always wins. Shape (n_clusters, k).
+    """
+    return data.by_cluster(data.rows / 2)
+
+
+def further_terms(data: Comparisons, found: cluster_robust.Fit, terms: np.ndarray) -> float:
+    """p-value of terms that the model lacks: a score test with clusters as the sample.
+
+    Args:
+        found: `fit` of the comparisons.
+        terms: values of the terms in each distinct row, shape (n_rows, m).
+
+    Returns:
+        NaN where the terms say nothing beyond the model, or the model has no numbers.
+    """
+    told = not found.problem and data.n_clusters > 1
+    scores = scores_of_terms(data, found.coefficients, terms) if told else None
+    return np.nan if scores is None else rao_scott.zero_total(scores)
+
+
+def scores_of_terms(data: Comparisons, coefficients: np.ndarray, terms: np.ndarray) -> np.ndarray | None:
+    """Scores of each cluster for terms that the model lacks, for `rao_scott.zero_total`.
+
+    Args:
+        coefficients: of the model, without the terms, shape (k,).
+        terms: see `further_terms`.
+
+    Returns:
+        Shape (n_clusters, m). None where the terms say nothing beyond the model.
+
+    Source: Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott (1981) in place
+    of an inverse.
+    """
+    x: np.ndarray = data.rows.astype(float)
+    lost = special.expit(-(x @ coefficients))
+    weight = data.totals * lost * (1 - lost)
+    rest = terms - x @ (np.linalg.pinv((x * weight[:, None]).T @ x, hermitian=True) @ (x * weight[:, None]).T @ terms)
+    if weight @ (rest**2).sum(axis=1) <= cluster_robust.ROUNDING * max(weight @ (terms**2).sum(axis=1), 1e-300):
+        return None
+    return data.by_cluster(rest * lost[:, None])

@@ -1,0 +1,54 @@
+"""Tails and quantiles that tests and intervals need, and ranks.
+
+`scipy.special` has them all. `scipy.stats`, which has them too, takes as long to load as a short job takes to run.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+
+def normal_tail(value: float | np.ndarray) -> float | np.ndarray:
+    """Probability that a standard normal variable is greater; any shape."""
+    return special.ndtr(-np.asarray(value))
+
+
+def normal_quantile(probability: float) -> float:
+    """The value below which a standard normal variable lies with a probability."""
+    return float(special.ndtri(probability))
+
+
+def t_tail(value: float | np.ndarray, df: float) -> float | np.ndarray:
+    """Probability that a variable with Student's t distribution is greater; any shape."""
+    return special.stdtr(df, -np.asarray(value))
+
+
+def t_quantile(probability: float, df: float) -> float:
+    """The value below which a variable with Student's t distribution lies with a probability."""
+    return special.stdtrit(df, probability)
+
+
+def f_tail(value: float | np.ndarray, df: float, df_rest: float) -> float | np.ndarray:
+    """Probability that a variable with an F distribution is greater; any shape."""
+    return special.fdtrc(df, df_rest, np.maximum(value, 0))
+
+
+def chi_square_tail(value: float | np.ndarray, df: float) -> float | np.ndarray:
+    """Probability that a variable with a chi-square distribution is greater; any shape."""
+    return special.chdtrc(df, np.maximum(value, 0))  # a sum of squares may be rounded to less than 0
+
+
+def chi_square_critical(level: float, df: float) -> float:
+    """The value that a variable with a chi-square distribution exceeds with a probability of `level`."""
+    return special.chdtri(df, level)
+
+
+def ranks(values: np.ndarray, *, axis: int, ties: str = "average") -> np.ndarray:
+    """Ranks from 1 along an axis of a matrix. NaN has no rank and counts for no other's.
+
+    Args:
+        values: shape (n, k).
+        axis: 0 ranks within columns, 1 within rows.
+        ties: "average" gives tied values their mean rank; "dense" one rank, with no gap after it.
+    """
+    return pd.DataFrame(values).rank(axis=axis, method=ties).to_numpy()

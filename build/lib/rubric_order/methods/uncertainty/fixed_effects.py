@@ -1,0 +1,75 @@
+"""Least squares with a level for each block, and clusters of blocks as the sample.
+
+A block is what is compared with itself only, such as the reads of one text under one criterion. Observations of one
+cluster may depend on each other in any way.
+"""
+
+import numpy as np
+
+from rubric_order.methods.uncertainty import cluster_robust, rao_scott
+from rubric_order.methods.uncertainty.resampling import sum_units
+
+ROUNDING = 1e-9  # what is smaller than this share of the largest is taken for rounding
+
+
+def within(values: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """Values less the mean of their block. Shape (n,) or (n, k); blocks are numbered from 0."""
+    columns = values.reshape(len(blocks), -1)
+    size = np.maximum(np.bincount(blocks), 1)
+    return (columns - (sum_units(columns, blocks) / size[:, None])[blocks]).reshape(values.shape)
+
+
+def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) -> cluster_robust.Fit:
+    """Fit y = level of the block + x @ coefficients.
+
+    Args:
+        y: shape (n,).
+        x: shape (n, k).
+        blocks, clusters: number of each observation's block and cluster, from 0 and without gaps; a block lies in one
+            cluster.
+
+    Returns:
+        See `cluster_robust.Fit`. The levels do not count as coefficients, since blocks lie in clusters.
+
+    Source: Cameron and Miller (2015), A practitioner's guide to cluster-robust inference, Sections III.A and VI.
+    """
+    x, y = within(x, blocks), within(y, blocks)
+    k = x.shape[1]
+    one, other = np.triu_indices(k)
+    sums = sum_units(np.column_stack([x * y[:, None], x[:, one] * x[:, other]]), clusters)
+    information = np.empty((len(sums), k, k))
+    information[:, one, other] = information[:, other, one] = sums[:, k:]
+    return cluster_robust.least_squares(sums[:, :k], information).fit()
+
+
+def _inverse(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pseudo-inverse of x.T @ x, and the projection onto its rows."""
+    eigenvalues, vectors = np.linalg.eigh(x.T @ x)
+    kept = eigenvalues > ROUNDING * max(eigenvalues.max(initial=0.0), 1e-300)
+    return (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T, vectors[:, kept] @ vectors[:, kept].T
+
+
+def no_effect(y: np.ndarray, tested: np.ndarray, others: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) -> float:
+    """p-value of no effect of some terms, given others: a score test with clusters as the sample.
+
+    The terms, less what blocks and the other terms say of them, are multiplied with what is left of y when it is
+    explained without them, and summed over clusters; see `rao_scott.zero_total`.
+
+    Args:
+        y, blocks, clusters: see `fit`.
+        tested, others: terms, shapes (n, k) and (n, m); m can be 0.
+
+    Returns:
+        The p-value; NaN where the terms say nothing beyond the others, or there is one cluster.
+
+    Source: the score test of Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott
+    (1981) in place of an inverse.
+    """
+    y, tested, others = within(y, blocks), within(tested, blocks), within(others, blocks)
+    inverse, _ = _inverse(others) if others.shape[1] else (np.zeros((0, 0)), None)
+    for_y, for_tested = inverse @ (others.T @ y), inverse @ (others.T @ tested)
+    rest = tested - others @ for_tested
+    if (rest**2).sum() <= ROUNDING * max((tested**2).sum(), 1e-300):
+        return np.nan
+    totals = sum_units(rest * (y - others @ for_y)[:, None], clusters)
+    return rao_scott.zero_total(totals) if len(totals) > 1 else np.nan

@@ -1,0 +1,90 @@
+"""Rank tests for blocks: whether treatments differ, when each block has its own level.
+
+With every treatment in every block this is Friedman's test; where blocks lack some, that of Skillings and Mack.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.methods.uncertainty import distributions
+
+FRIEDMAN = "Friedman"
+SKILLINGS_MACK = "Skillings-Mack"
+
+
+class RankTest(NamedTuple):
+    """A test of no difference between treatments.
+
+    Attributes:
+        statistic: chi-square with `df` degrees of freedom when, within every block, every order of the observations is
+            equally likely.
+        df: number of treatments less 1, or less if no block connects some of them.
+        p: its p-value, blocks being independent.
+        w: Kendall's coefficient of concordance, from 0 to 1: the statistic as a share of its largest value. For
+            incomplete blocks the largest value is taken to be the sum over blocks of the number of observations less 1
+            (ours): no statistic is above it, but where observations are missing not even blocks that all rank alike
+            reach it, so W is then somewhat too low.
+        n_blocks: blocks with two or more observations.
+        n_incomplete: those of them that lack a treatment.
+    """
+
+    statistic: float
+    df: int
+    p: float
+    w: float
+    n_blocks: int
+    n_incomplete: int
+
+    @property
+    def method(self) -> str:
+        return SKILLINGS_MACK if self.n_incomplete else FRIEDMAN
+
+
+def rank_scores(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Centred ranks within blocks, weighted so that blocks of every size count as much as their size warrants.
+
+    Args:
+        cells: one value a block (row) and treatment (column), NaN where there is none.
+
+    Returns:
+        Scores, shape of the cells: sqrt(12 / (k + 1)) (rank - (k + 1) / 2) for the k values of a block, tied values
+        having their mean rank; 0 where there is no value. And the variance of a score of each block when every order
+        of its values is equally likely, shape (blocks,).
+
+    Source: Skillings and Mack (1981), A nonparametric test for the incomplete randomized block design, Section 2.
+    """
+    observed = ~np.isnan(cells)
+    size = observed.sum(axis=1)
+    ranks = distributions.ranks(np.where(observed, cells, np.inf), axis=1)  # what is missing ranks last
+    weight = np.sqrt(12 / (size + 1))
+    scores = np.where(observed, weight[:, None] * (ranks - (size[:, None] + 1) / 2), 0.0)
+    return scores, (scores**2).sum(axis=1) / np.maximum(size, 1)
+
+
+def rank_test(cells: np.ndarray) -> RankTest:
+    """Test whether treatments differ.
+
+    The variance of the scores is that under all orders of the values that a block has, ties included. On complete
+    blocks the statistic is therefore Friedman's with the correction for ties, the one of
+    `scipy.stats.friedmanchisquare`; without ties, that of Skillings and Mack.
+
+    Args:
+        cells: see `rank_scores`. Blocks with fewer than two values say nothing and are left out.
+    """
+    observed = ~np.isnan(cells)
+    used = observed.sum(axis=1) > 1
+    cells, observed = cells[used], observed[used]
+    scores, variance = rank_scores(cells)
+    size = observed.sum(axis=1)
+    total = scores.sum(axis=0)
+    # Within a block of k values, any two scores have the covariance -variance / (k - 1).
+    pairs = (observed.T * (variance / np.maximum(size - 1, 1))) @ observed
+    covariance = -pairs + np.diag(np.diag(pairs)) + np.diag((observed * variance[:, None]).sum(axis=0))
+    df = int(np.linalg.matrix_rank(covariance, hermitian=True)) if len(cells) else 0
+    n_incomplete = int((size < cells.shape[1]).sum())
+    if df == 0:  # no blocks, or all values tied in all of them
+        return RankTest(0.0, 0, 1.0, 0.0 if len(cells) else np.nan, len(cells), n_incomplete)
+    statistic = float(total @ np.linalg.pinv(covariance, hermitian=True) @ total)
+    w = statistic / float((size - 1).sum())
+    return RankTest(statistic, df, float(distributions.chi_square_tail(statistic, df)), w, len(cells), n_incomplete)

@@ -1,0 +1,76 @@
+"""p-values that take into account how many tests were made: one policy for all statistics.
+
+A family is one question, asked of all that a study has: all judges, profiles, datasets, scales and criteria. Two tests
+belong to different families where they differ in what is asked: in the quantity, the strategies, the readout, the
+condition, the advice that a prompt follows, what counts as the sample, what kind of things is compared, whether it is
+about one judge or a mean over judges, or whether datasets, or criteria, are taken together or one by one (`ASKED`,
+`TOGETHER`). No statistic has a policy of its own.
+`p_holm` controls the probability of any false rejection in a family, `p_bh` the share of false ones among the
+rejections. Tables mark what is significant by Holm; intervals are those of one estimate and are not adjusted.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base.keys import EVERY, MACRO, MEAN
+
+# Columns that say what a test asks, of those that a table has.
+ASKED: tuple[str, ...] = ("study", "condition", "strategy", "baseline", "other", "readout", "cluster", "model", "basis")
+ASKED += ("comparison", "compared", "quantity", "advice", "term")
+# Columns of which some values stand for several of the others together.
+TOGETHER = {"dataset": (EVERY, MEAN), "criterion": (EVERY, MACRO)}
+
+
+def holm(p: np.ndarray) -> np.ndarray:
+    """Adjusted p-values that control the probability of any false rejection, under any dependence of the tests.
+
+    Args:
+        p: p-values of one family, shape (m,); NaN where there is none: it does not count, and stays NaN.
+
+    Returns:
+        Shape (m,): the smallest level at which Holm's procedure rejects each hypothesis.
+
+    Source: Holm (1979), A simple sequentially rejective multiple test procedure.
+    """
+    return _stepwise(p, lambda sorted_p, m: np.maximum.accumulate(sorted_p * (m - np.arange(m))))
+
+
+def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
+    """Adjusted p-values that control the false discovery rate, for tests that are independent or positively dependent.
+
+    Args:
+        p: as in `holm`.
+
+    Source: Benjamini and Hochberg (1995), Controlling the false discovery rate.
+    """
+    return _stepwise(p, lambda sorted_p, m: np.minimum.accumulate((sorted_p * m / np.arange(1, m + 1))[::-1])[::-1])
+
+
+def _stepwise(p: np.ndarray, adjust: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
+    p = np.asarray(p, dtype=float)
+    result = np.full(p.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    result[order] = np.minimum(adjust(p[order], len(order)), 1)
+    return result
+
+
+def adjust(table: pd.DataFrame, column: str = "p", *, name: str = "p") -> pd.DataFrame:
+    """The table with `p_holm`, `p_bh` and `n_tests`: p-values of a column adjusted within each family.
+
+    Args:
+        table: estimates; rows without a p-value belong to no family.
+        column: of the p-values.
+        name: of the new columns before ``_holm`` and ``_bh``.
+    """
+    tested = table[column].notna()
+    asked = [table.loc[tested, key] for key in ASKED if key in table]
+    for key in TOGETHER:
+        if key in table:
+            single = table[key].notna() & ~table[key].isin(TOGETHER[key])
+            asked.append(single[tested].rename(f"single {key}"))
+    families = table.loc[tested, column].groupby(asked, dropna=False)
+    adjusted = {f"{name}_holm": families.transform(holm), f"{name}_bh": families.transform(benjamini_hochberg)}
+    return table.assign(**adjusted, n_tests=families.transform("size").astype("Int64"))

@@ -1,0 +1,151 @@
+"""Estimates of several judges and datasets taken together: mean, variances between them, and shrunken estimates.
+
+An estimate y of judge j and dataset d is mean + effect of j + effect of d + effect of both + sampling error, whose
+variance is known, and whose covariance with the errors of other estimates can be. The effects are random: the mean is
+of all judges and datasets of which these are a sample.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.methods.uncertainty import distributions
+
+MOST_CORRELATED = 0.99  # errors; two judges with the same errors are one
+LEAST_ERROR = (
+    1e-6  # of the largest number; a judge whose probabilities are the same for every item has none but rounding
+)
+
+
+class Summary(NamedTuple):
+    """Summary of several estimates together.
+
+    Attributes:
+        mean, low, high: of all, with its interval by Hartung and Knapp.
+        p: of a mean of 0. df: degrees of freedom of the interval.
+        sd: standard deviation of the effects of each factor, and of ``rest``, by name.
+        shrunken: best prediction of each level of each factor: mean plus its effect, shape (levels,), by name.
+        own: best prediction of what each estimate is of, shape (m,).
+        q, q_p: Cochran's Q and the p-value of there being no variance but that of sampling.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    df: int
+    sd: dict[str, float]
+    shrunken: dict[str, np.ndarray]
+    own: np.ndarray
+    q: float
+    q_p: float
+
+
+def summary(
+    estimates: np.ndarray,
+    errors: np.ndarray,
+    factors: Mapping[str, np.ndarray],
+    confidence: float,
+    *,
+    correlations: np.ndarray | None = None,
+) -> Summary | None:
+    """Random-effects summary of estimates.
+
+    Args:
+        estimates: shape (m,). errors: their standard errors, above 0. Smaller ones than `LEAST_ERROR` of the largest
+            estimate or error count as that: rounding is no knowledge of the last digits.
+        factors: number of the level of each estimate, from 0, shape (m,), by name of the factor. A factor with one
+            level, or as many levels as estimates, is left out: its effect is in the mean, or in the rest.
+        confidence: of the interval.
+        correlations: of the sampling errors, shape (m, m); 0 by default. Those of judges that read the same items are
+            not 0. Larger ones than `MOST_CORRELATED` count as that.
+
+    Returns:
+        None for less than two estimates. Variances are by restricted maximum likelihood. The interval is Student's t
+        with a rescaled standard error (not less than the plain one), and as many degrees of freedom as the smallest
+        factor has levels, less 1.
+
+    Source: Viechtbauer (2005), Bias and efficiency of meta-analytic variance estimators; Hartung and Knapp (2001), A
+    refined method for the meta-analysis; Searle, Casella and McCulloch (1992), Variance components, for predictions.
+    """
+    m = len(estimates)
+    if m < 2:
+        return None
+    errors = np.maximum(errors, LEAST_ERROR * max(np.abs(estimates).max(), np.max(errors)))
+    sampling = np.diag(errors**2)
+    if correlations is not None:
+        apart = np.clip(correlations, -MOST_CORRELATED, MOST_CORRELATED) * np.outer(errors, errors)
+        sampling = np.where(np.eye(m, dtype=bool), sampling, apart)
+    used = {name: np.eye(level.max() + 1)[level] for name, level in factors.items() if 1 < level.max() + 1 < m}
+    parts = [z @ z.T for z in used.values()] + [np.eye(m)]
+    variances = _restricted_likelihood(estimates, sampling, parts)
+    covariance = sampling + np.tensordot(variances, parts, axes=1)
+    inverse = np.linalg.inv(covariance)
+    weight = inverse.sum(axis=0)
+    mean = float(weight @ estimates / weight.sum())
+    rest = inverse @ (estimates - mean)
+    df = min([m, *(z.shape[1] for z in used.values())]) - 1
+    scale = max(float((estimates - mean) @ rest) / (m - 1), 1.0)
+    se = np.sqrt(scale / weight.sum())
+    reach = distributions.t_quantile((1 + confidence) / 2, df) * se
+    fixed = np.linalg.inv(sampling)
+    away = estimates - fixed.sum(axis=0) @ estimates / fixed.sum()
+    q = float(away @ fixed @ away)
+    return Summary(
+        mean=mean,
+        low=mean - reach,
+        high=mean + reach,
+        p=float(2 * distributions.t_tail(abs(mean) / se, df)),
+        df=df,
+        sd=dict(zip([*used, "rest"], np.sqrt(variances).tolist(), strict=True)),
+        shrunken={name: mean + v * z.T @ rest for (name, z), v in zip(used.items(), variances, strict=False)},
+        own=mean + np.tensordot(variances, parts, axes=1) @ rest,
+        q=q,
+        q_p=float(distributions.chi_square_tail(q, m - 1)),
+    )
+
+
+def _restricted_likelihood(y: np.ndarray, sampling: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
+    """Variances of effects, each at least 0, by Fisher scoring within bounds. Shape (parts,).
+
+    Args:
+        sampling: covariance of the sampling errors, shape (m, m).
+    """
+    stacked, by_chance = np.array(parts), sampling.diagonal().mean()
+    variances = np.full(len(parts), max(y.var(ddof=1) - by_chance, 0.1 * by_chance) / len(parts))
+    before = _deviance(y, sampling, stacked, variances)
+    for _ in range(500):
+        inverse = np.linalg.inv(sampling + np.tensordot(variances, stacked, axes=1))
+        weight = inverse.sum(axis=0)
+        p = inverse - np.outer(weight, weight) / weight.sum()
+        py = p @ y
+        products = np.einsum("ab,kbc->kac", p, stacked)
+        slope = np.einsum("a,kab,b->k", py, stacked, py) - np.einsum("kaa->k", products)
+        information = np.einsum("kab,lba->kl", products, products)
+        free = (variances > 0) | (slope > 0)
+        step = np.zeros(len(parts))
+        step[free] = np.linalg.lstsq(information[np.ix_(free, free)], slope[free], rcond=None)[0]
+        size = 1.0
+        while size > 1e-8:
+            tried = np.maximum(variances + size * step, 0)
+            after = _deviance(y, sampling, stacked, tried)
+            if after <= before:
+                break
+            size /= 2
+        else:
+            break
+        moved = np.abs(tried - variances).max()
+        variances, before = tried, after
+        if moved <= 1e-10 * (by_chance + variances.max()):
+            break
+    return variances
+
+
+def _deviance(y: np.ndarray, sampling: np.ndarray, stacked: np.ndarray, variances: np.ndarray) -> float:
+    """Minus twice the restricted log-likelihood, but for a constant."""
+    covariance = sampling + np.tensordot(variances, stacked, axes=1)
+    inverse = np.linalg.inv(covariance)
+    weight = inverse.sum(axis=0)
+    rest = y - weight @ y / weight.sum()
+    return float(np.linalg.slogdet(covariance)[1] + np.log(weight.sum()) + rest @ inverse @ rest)

@@ -1,0 +1,351 @@
+"""The bootstrap and the jackknife: draws, sums of draws, and intervals."""
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from rubric_order.base import randomness
+from rubric_order.base.intervals import Interval
+from rubric_order.methods.uncertainty import cluster_robust, distributions
+
+_DRAWS_IN_CACHE = 32_768  # a quarter of a megabyte
+_OF_MANY = 16  # resamples of more units
+LEAST_ERROR = 1e-12  # of a jackknife; less is rounding
+LEAST_IN_TAIL = 10  # resamples; the share of fewer is not known well
+MAX_LEFT_OUT = 200  # parts of a jackknife
+MAX_UNDEFINED = 0.05  # an interval is withheld when more than this share of its resamples has no value
+
+
+def bootstrap_indices(n: int, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Row numbers of each resample, drawn with replacement. Shape (resamples, n)."""
+    return rng.integers(0, n, size=(resamples, n))
+
+
+def bootstrap_weights(n: int, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Count of each of n units in each resample. Shape (resamples, n); rows sum to n.
+
+    They count the draws of `bootstrap_indices`, which is several times as fast as drawing multinomial counts.
+    """
+    return counted(bootstrap_indices(n, resamples, rng=rng), n)
+
+
+def bootstrap_sums(values: np.ndarray, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Sums of the rows of each resample, shape (n, ...) -> (resamples, ...): `bootstrap_weights` times `values`.
+
+    A few resamples at a time, which stay in the processor's cache. Where one alone does not, several are taken, so
+    that `values` are read from memory once for all of them.
+    """
+    n = len(values)
+    step = _DRAWS_IN_CACHE // n if 0 < n <= _DRAWS_IN_CACHE else _OF_MANY
+    sizes = [min(step, resamples - start) for start in range(0, resamples, step)]
+    return np.concatenate([bootstrap_weights(n, size, rng=rng).astype(float) @ values for size in sizes])
+
+
+def counted(codes: np.ndarray, n: int) -> np.ndarray:
+    """Count of each of the numbers 0 to n - 1 in each row. Shape (n_rows, ...) -> (n_rows, n)."""
+    cells = codes + n * np.arange(len(codes))[:, None]  # a range of numbers of its own for each row
+    return np.bincount(cells.ravel(), minlength=n * len(codes)).reshape(-1, n)
+
+
+def percentile_interval(values: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Percentile bootstrap interval over the first axis.
+
+    Args:
+        values: statistic in each resample, shape (resamples, ...); NaN where it is undefined.
+        confidence: nominal coverage, such as 0.95.
+
+    Returns:
+        Lower and upper ends, each of shape (...); NaN where more than ``MAX_UNDEFINED`` of the resamples are undefined.
+    """
+    values = np.asarray(values, dtype=float)
+    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
+    if not np.isnan(values).any():  # which is much faster
+        low, high = np.quantile(values, ends, axis=0)
+        return low, high
+    undefined = np.isnan(values).mean(axis=0)
+    usable = np.where(undefined > MAX_UNDEFINED, 0.0, values)  # no all-NaN slices reach nanquantile
+    low, high = np.nanquantile(usable, ends, axis=0)
+    return np.where(undefined > MAX_UNDEFINED, np.nan, low), np.where(undefined > MAX_UNDEFINED, np.nan, high)
+
+
+def two_sided_p(values: np.ndarray) -> float:
+    """Two-sided p-value of 0 from a statistic in each resample, shape (resamples,).
+
+    Twice the smaller share of resamples in which it is not positive, or not negative. Where that is less than
+    `LEAST_IN_TAIL` resamples, p is that of a normal distribution with the mean and variance of the resamples, so that
+    many tests can be adjusted for without resamples by the million. NaN where more than ``MAX_UNDEFINED`` of the
+    resamples are undefined.
+    """
+    defined = values[~np.isnan(values)]
+    if len(defined) == 0 or len(defined) < (1 - MAX_UNDEFINED) * len(values):
+        return np.nan
+    smaller = min((defined <= 0).sum(), (defined >= 0).sum())
+    if smaller >= LEAST_IN_TAIL or np.ptp(defined) == 0:
+        return float(min(2 * (smaller + 1) / (len(defined) + 1), 1))
+    return float(2 * distributions.normal_tail(abs(defined.mean()) / defined.std()))
+
+
+class Jackknife(NamedTuple):
+    """Results of a jackknife for an estimate; each of the estimate's shape, NaN where there are less than two parts.
+
+    Attributes:
+        estimate: of all parts. low, high: ends of its interval.
+        error: standard error, on the scale that the interval comes from.
+        p: of the estimate being 0, two-sided. NaN with fewer than three parts, or where the estimate is the same
+            without each of them.
+    """
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    error: np.ndarray
+    p: np.ndarray
+
+    @property
+    def interval(self) -> Interval:
+        """The estimate with its interval, where it is one number."""
+        return Interval(float(self.estimate), float(self.low), float(self.high))
+
+
+def degrees(sizes: np.ndarray) -> float:
+    """Degrees of freedom of an error from parts of these sizes, such as numbers of items, shape (n_parts,).
+
+    One less than parts where they are equal; where a few hold most items, little more than the number of those. NaN
+    where one part holds all. See `cluster_robust.Weights`.
+
+    >>> round(degrees(np.full(20, 4)), 6), round(degrees(np.r_[40, 40, np.full(18, 2)]), 1)
+    (19.0, 2.0)
+    """
+    return _degrees(np.asarray(sizes, dtype=float).tobytes())
+
+
+@functools.lru_cache(maxsize=4096)
+def _degrees(sizes: bytes) -> float:
+    """The same of an array's bytes: many estimates are of the same clusters."""
+    of_parts = np.frombuffer(sizes)
+    share = of_parts / of_parts.sum()
+    with np.errstate(divide="ignore"):
+        one = np.ones((1, 1))
+        return cluster_robust.Weights(one, share[:, None, None], 1 / (1 - share)[:, None, None]).df(one)
+
+
+def effective(sizes: np.ndarray) -> float:
+    """The number of equal clusters that would say as much of an error as clusters of these sizes, see `degrees`."""
+    return round(degrees(sizes) + 1, 9)
+
+
+def part_sizes(unit: np.ndarray) -> np.ndarray:
+    """Number of items in each part that is left out, see `left_out_sums`; shape (n_parts,)."""
+    return np.bincount(unit % MAX_LEFT_OUT)
+
+
+def left_out_of_mean(estimate: np.ndarray, influence: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """A mean, and what it is without each cluster, for `jackknife_t`; of other estimates to the first order.
+
+    Args:
+        estimate: shape (q,).
+        influence: derivative of the estimate with respect to the weight of each cluster, shape (n_clusters, q).
+        sizes: of each cluster, in the unit that the mean is over, shape (n_clusters,).
+
+    Returns:
+        Shape (1 + n_clusters, q).
+    """
+    left = 1 - np.asarray(sizes, dtype=float) / np.sum(sizes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.concatenate([[estimate], estimate - influence / left[:, None]])
+
+
+def left_out_sums(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Sums over items, as they are and without each part of the units, for `jackknife_t`.
+
+    A unit is a part; of more than `MAX_LEFT_OUT` units as many parts are left out, each of units at equal distances.
+
+    Args:
+        table: a row an item, shape (m, q). unit: see `blocks.Block.units`.
+
+    Returns:
+        Shape (1 + n_parts, q).
+    """
+    of_part = sum_units(table, unit % MAX_LEFT_OUT)
+    total = of_part.sum(axis=0, keepdims=True)
+    return np.concatenate([total, total - of_part])
+
+
+def left_out_weights(unit: np.ndarray) -> np.ndarray:
+    """Weights of the items: 1 for all, then 0 for the items of one part of the units at a time; see `left_out_sums`.
+
+    Args:
+        unit: see `blocks.Block.units`, shape (m,).
+
+    Returns:
+        Shape (1 + n_parts, m), 0 or 1.
+    """
+    part: np.ndarray = unit % MAX_LEFT_OUT
+    return np.concatenate([np.ones((1, len(unit))), part != np.arange(part.max() + 1)[:, None]])
+
+
+def jackknife_t(
+    values: np.ndarray,
+    confidence: float,
+    *,
+    sizes: np.ndarray | None = None,
+    scale: Callable[[np.ndarray], np.ndarray] | None = None,
+    back: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> Jackknife:
+    """Interval from an estimate without each part of the sample, with Student's t, for few and unequal parts as well.
+
+    Args:
+        values: the estimate, and what it is without each part, shape (1 + n_parts, ...).
+        sizes: of the parts, shape (n_parts,), see `degrees`; by default they are taken as equal.
+        scale, back: to the scale on which the estimate is nearest to normal, and back from it; `numpy.arctanh` and
+            `numpy.tanh` for a correlation. An estimate without an interval there, such as a correlation of 1, has none.
+
+    Source: the delete-a-group jackknife, Kott (2001), about the estimate of all; for the degrees of freedom see
+    `cluster_robust.Weights`.
+    """
+    parts, estimate = len(values) - 1, values[0]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = values if scale is None else scale(values)
+        if parts < 2:
+            nothing = np.full(values.shape[1:], np.nan)
+            return Jackknife(estimate, nothing, nothing, nothing, nothing)
+        df = parts - 1 if sizes is None else degrees(sizes)
+        error = np.sqrt((parts - 1) / parts * ((values[1:] - values[0]) ** 2).sum(axis=0))
+        error = np.where(np.isfinite(values[0]), error, np.nan)
+        width = distributions.t_quantile((1 + confidence) / 2, df) * error
+        told = (error > LEAST_ERROR) & (parts > 2)
+        p = np.where(told, 2 * distributions.t_tail(np.where(told, np.abs(values[0]) / error, 0), df), np.nan)
+    low, high = (end if back is None else back(end) for end in (values[0] - width, values[0] + width))
+    return Jackknife(estimate, low, high, error, p)
+
+
+def bootstrap_t(
+    estimate: np.ndarray,
+    draws: np.ndarray,
+    confidence: float,
+    *,
+    sizes: np.ndarray,
+    scale: Callable[[np.ndarray], np.ndarray] | None = None,
+    back: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Interval from the standard deviation of an estimate over resamples, with Student's t.
+
+    It serves estimates with a step in them, such as the error of a choice: a jackknife takes a step for a slope.
+
+    Args:
+        estimate: shape (q,). draws: it in each resample of clusters, shape (resamples, q).
+        sizes: of the clusters, see `degrees`, shape (n_clusters,).
+        scale, back: see `jackknife_t`.
+
+    Returns:
+        Lower and upper ends, each of shape (q,); NaN where the estimate, or more than ``MAX_UNDEFINED`` of the
+        resamples, have no value on the scale.
+
+    Source: Efron and Tibshirani (1993), An Introduction to the Bootstrap, Section 6.2; the factor n / (n - 1) makes the
+        variance of a mean unbiased.
+    """
+    clusters, df = len(sizes), degrees(sizes)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        middle, draws = (values if scale is None else scale(values) for values in (estimate, draws))
+        defined = np.isfinite(draws)
+        count = np.maximum(defined.sum(axis=0), 1)
+        mean = np.where(defined, draws, 0).sum(axis=0) / count
+        variance = np.where(defined, draws - mean, 0) ** 2
+        error = np.sqrt(variance.sum(axis=0) / count * clusters / (clusters - 1))
+    known = np.isfinite(middle) & (defined.mean(axis=0) >= 1 - MAX_UNDEFINED)
+    width = np.where(known, distributions.t_quantile((1 + confidence) / 2, df) * error, np.nan)
+    low, high = (end if back is None else back(end) for end in (middle - width, middle + width))
+    return low, high
+
+
+def left_out_interval(values: np.ndarray, confidence: float, *, sizes: np.ndarray | None = None) -> np.ndarray:
+    """Intervals of `jackknife_t` alone, where a value that does not vary has none.
+
+    Args:
+        values, sizes: see `jackknife_t`; values of shape (1 + n_parts, q).
+
+    Returns:
+        Lower and upper ends, shape (2, q); NaN with fewer than three parts, or where a value is not known or does not
+        vary.
+    """
+    jackknife = jackknife_t(values, confidence, sizes=sizes)
+    varies = (jackknife.error > LEAST_ERROR) & (len(values) > 3)
+    return np.where(varies, np.array([jackknife.low, jackknife.high]), np.nan)
+
+
+def correlation(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: float) -> Interval:
+    """Pearson's correlation with the jackknife's interval over clusters, on Fisher's scale.
+
+    Args:
+        x, y: shape (m,). cluster: number of each value's cluster, from 0, shape (m,).
+
+    Returns:
+        The correlation; NaN where a column does not vary.
+    """
+    moments = np.column_stack([np.ones(len(x)), x, y, x**2, y**2, x * y])
+    n, a, b, aa, bb, ab = left_out_sums(moments, cluster).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = (ab - a * b / n) / np.sqrt((aa - a**2 / n) * (bb - b**2 / n))
+    return jackknife_t(r, confidence, sizes=part_sizes(cluster), scale=np.arctanh, back=np.tanh).interval
+
+
+def interval_of_mean(estimates: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+    """Interval of the mean of independent estimates from their own intervals, which need not be symmetric.
+
+    Args:
+        estimates, low, high: of each, shape (n,).
+
+    Returns:
+        Lower and upper end; NaN where one of the intervals is.
+
+    Source: Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach.
+    """
+    mean, n = estimates.mean(), len(estimates)
+    below, above = (np.sqrt(((end - estimates) ** 2).sum()) / n for end in (low, high))
+    return float(mean - below), float(mean + above)
+
+
+def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Sum over the items of each unit.
+
+    Args:
+        values: a row an item, shape (m, q).
+        unit: see `blocks.Block.units`, shape (m,).
+
+    Returns:
+        Shape (n_units, q).
+    """
+    order = np.argsort(unit, kind="stable")
+    starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
+    return np.add.reduceat(values[order], starts, axis=0)
+
+
+@functools.lru_cache(maxsize=8)
+def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
+    """Count of each unit in each resample, the same for all blocks with so many units.
+
+    Strategies read the same items, so that their resamples are paired. Shape (resamples, n_units); read only.
+    """
+    rng = randomness.generator(seed, name, n_units)
+    drawn: np.ndarray = bootstrap_weights(n_units, resamples, rng=rng).astype(float)
+    drawn.flags.writeable = False
+    return drawn
+
+
+def resampled_sums(table: np.ndarray, unit: np.ndarray, *, resamples: int, seed: int, name: str) -> np.ndarray:
+    """Sums over items, as they are and in each resample of units.
+
+    Args:
+        table: a row an item, shape (m, q).
+        unit: see `blocks.Block.units`.
+        name: what the resamples are for, see `weights`.
+
+    Returns:
+        Shape (1 + resamples, q), the sums as they are first. The resamples of one unit alone are NaN: they say nothing.
+    """
+    sums = sum_units(table, unit)
+    if len(sums) < 2:
+        return np.concatenate([sums, np.full((resamples, sums.shape[1]), np.nan)])
+    return np.concatenate([sums.sum(axis=0, keepdims=True), weights(len(sums), resamples, seed, name) @ sums])

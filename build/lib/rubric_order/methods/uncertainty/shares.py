@@ -1,0 +1,96 @@
+"""Shares and means with clusters as the sample: ratios of sums over clusters."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from rubric_order.base.intervals import Interval
+from rubric_order.methods.uncertainty import distributions, resampling
+
+
+class Ratio(NamedTuple):
+    """A ratio of sums with its interval.
+
+    Attributes:
+        estimate: NaN where nothing was counted.
+        low, high: ends of the interval; NaN for less than two clusters.
+        n: what was counted. n_clusters: clusters that count anything.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    n: int
+    n_clusters: int
+
+    @property
+    def interval(self) -> Interval:
+        """The ratio with the ends of its interval."""
+        return Interval(self.estimate, self.low, self.high)
+
+
+def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
+    """Mean of values from 0 to 1, with an interval that stays inside, also where all values are 0 or all are 1.
+
+    Args:
+        values: shape (m,); NaN does not count.
+        cluster: cluster of each value, from 0, shape (m,).
+
+    The interval is Clopper and Pearson's for as many independent values as would have the error of the jackknife over
+    clusters: Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive
+    counts estimated from survey data. Where values do not vary, that many are taken to be as many as clusters, or as
+    equal clusters that say as much (`resampling.effective`).
+    """
+    parts, estimate, n, sizes = _sums(values, cluster)
+    count = len(sizes)
+    if count < 2:
+        return Ratio(estimate, np.nan, np.nan, n, count)
+    tail, error = (1 - confidence) / 2, _error(parts)
+    worth = resampling.effective(sizes)
+    if error > 0:
+        narrow, wide = (distributions.t_quantile(1 - tail, size - 1) for size in (n, worth))
+        worth = min(estimate * (1 - estimate) / error**2 * (narrow / wide) ** 2, n)
+    yes, no = worth * estimate, worth * (1 - estimate)
+    low = float(special.betaincinv(yes, no + 1, tail)) if yes > 0 else 0.0
+    high = float(special.betaincinv(yes + 1, no, 1 - tail)) if no > 0 else 1.0
+    return Ratio(estimate, low, high, n, count)
+
+
+def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: tuple[float, float]) -> Ratio:
+    """Mean of values, with the jackknife's interval over clusters and Student's t, cut off at the bounds of the values.
+
+    Where values do not vary, each end is where as many values as clusters, or as equal clusters that say as much, all
+    the same, would be expected once in 2 / (1 - confidence) times if the others were at the bound.
+    """
+    parts, estimate, n, sizes = _sums(values, cluster)
+    count = len(sizes)
+    if count < 2:
+        return Ratio(estimate, np.nan, np.nan, n, count)
+    error, worth, (least, most) = _error(parts), resampling.effective(sizes), bounds
+    if error > 0:
+        reach = distributions.t_quantile((1 + confidence) / 2, worth - 1) * error
+        return Ratio(estimate, max(estimate - reach, least), min(estimate + reach, most), n, count)
+    unseen = 1 - ((1 - confidence) / 2) ** (1 / worth)
+    return Ratio(estimate, estimate - unseen * (estimate - least), estimate + unseen * (most - estimate), n, count)
+
+
+def _sums(values: np.ndarray, cluster: np.ndarray) -> tuple[np.ndarray, float, int, np.ndarray]:
+    """Sum and number of the values, in all and without each part of the clusters; their mean, NaN where there are none.
+
+    Then the number of values, in all and in each cluster that counts.
+    """
+    values = np.asarray(values, dtype=float)
+    given = ~np.isnan(values)
+    _, unit = np.unique(np.asarray(cluster)[given], return_inverse=True)
+    table = np.column_stack([values[given], np.ones(given.sum())])
+    parts = resampling.left_out_sums(table, unit)
+    return parts, float(parts[0, 0] / parts[0, 1]) if given.any() else np.nan, int(given.sum()), np.bincount(unit)
+
+
+def _error(parts: np.ndarray) -> float:
+    """Standard error of the ratio from what is left without each part; rounding is no error."""
+    left_out = parts[1:, 0] / parts[1:, 1]
+    size = len(left_out)
+    error = float(np.sqrt((size - 1) / size * ((left_out - parts[0, 0] / parts[0, 1]) ** 2).sum()))
+    return error if error > 1e-12 else 0.0

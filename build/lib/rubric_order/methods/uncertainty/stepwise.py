@@ -1,0 +1,95 @@
+"""Linear models of factors, and the stepwise search for the one with the least AIC, as R's `step` does it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Linear(NamedTuple):
+    """Fit of a linear model.
+
+    Attributes:
+        rss: residual sum of squares. rank: number of coefficients that the data tell, the intercept among them.
+        n: number of rows.
+    """
+
+    rss: float
+    rank: int
+    n: int
+
+    @property
+    def aic(self) -> float:
+        return aic(self.rss, self.rank, self.n)
+
+
+class Removal(NamedTuple):
+    """Model without one of its terms; `term` is None for the model as it is."""
+
+    term: str | None
+    df: int
+    sum_of_squares: float
+    rss: float
+    aic: float
+
+
+def aic(rss: float, rank: int, n: int) -> float:
+    """n ln(RSS / n) + 2 rank: what R's `extractAIC` gives, and what Shi et al. print.
+
+    The variance is not counted among the coefficients, and the constant n ln(2 pi) + n is left out, both other than
+    their Equation 6 says. Differences between models of the same rows are those of that equation.
+    """
+    return n * float(np.log(rss / n)) + 2 * rank
+
+
+def columns(values: Sequence[Any]) -> np.ndarray:
+    """A term's columns: numbers as they are; of a factor one column a level."""
+    array = np.asarray(values)
+    if array.dtype.kind in "fiub":
+        return array.astype(float)[:, None]
+    _, code = np.unique(array.astype(str), return_inverse=True)
+    return np.eye(int(code.max(initial=-1)) + 1)[code]
+
+
+def fit(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> Linear:
+    """Least squares of an outcome on an intercept and some terms, which may tell the same twice.
+
+    Args:
+        y: shape (n,).
+        terms: columns of each, shape (n, m), see `columns`.
+    """
+    x = np.column_stack([np.ones(len(y)), *terms.values()])
+    scale = np.abs(x).max(axis=0)
+    values, vectors = np.linalg.eigh((x / scale).T @ (x / scale))
+    kept = values > 1e-10 * values.max()
+    basis = x / scale @ vectors[:, kept] / np.sqrt(values[kept])
+    rest = y - basis @ (basis.T @ y)
+    return Linear(float(rest @ rest), int(kept.sum()), len(y))
+
+
+def removals(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[Removal]:
+    """The model as it is and without each of its terms, the least AIC first: a table of Shi et al.'s Appendix E."""
+    whole = fit(y, terms)
+    rows = [Removal(None, 0, 0.0, whole.rss, whole.aic)]
+    for name in terms:
+        less = fit(y, {key: value for key, value in terms.items() if key != name})
+        rows.append(Removal(name, whole.rank - less.rank, less.rss - whole.rss, less.rss, less.aic))
+    return sorted(rows, key=lambda removal: (removal.aic, removal.term or ""))
+
+
+def search(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[str]:
+    """Terms of the model that neither dropping nor adding a term makes better, from all of them.
+
+    In each step the change with the least AIC is made, in either direction, as long as the AIC falls.
+
+    Source: Venables and Ripley (2002), Modern Applied Statistics with S, Section 6.8; R's `step(direction = "both")`.
+    """
+    chosen = list(terms)
+    best = fit(y, terms).aic
+    while True:
+        moves = [[name for name in terms if (name in chosen) != (name == moved)] for moved in terms]
+        scored = [(fit(y, {name: terms[name] for name in move}).aic, move) for move in moves]
+        least, move = min(scored, key=lambda pair: pair[0])
+        if least >= best - 1e-7:
+            return chosen
+        best, chosen = least, move

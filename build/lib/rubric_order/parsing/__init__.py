@@ -1,0 +1,1 @@
+"""Parsing of a judge's answers into choices."""

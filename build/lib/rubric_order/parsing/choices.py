@@ -1,0 +1,65 @@
+"""Result of parsing an answer to one question: a label, or a failure with a reason."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+EMPTY = "empty"  # nothing but blank space
+UNFINISHED_THINKING = "unfinished_thinking"  # a thinking block that never ends
+TRUNCATED = "truncated"  # cut off before a score
+ECHO = "echo"  # repeats the prompt's instructions instead of following them
+NO_SCORE = "no_score"
+NOT_INTEGER = "not_integer"  # such as 3.5
+OUT_OF_RANGE = "out_of_range"  # off the scale, or on another scale
+CONFLICTING = "conflicting"  # several different scores
+REASONS = (EMPTY, UNFINISHED_THINKING, TRUNCATED, ECHO, NO_SCORE, NOT_INTEGER, OUT_OF_RANGE, CONFLICTING)
+
+
+class Choice(NamedTuple):
+    """Choice that an answer makes under one question.
+
+    Attributes:
+        label: the label that was chosen, one of the question's; None where the answer chooses none.
+        pattern: the form of writing that decided.
+        reason: why there is no label, one of `REASONS`; None where there is one.
+        first: of a comparison, the letter of the first `[[A]]` or `Choice: A`, whatever else the answer says.
+    """
+
+    label: str | None
+    pattern: str | None = None
+    reason: str | None = None
+    first: str | None = None
+
+
+class Scale(NamedTuple):
+    """Whole numbers that scores are written as.
+
+    Attributes:
+        lowest: 0 or 1.
+        highest: the last of them.
+    """
+
+    lowest: int
+    highest: int
+
+    @classmethod
+    def of(cls, labels: Sequence[str]) -> "Scale | None":
+        """The scale of which labels are the numbers, in whatever order; None where they are none."""
+        for lowest in (1, 0):
+            if set(labels) == set(numbers(len(labels), lowest)):
+                return cls(lowest, lowest + len(labels) - 1)
+        return None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The numbers as labels, the lowest first."""
+        return numbers(self.highest - self.lowest + 1, self.lowest)
+
+
+def numbers(n: int, lowest: int = 1) -> tuple[str, ...]:
+    """The labels of n scores that are written as numbers from `lowest` on."""
+    return tuple(str(score) for score in range(lowest, lowest + n))
+
+
+def are_numbers(labels: Sequence[str]) -> bool:
+    """True where labels are the numbers 1..n or 0..n-1, in whatever order."""
+    return Scale.of(labels) is not None

@@ -1,0 +1,278 @@
+"""Answers of decision models: the probability of each option, from their JSON. No text is parsed.
+
+Two dialects are read. `decisions` is OpenAI's: a list of answers, in the order of the questions. `systemone` is
+TypeSafe's: a mapping from the name of a question to its answer. Sources: ``openai/types/decision.py`` of the client
+that the project pins; docs/decisions.md names the pages on the other one.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, cast
+
+import numpy as np
+
+from rubric_order.parsing.choices import Choice
+
+Dialect = Literal["decisions", "systemone"]
+Question = Literal["score", "choice", "predicate"]
+
+REFUSAL = "refusal"  # the model declines to answer a question
+MISSING_LEVEL = "missing_level"  # an option has no probability, or two
+BAD_PROBABILITIES = "bad_probabilities"  # below 0, above 1, no number, or of another sum than 1
+TIED = "tied"  # several options are the most probable ones
+CHOSEN, MOST_PROBABLE = "chosen", "most_probable"  # forms of a choice
+
+ROUNDING = 0.005  # so far a probability with two decimals can be from its own value
+SLACK = 1e-6
+EQUAL = 1e-9  # difference of two probabilities that are equal
+NAME = "score"  # of the one question, where answers are found by names
+TYPES: Mapping[Dialect, Mapping[Question, str]] = {
+    "decisions": {"score": "score", "choice": "choice", "predicate": "predicate"},
+    "systemone": {"score": "score", "choice": "choice", "predicate": "noul"},
+}
+
+
+class Form(NamedTuple):
+    """Form in which a decision is asked for.
+
+    Attributes:
+        dialect: of the endpoint.
+        question: `score`, with the levels as an ordered rubric; `choice`, with levels that have names; or `predicate`,
+            one question of yes or no a level.
+    """
+
+    dialect: Dialect
+    question: Question
+
+    @classmethod
+    def of(cls, named: Sequence[str]) -> "Form":
+        """The form of a dialect and a question by their names, which settings have checked."""
+        dialect, question = named
+        return cls(cast("Dialect", dialect), cast("Question", question))
+
+
+class Decision(NamedTuple):
+    """Answer of a decision model.
+
+    Attributes:
+        probabilities: of the option at each place, summing to 1.
+        chosen: place of the option that the model names itself; None where it names none.
+    """
+
+    probabilities: tuple[float, ...]
+    chosen: int | None
+
+    def choice(self, labels: Sequence[str]) -> Choice:
+        """The label of the option that was named, else of the most probable one. A tie chooses nothing.
+
+        Args:
+            labels: of the option at each place.
+        """
+        if self.chosen is not None:
+            return Choice(labels[self.chosen], CHOSEN)
+        values = np.array(self.probabilities)
+        best = np.flatnonzero(values >= values.max() - EQUAL)
+        return Choice(labels[best[0]], MOST_PROBABLE) if len(best) == 1 else Choice(None, reason=TIED)
+
+
+class DecisionError(ValueError):
+    """An answer that gives no probabilities.
+
+    Attributes:
+        reason: one of the constants of this module; None where the answer has another form than the dialect says.
+    """
+
+    def __init__(self, reason: str | None, details: str = "") -> None:
+        super().__init__(details)
+        self.reason = reason
+
+
+def value_of(label: str) -> str:
+    """Name of a level in a `choice`. Bare numbers as keys of an object would be sorted by JavaScript."""
+    return f"Score {label}"
+
+
+def names_of(form: Form, labels: Sequence[str], number: int = 0) -> list[str]:
+    """Names of the questions that ask once for the levels with these labels.
+
+    Args:
+        form: in which they are asked for.
+        labels: of the option at each place.
+        number: of the ordering from 1, where several are asked for in one request; 0 where one is.
+    """
+    names = [value_of(label) for label in labels] if form.question == "predicate" else [NAME]
+    return [f"{name} ({number})" if number else name for name in names]
+
+
+def read_all(content: object, form: Form, labels: Sequence[Sequence[str]]) -> list["Decision | DecisionError"]:
+    """The decisions that an answer holds, one for each ordering that was asked for; or why there is none.
+
+    Args:
+        content: the answer, from JSON.
+        form: in which it was asked for.
+        labels: of each ordering, those of the option at each place.
+
+    Raises:
+        DecisionError: the answer has another form than the dialect says.
+    """
+    numbers = range(1, len(labels) + 1) if len(labels) > 1 else [0]
+    names = [names_of(form, of_one, number) for number, of_one in zip(numbers, labels, strict=True)]
+    answers = iter(_answers(content, form, [name for of_one in names for name in of_one]))
+    read: list[Decision | DecisionError] = []
+    for of_one, asked in zip(labels, names, strict=True):
+        own = [next(answers) for _ in asked]
+        try:
+            read.append(_decision(own, form, of_one))
+        except DecisionError as error:
+            if error.reason is None:
+                raise
+            read.append(error)
+    return read
+
+
+def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
+    """The decision that an answer to one ordering holds, see `read_all`.
+
+    Raises:
+        DecisionError: there is none.
+
+    Example:
+        >>> answer = {"type": "predicate", "probability": 0.2}
+        >>> read({"answers": [answer, {**answer, "probability": 0.6}]}, Form("decisions", "predicate"), "12")
+        Decision(probabilities=(0.25, 0.75), chosen=None)
+    """
+    (decision,) = read_all(content, form, [labels])
+    if isinstance(decision, DecisionError):
+        raise decision
+    return decision
+
+
+def _decision(given: Sequence[object], form: Form, labels: Sequence[str]) -> Decision:
+    """The decision that the answers about one ordering hold.
+
+    Raises:
+        DecisionError: there is none.
+    """
+    answers = [_checked(answer, form) for answer in given]
+    if form.question == "predicate":
+        field = "noul" if form.dialect == "systemone" else "probability"
+        return Decision(_normalised([_probability(answer.get(field)) for answer in answers]), None)
+    (answer,) = answers
+    values = [value_of(label) for label in labels] if form.question == "choice" else list(range(len(labels)))
+    probabilities = _sum_checked(_by_value(answer.get("probabilities"), values))
+    chosen = answer.get("choice") if form.question == "choice" else None
+    if chosen is not None and chosen not in values:
+        raise DecisionError(None, f"it chooses {chosen!r:.60}, which is no option")
+    return Decision(probabilities, None if chosen is None else values.index(chosen))
+
+
+def reread(text: str, form: Form, labels: Sequence[Sequence[str]], place: int = 0) -> Choice:
+    """The choice that a stored answer makes for one of the orderings that were asked for. Never raises on any text.
+
+    Args:
+        text: the answer, as JSON.
+        form, labels: see `read_all`.
+        place: of the ordering among these, from 0.
+    """
+    try:
+        decision = read_all(json.loads(text), form, labels)[place]
+        if isinstance(decision, Decision):
+            return decision.choice(labels[place])
+        return Choice(None, reason=decision.reason)
+    except DecisionError:
+        return Choice(None, reason=MISSING_LEVEL)
+    except (ValueError, RecursionError):
+        return Choice(None, reason=MISSING_LEVEL)
+
+
+def _answers(content: object, form: Form, names: Sequence[str]) -> list[object]:
+    """The answer to each question; None where there is none."""
+    answers = content.get("answers") if isinstance(content, Mapping) else None
+    if form.dialect == "systemone":
+        if not isinstance(answers, Mapping):
+            raise DecisionError(None, "it has no mapping `answers`")
+        return [answers.get(name) for name in names]
+    if not isinstance(answers, list):
+        raise DecisionError(None, "it has no list `answers`")
+    if len(answers) != len(names):
+        raise DecisionError(None, f"it has {len(answers)} answers to {len(names)} questions")
+    return answers
+
+
+def _checked(answer: object, form: Form) -> Mapping[str, Any]:
+    """An answer to one question.
+
+    Raises:
+        DecisionError: it is a refusal, or of another type than the question.
+    """
+    if answer is None and form.dialect == "systemone":
+        raise DecisionError(REFUSAL, "a question has no answer")
+    if not isinstance(answer, Mapping):
+        raise DecisionError(None, "an answer is no mapping")
+    expected, kind = TYPES[form.dialect][form.question], answer.get("type")
+    if kind == "refusal":
+        raise DecisionError(REFUSAL)
+    if kind is not None and kind != expected:
+        raise DecisionError(None, f"an answer is of type {kind!r:.40}, expected {expected!r}")
+    return answer
+
+
+def _by_value(listed: object, values: Sequence[int | str]) -> list[float]:
+    """Probability of each value: from a list of records, from a list in their order, or from a mapping.
+
+    Raises:
+        DecisionError: a value has none, or two; or an entry is no option.
+    """
+    pairs: list[tuple[object, object]]
+    if isinstance(listed, Mapping):
+        pairs = [(int(key) if isinstance(values[0], int) and key.isdecimal() else key, p) for key, p in listed.items()]
+    elif isinstance(listed, list) and all(isinstance(entry, Mapping) for entry in listed):
+        pairs = [(entry.get("value"), entry.get("probability")) for entry in listed]
+    elif isinstance(listed, list) and len(listed) == len(values):
+        pairs = list(zip(values, listed, strict=True))
+    else:
+        raise DecisionError(None, "it has no probabilities")
+    shares: dict[object, float] = {}
+    for value, probability in pairs:
+        # True is 1 in Python, and no level here.
+        if isinstance(value, bool) or not isinstance(value, int | str) or value not in values:
+            raise DecisionError(MISSING_LEVEL, f"{value!r:.60} is no option")
+        if value in shares:
+            raise DecisionError(MISSING_LEVEL, f"{value!r:.60} has two probabilities")
+        shares[value] = _probability(probability)
+    missing = [value for value in values if value not in shares]
+    if missing:
+        raise DecisionError(MISSING_LEVEL, f"no probability of {', '.join(map(repr, missing))}")
+    return [shares[value] for value in values]
+
+
+def _probability(value: object) -> float:
+    """A probability.
+
+    Raises:
+        DecisionError: it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DecisionError(BAD_PROBABILITIES, f"{value!r:.40} is no number")
+    if not (math.isfinite(value) and -SLACK <= value <= 1 + SLACK):
+        raise DecisionError(BAD_PROBABILITIES, f"{value!r:.40} is no probability")
+    return min(max(float(value), 0.0), 1.0)
+
+
+def _sum_checked(values: Sequence[float]) -> tuple[float, ...]:
+    """Probabilities that sum to 1 but for their rounding, so that they do.
+
+    Raises:
+        DecisionError: they do not.
+    """
+    if abs(sum(values) - 1) > len(values) * ROUNDING + SLACK:
+        raise DecisionError(BAD_PROBABILITIES, f"they sum to {sum(values):.6g}")
+    return _normalised(values)
+
+
+def _normalised(values: Sequence[float]) -> tuple[float, ...]:
+    total = sum(values)
+    if not total > 0:
+        raise DecisionError(BAD_PROBABILITIES, "all are 0")
+    return tuple(value / total for value in values)

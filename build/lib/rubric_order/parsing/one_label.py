@@ -1,0 +1,154 @@
+"""Finding the score in an answer whose scores are not numbers: letters, Roman numerals, or words of a user.
+
+As in `one_score`, forms of writing are tried from the most to the least explicit. The first that occurs decides, and
+all its occurrences must agree. A label that is also a word, such as the article "a" or the pronoun "I", counts in prose
+only where nothing but the score can be meant.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import regex as re
+
+from rubric_order.parsing.choices import CONFLICTING, ECHO, NO_SCORE, NOT_INTEGER, OUT_OF_RANGE, Choice
+from rubric_order.parsing.phrases import (
+    ALONE,
+    ARTICLES,
+    IS,
+    LABEL,
+    MARKS,
+    OBJECT,
+    OTHER_WORD,
+    RESULT,
+    VERB,
+    single_spaced,
+)
+
+_ROMAN = re.compile(r"[ivx]+", re.IGNORECASE)
+_END = r"(?!\w|['’]\w|[.,]\d)"
+_NUMBER = rf"(?<![\w.,/+-])[-+]?\d+(?:[.,]\d+)?{_END}"
+_ALONE = ALONE.replace(r"(?!-(?!stars?\b|points?\b)\w)", "")
+
+
+class Reader(NamedTuple):
+    """Patterns for one set of labels.
+
+    Attributes:
+        label_of: the label by its spelling in small letters.
+        forms: name and pattern, from the most to the least explicit.
+        echo: the prompt's words about the labels in place of a score.
+        not_given: scores that an answer mentions and does not give.
+    """
+
+    label_of: dict[str, str]
+    forms: tuple[tuple[str, re.Pattern], ...]
+    echo: re.Pattern
+    not_given: re.Pattern
+
+
+@cache
+def reader(labels: tuple[str, ...]) -> Reader:
+    """The patterns for some labels, lowest score first."""
+    by_length = sorted(labels, key=len, reverse=True)
+    any_case = f"(?:{'|'.join(map(re.escape, by_length))})"
+    line = rf"[^\w\n]{{0,10}}Score\s+{any_case}\s*:.*\n?"
+    listed = r",\s*".join(map(re.escape, labels))
+    lacking = (
+        r"(?:\bnot|n't|\bthan|\bshort\s+of|\bfrom(?=\s+\w+ing\b))"
+        r"(?:\s+(?:being|getting|receiving|worth|deserv\w+|earn\w*|quite|an?|the|of|score|grade)){0,6}"
+    )
+    other = r"\b(?:reference|model)\s+(?:answer|response)s?\b[^.\n]{0,40}\bscor\w+(?:\s+of)?"
+    return Reader(
+        {label.casefold(): label for label in labels},
+        tuple((name, re.compile(pattern)) for name, pattern in _forms(by_length, any_case)),
+        re.compile(
+            rf"(?:^{line}){{2,}}|\(?\bone\s+of\s+{listed}\)?|\bwrite\s+a\s+feedback\s+for\s+criteria\b", re.I | re.M
+        ),
+        re.compile(rf"(?:{other}|{lacking})\s+{any_case}{_END}", re.IGNORECASE),
+    )
+
+
+def _value(spelling: str, alone: str = "") -> str:
+    """A label with what belongs to it: `B`, `B-`, `A or B`; `alone` is what may come after it."""
+    one = rf"(?<![\w'’])(?:{spelling}){_END}"
+    joint = r"\s*(?:[,/&-]|\b(?:or|and|to)\b)\s*\(?(?:an?\s+)?"
+    other = rf"(?:{joint}(?P<other>(?:{spelling}){_END})(?!\s*[.)]\s\w){alone})?"
+    return rf"(?:{LABEL}\s+)?(?P<label>{one})(?P<half>[+](?!\w)|-(?![\w>-]))?{other}{alone}"
+
+
+def _forms(labels: Sequence[str], any_case: str) -> tuple[tuple[str, str], ...]:
+    """Name and pattern of each form, from the most to the least explicit.
+
+    Args:
+        labels: the longest first. any_case: a pattern of all of them.
+    """
+    # As it stands or in capitals: a small letter in prose is a word.
+    exact = "|".join(dict.fromkeys(re.escape(spelling) for label in labels for spelling in (label, label.upper())))
+    loose, strict, prose = _value(f"(?i:{any_case})"), _value(exact), _value(exact, rf"(?i:{_ALONE})")
+    named = _value(f"(?i:{any_case})", rf"(?i:(?=\W*$|\s*[.:,;)\]}}\"'])|{_ALONE}|(?=\s+is\b))")
+    articles = ARTICLES.replace("an?", "[Aa]n?")
+    romans = all(_ROMAN.fullmatch(label) for label in labels)
+    behind = r"(?=[^\w\n]*$)" if romans else r"(?=\s*[.:,;)\]]|[^\w\n]*$)"
+    verdict = r"(?:score|rating|grade|mark|assessment|verdict|judge?ment|answer)"
+    return (
+        (
+            "result",
+            rf"(?i:{RESULT}){MARKS}(?i:(?:the|my|final|overall)\s+)*(?i:{LABEL}\b)?{MARKS}(?i:(?:{IS}|of|an?)\s+)?"
+            rf"{MARKS}(?i:(?:option|grade|an?)\s+)?(?:{named}|(?P<number>{_NUMBER}))",
+        ),
+        ("verdict", rf"\[\[\s*{loose}\s*\]\]"),
+        ("boxed", rf"(?i:\\boxed\s*\{{(?:\\\w+\{{)?){MARKS}{loose}"),
+        (
+            "final",
+            rf"(?i:\b(?:final|overall)\s+{verdict}\b){MARKS}(?i:(?:{IS}|of)\s)?{MARKS}(?i:(?:an?|option)\s+)?{named}",
+        ),
+        (
+            "named",
+            rf"\b(?i:answer|option|choice|score|rating|grade)\b[\"']?\s*(?i:{IS}|of)?{MARKS}(?i:(?:option|an?)\s+)?{named}",
+        ),
+        ("own_line", rf"(?m:^[^\w\n]{{0,10}}{strict}{behind})"),
+        ("whole", rf"\A\W*{loose}\W*\Z"),
+        ("leading", rf"\A[^\w\n]{{0,10}}{strict}(?=\s*[:,;!]|\s+-\s|[^\w\n]*$)"),
+        (
+            "score_of",
+            rf"(?i:\b{LABEL}s?\s+{OTHER_WORD}{{0,8}}?(?:of|at|as|to|{IS})){MARKS}(?:{articles}){MARKS}{prose}",
+        ),
+        (
+            "award",
+            rf"(?i:\b{VERB}\b){MARKS}(?i:{OBJECT})(?:{articles})(?i:(?:{LABEL}\s+)?(?:of\s+)?){MARKS}{prose}",
+        ),
+        ("it_is", rf"(?i:\b(?:(?:it|this|that)(?:\s+is|['’]s))\s+an?\s+)(?i:{OTHER_WORD})?{prose}"),
+        ("bracketed", rf"\({strict}\)" + (r"\W*\Z" if romans else "")),
+    )
+
+
+def find_label(answer: str, labels: Sequence[str]) -> Choice:
+    """The label that an answer picks, such as `D`, `[RESULT] iv` or `I would give it a B`.
+
+    Args:
+        answer: see `one_score.normalise`.
+        labels: lowest score first.
+    """
+    read = reader(tuple(labels))
+    answer = read.echo.sub("…", answer)  # no form reads across this mark
+    echoed = "…" in answer
+    answer = single_spaced(read.not_given.sub(" ", answer))
+    for name, form in read.forms:
+        values = {_choice(match, read) for match in form.finditer(answer)}
+        if len(values) > 1:
+            return Choice(None, name, CONFLICTING)
+        if values:
+            return values.pop()._replace(pattern=name)
+    return Choice(None, reason=ECHO if echoed else NO_SCORE)
+
+
+def _choice(match: re.Match, read: Reader) -> Choice:
+    """The score that one match gives, or the reason why it gives none."""
+    groups = match.groupdict()
+    if groups.get("number"):
+        return Choice(None, reason=OUT_OF_RANGE)
+    label = read.label_of[groups["label"].casefold()]
+    if groups["other"] and read.label_of[groups["other"].casefold()] != label:
+        return Choice(None, reason=CONFLICTING)
+    return Choice(None, reason=NOT_INTEGER) if groups["half"] else Choice(label)

@@ -1,0 +1,327 @@
+"""Finding the verdict in what a judge wrote about several candidates: which position is best, a tie, or a ranking.
+
+A candidate is called by its label (`A`), by its number (`Response 1`), or by its turn (`the first answer`). Forms of
+writing a verdict are tried from the most to the least explicit. All explicit verdicts of an answer must agree. Where
+there is none, a plain sentence counts that concludes the answer. What is only weighed before that is no verdict.
+
+A verdict can also be a relation (`A > B`, `A >> B`, `A = B`). It counts in the places where a label counts: in double
+brackets, after words such as `Final verdict:`, or on a line of its own that begins or ends the answer; never within a
+sentence. A label before `=`, `<`, `>` or `vs` is part of a relation, and never a label by itself.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import regex as re
+
+from rubric_order.parsing.choices import (
+    CONFLICTING,
+    ECHO,
+    EMPTY,
+    NO_SCORE,
+    OUT_OF_RANGE,
+    TRUNCATED,
+    UNFINISHED_THINKING,
+    Choice,
+)
+from rubric_order.parsing.one_score import normalise, strip_thinking
+
+# The forms that prompts ask for: `[[A]]` of MT-Bench, `Choice: A` of DevBench.
+BRACKETS, CHOICE = "brackets", "choice"
+CONCLUSION = "conclusion"
+RELATION = "relation"  # alone on the first line
+IDENTIFIER = "identifier"  # `m` or `M`
+RANKING = "ranking"
+
+# As in `one_score`, repetitions are bounded or possessive, so that time stays linear in the text.
+_NOUN = (
+    r"(?:assistant|response|answer|summary|candidate|output|option|design|chatbot|text|(?:ai\s)?model|(?:the\s)?system)"
+)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_NAME = r"(?-i:[A-Z])"
+# What makes a label a part of a relation. `<A>`, `A</answer>` and `A => ...` are no relations.
+_RELATED = (
+    r"(?:[\"')]?[^\S\n]?(?:=(?!>)|(?-i:<(?![/|a-z-]))|[≈≪≫])|[^\S\n]>|[\"')]>"
+    rf"|(?<!<(?:{_NOUN}\s?#?\s?)?[A-Z1-9])>|[\"')]?[^\S\n](?:vs|versus)\b)"
+)
+# `Output (a)`, of prompts that letter their candidates so; an option or answer `(D)` is one of a multiple choice.
+_LETTERED = r"(?:assistant|response|summary|candidate|output|text)\s?\((?P<called>(?-i:[a-j]))\)"
+_CALLED = (
+    rf"(?:the\s)?(?:(?P<ordinal>{'|'.join(_ORDINALS)})\s(?:{_NOUN}|one)\b"
+    rf"|{_NOUN}\s?#?\s?(?P<called>{_NAME}|[1-9])(?![\w'’]|\.\d)|{_LETTERED})(?!{_RELATED})"
+)
+_TIE = (
+    r"(?P<tie>(?:(?:it|this|that)(?:\sis|'s)\s)?(?:an?\s)?(?:tie|draw)\b"
+    r"|equal(?:ly)?\b|both\b(?!\sof\sthe)|neither\b|no\s(?:clear\s)?(?:winner|preference)\b)"
+)
+# A small letter is a label in parentheses that end the line: `(a)`. Elsewhere it may number a list.
+_LABEL = (
+    rf"(?:(?P<label>{_NAME})(?![\w'’]|[^\S\n](?:\w+[^\S\n])?{_NOUN}|{_RELATED})"
+    r"|(?<=\()(?P<label>(?-i:[a-j]))(?=\)[^\w\n]*$))"
+)
+_PARTY = rf"(?:{_NOUN}\s?#?\s?(?P<party>{_NAME}|[1-9])|(?P<party>{_NAME}))(?![\w'’])"
+_RELATION = (
+    rf"(?:{_PARTY}(?:[\"')]?[^\S\n]?(?P<sign>>>|<<|==?(?!>)|[<>](?!=)|[≈≪≫])[^\S\n]?[\"'(]?{_PARTY})++"
+    r"(?![^\S\n]?(?:[=<>≈≪≫]|vs\b)))"
+)
+_VALUE = rf"(?:{_RELATION}|{_CALLED}|{_TIE}|{_LABEL})"
+# The same where a capital letter could begin a sentence: `Best answer: A concise summary`.
+_ENDED = r"(?=[^\w\n]*$|\s*[.,;:!)\]}\"'”]|\s(?:because|since|as|due|for|over)\b|[^\S\n]-\s)"
+_PLAIN = rf"(?:{_RELATION}|{_CALLED}|{_TIE}|{_LABEL}{_ENDED})"
+_MARKS = r"(?:[\s\"'“”‘’(\[{<:=~#>|→]|-(?=[\s>])){0,12}+"
+# The other one of two alternatives: `A or B`, `A/B`, `A and B`.
+_OTHER = (
+    rf"(?P<other>{_MARKS}[\"')\]]?\s?(?:/|,|&|or\b|and\b)\s?[\"'(\[]?"
+    rf"(?:{_NOUN}\s?#?\s?)?(?:\((?-i:[a-j])\)|(?:{_NAME}|[1-9])(?![\w'’])))?"
+)
+_VERDICT = r"(?:verdict|choice|decision|judge?ment|winner|preference|selection|answer|result|conclusion|evaluation)"
+
+# What the public code of Shi et al. looks for in an answer as it stands.
+_FIRST = re.compile(r"\[\[(?P<bracketed>[A-D])\]\]|Choice: (?P<chosen>[A-D])")
+# Words for the winner. A selected or chosen answer can be what a candidate answers.
+_BEST = rf"(?:preferred|(?:better|best|preferred|superior|stronger|winning)[\s_-]{_NOUN})"
+_KEY = rf"(?:(?:final|overall)[\s_-]?)?(?:verdict|choice|decision|judge?ment|winner|preference|better|best|{_BEST})"
+
+# Forms that give a verdict outright.
+_FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
+    (name, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+    for name, pattern in (
+        (BRACKETS, r"\[\[(?P<label>(?-i:[A-Z]))\]\]"),
+        ("in_brackets", rf"\[\[(?!{_NAME}\]\]|[1-9]){_MARKS}{_VALUE}{_OTHER}[\s\"'“”.]*+\]\]"),
+        ("result", rf"(?:\[\s*RESULTS?\s*\]|(?-i:\bRESULTS?\b)(?=\s*[:=])){_MARKS}{_VALUE}{_OTHER}"),
+        ("boxed", rf"\\boxed\s*\{{(?:\\\w+\{{)?{_MARKS}{_VALUE}{_OTHER}"),
+        (
+            "final",
+            rf"\b(?:final|overall)\s(?:\w+\s)?{_VERDICT}\b[\"']?(?:\s(?:for|on|of)\s[^.:\n]{{1,60}})?"
+            rf"(?:\sis\b|\s*[:=]|\s-(?=\s))(?:\s(?:that|as\sfollows))?{_MARKS}{_VALUE}{_OTHER}",
+        ),
+        (CHOICE, rf"\bchoice\b[\"']?\s*[:=]{_MARKS}{_VALUE}{_OTHER}"),
+        (
+            "verdict",
+            rf"(?:\b(?:verdict|decision|judge?ment|winner|preference|selection|best|better(?:\s{_NOUN})?)\b[\"']?\s*[:=]"
+            rf"|^[^\w\n]*+answer\s*[:=]){_MARKS}{_VALUE}{_OTHER}",
+        ),
+        ("tagged", rf"<(?:{_KEY}|answer)>{_MARKS}{_VALUE}{_OTHER}[\s\"'“”.)\]]*+</"),
+        ("key", rf"(?<![^\W_])(?:{_BEST}|(?:final|overall)_{_VERDICT})[\"']?\s?[:=](?!\n){_MARKS}{_PLAIN}{_OTHER}"),
+        ("json", rf"[\"']{_KEY}[\"']\s?:\s?[\"']?(?P<number>[0-9]{{1,3}}+)[\"']?\s?(?=[,}}])"),
+        ("own_line", rf"(?:\A(?:[^\w\n]*+grade\s?:)?|\n)[^\w\n]*+{_VALUE}{_OTHER}[^\w\n]*+\Z"),
+    )
+)
+# A relation on a line of its own.
+_RELATION_LINE = re.compile(rf"^[^\w\n]*+{_RELATION}[^\w\n]*$", re.IGNORECASE | re.MULTILINE)
+# The names of two models in a prompt that shows `m` first and `M` second (AlpacaEval): nothing else is in the answer.
+_IDENTIFIERS = ("m", "M")
+_IDENTIFIER = re.compile(r"\W*([mM])\W*")
+# A label at the beginning, with or without what it stands for: `A`, `(B)`, `A: Summary #1 is more coherent.`
+_HEADING = re.compile(rf"^[^\w\n]*+(?P<label>{_NAME})(?=\s*(?:[:.,;)\]]|-\s|$))", re.MULTILINE)
+
+# Sentences that conclude: `Therefore, Assistant A is better.`
+_CONCLUDES = re.compile(
+    r"(?:therefore|thus|hence|overall|so|in\s(?:conclusion|summary|the\send)|to\s(?:conclude|sum\sup)|ultimately|finally"
+    r"|consequently|as\sa\sresult|all\sin\sall|based\son|considering|given|for\sth(?:is|ese)\sreasons?)\b",
+    re.IGNORECASE,
+)
+_DEGREE = (
+    r"(?:(?:the|a|an|clearly|slightly|much|far|overall|generally|considerably|significantly|marginally|more)\s){0,3}+"
+)
+_BETTER = r"(?:better|best|superior|stronger|strongest|prefer(?:able|red)|winner)\b"
+_SAID = re.compile(
+    rf"(?:{_CALLED}(?:'s\s\w+(?:\s\w+)?)?\s(?:(?:is|was|are|emerges\sas|stands\sout\sas)\s{_DEGREE}{_BETTER}"
+    rf"|(?:provide|give|offer|deliver|present|write|produce|do|did|gave|wrote)\w*\s(?:(?!not\b)\w+\s){{0,3}}?(?:better|best|superior)\b"
+    r"|wins\b|performs?\s(?:\w+\s)?better\b|performed\s(?:\w+\s)?better\b)"
+    rf"|(?:\b(?:choose|prefer|pick|select|favou?r|chose|go\swith|in\sfavou?r\sof)\s|\b{_BETTER}(?:\s{_NOUN})?\sis\s){_CALLED}"
+    rf"|\bthe\s(?:\w+\s)?(?:better|best|preferred|superior|stronger|winning)\s(?:{_NOUN}|one|choice)"
+    rf"\sis{_MARKS}(?P<label>{_NAME})(?![\w'’]|{_RELATED}){_ENDED})",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SAID_TIE = re.compile(
+    r"\b(?:(?:it|this|the\s(?:\w+\s){0,2}(?:result|verdict|outcome))(?:\sis|'s)\s(?:therefore\s)?a\s(?:tie|draw)\b"
+    rf"|(?:both|two)\b[^.\n]{{0,80}}?\b(?:equally|equal|the\ssame\squality)\b|neither\b[^.\n]{{0,60}}?\bis\s{_DEGREE}better\b)",
+    re.IGNORECASE,
+)
+# A sentence that says it of one respect only, or not at all.
+_LIMITED = re.compile(r"\b(?:in\sterms\sof|with\sregards?\sto|regarding|if|would|could|might|not|n't)\b", re.IGNORECASE)
+_SENTENCES = re.compile(r"(?<=[.!?])[\"')\]]*+\s|\n")
+
+# The prompt's words about the form of an answer.
+_ECHOED = rf"[\"“]?\[\[{_NAME}\]\][\"”]?,?\sif\s{_NOUN}\s\w\sis\s(?:the\s)?(?:better|best)"
+_ECHOES = re.compile(
+    rf"{_ECHOED}(?:,?\s(?:and\s)?(?:{_ECHOED}|[\"“]?\[\[{_NAME}\]\][\"”]?\sfor\sa\stie))++"
+    r"|\(?\b(?:either\s)?\"A\"(?:,\s\"[B-Z]\"){0,7},?\sor\s\"[B-Z]\"\)?"
+    r"|^\W*A\.\sResponse\s1\sis\sbetter\sthan\sResponse\s2\.\s*\n?\W*B\.\sResponse\s2\sis\sbetter\sthan\sResponse\s1\.",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def parse_verdict(text: str | None, labels: Sequence[str], *, tie: bool = False, truncated: bool = False) -> Choice:
+    """The verdict that an answer gives.
+
+    Args:
+        text: the raw answer.
+        labels: what may be written, in the order of the positions in the prompt: capital letters.
+        tie: whether the last label stands for a tie instead of a position.
+        truncated: whether the engine says that the answer was cut at the token limit.
+
+    Returns:
+        The label, with the form as `pattern`; or the reason why there is none: two different verdicts are
+        `CONFLICTING`; a tie where none was offered, or a label that was not, is `OUT_OF_RANGE`. `first` is that of
+        `first_verdict`. Never raises.
+    """
+    return _agreed(text, tuple(labels), tie, truncated)._replace(first=first_verdict(text))
+
+
+def first_verdict(text: str | None) -> str | None:
+    """The letter of the first `[[A]]` or `Choice: A` in the raw answer after its thinking; None where it has none.
+
+    Source: the public code of Shi et al., Judging the Judges, reads the letters A to D so and looks no further.
+    """
+    match = _FIRST.search(strip_thinking(text or "") or "")
+    return match and (match["bracketed"] or match["chosen"])
+
+
+def _agreed(text: str | None, labels: tuple[str, ...], tie: bool, truncated: bool) -> Choice:
+    """The verdict on which all that is said agrees."""
+    answer, failure = _plain(text, truncated)
+    if answer is None:
+        return failure
+    places = labels[:-1] if tie else labels
+    if len(places) == len(_IDENTIFIERS) and (whole := _IDENTIFIER.fullmatch(answer)) and whole[1] not in labels:
+        return Choice(places[_IDENTIFIERS.index(whole[1])], IDENTIFIER)
+    choices = list(_outright(answer, labels, tie))
+    if not choices and not truncated:
+        choices = list(_concluded(answer, labels, tie))
+    if not choices:
+        return Choice(None, reason=ECHO if "…" in answer else TRUNCATED if truncated else NO_SCORE)
+    if len({(choice.label, choice.reason) for choice in choices}) > 1:
+        return Choice(None, choices[0].pattern, CONFLICTING)
+    return choices[0]
+
+
+def _plain(text: str | None, truncated: bool) -> tuple[str | None, Choice]:
+    """The answer without thinking and echoes, or the failure that it is."""
+    answer = strip_thinking(text or "")
+    if answer is None:
+        return None, Choice(None, reason=UNFINISHED_THINKING)
+    answer = normalise(answer)
+    if not answer:
+        return None, Choice(None, reason=TRUNCATED if truncated else EMPTY)
+    return _ECHOES.sub("…", answer), Choice(None)
+
+
+def _outright(answer: str, labels: tuple[str, ...], tie: bool) -> Iterator[Choice]:
+    """Every explicit verdict, the most explicit form first."""
+    for name, form in _FORMS:
+        for match in form.finditer(answer):
+            yield _meant(match, labels, tie)._replace(pattern=name)
+    if _RELATION_LINE.match(answer) is not None:
+        for match in _RELATION_LINE.finditer(answer):
+            yield _meant(match, labels, tie)._replace(pattern=RELATION)
+    first = _HEADING.match(answer)
+    if first is not None:
+        for match in _HEADING.finditer(answer):
+            yield _labelled(match["label"], labels)._replace(pattern="leading")
+
+
+def _concluded(answer: str, labels: tuple[str, ...], tie: bool) -> Iterator[Choice]:
+    """Choices of the sentences that conclude the answer: those that begin so, and the last one."""
+    sentences = [sentence for sentence in _SENTENCES.split(answer) if any(map(str.isalnum, sentence))]
+    for place, sentence in enumerate(sentences):
+        if (place < len(sentences) - 1 and not _CONCLUDES.match(sentence)) or _LIMITED.search(sentence):
+            continue
+        for match in _SAID.finditer(sentence):
+            yield _meant(match, labels, tie)._replace(pattern=CONCLUSION)
+        if _SAID_TIE.search(sentence):
+            yield _tied(labels, tie)._replace(pattern=CONCLUSION)
+
+
+def _meant(match: re.Match, labels: tuple[str, ...], tie: bool) -> Choice:
+    """Choice that one match gives."""
+    groups = match.groupdict()
+    if groups.get("other"):
+        return Choice(None, reason=CONFLICTING)
+    places = labels[:-1] if tie else labels
+    if groups.get("party"):
+        return _related(match.captures("party"), match.captures("sign"), places, _tied(labels, tie))
+    if groups.get("tie"):
+        return _tied(labels, tie)
+    if groups.get("label"):
+        return _labelled(groups["label"].upper(), labels)
+    if groups.get("ordinal"):
+        place = _ORDINALS.index(groups["ordinal"].lower())
+    else:
+        called = groups.get("number") or groups["called"]
+        if not called.isdigit():
+            return _labelled(called.upper(), places)
+        place = int(called) - 1
+    if place < 0:
+        return Choice(None, reason=OUT_OF_RANGE)
+    return Choice(places[place]) if place < len(places) else Choice(None, reason=OUT_OF_RANGE)
+
+
+def _related(parties: Sequence[str], signs: Sequence[str], places: Sequence[str], tied: Choice) -> Choice:
+    """The winner of a relation that names each candidate once, such as `A > B`; `tied` where all are equal."""
+    named = list(_names(parties, places))
+    if sorted(named) != sorted(places):
+        return Choice(None, reason=OUT_OF_RANGE)
+    kinds = ["=" if sign in ("=", "==", "≈") else ">" if sign in (">", ">>", "≫") else "<" for sign in signs]
+    if set(kinds) == {"="}:
+        return tied
+    if kinds[0] == ">" and "<" not in kinds:
+        return Choice(named[0])
+    if kinds[-1] == "<" and ">" not in kinds:
+        return Choice(named[-1])
+    return Choice(None, reason=CONFLICTING)
+
+
+def _labelled(label: str, labels: tuple[str, ...]) -> Choice:
+    return Choice(label) if label in labels else Choice(None, reason=OUT_OF_RANGE)
+
+
+def _tied(labels: tuple[str, ...], tie: bool) -> Choice:
+    return Choice(labels[-1]) if tie else Choice(None, reason=OUT_OF_RANGE)
+
+
+# --- rankings
+
+_ONE = rf"(?:{_NOUN}\s?#?\s?)?(?P<one>{_NAME}|[1-9])(?![\w'’])"
+_CHAIN = re.compile(rf"(?<![\w'’]){_ONE}(?:[\"']?\s?(?:>|,|;|\bthen\b|→)\s?[\"']?{_ONE})++", re.IGNORECASE)
+_EVEN = re.compile(rf"(?<![\w'’]){_ONE}\s?=\s?{_ONE}", re.IGNORECASE)
+
+
+_LINE = re.compile(
+    rf"^[^\w\n\[]*+(?:\[?(?:rank|place|no\.)?\s?#?(?P<rank>[1-9])(?:st|nd|rd|th)?\]?[.):]?\s?[:=-]?){_MARKS}{_ONE}",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def parse_ranking(text: str | None, labels: Sequence[str], *, truncated: bool = False) -> Choice:
+    """The ranking that an answer gives.
+
+    It is written as a chain (`B > A > C`, `[[B, A, C]]`) or as lines (`1. B`, `[Rank 1] B`). A ranking names each
+    candidate once; one that ranks two as equal, or names only some, is none.
+
+    Args:
+        text: the raw answer.
+        labels: of the positions in the prompt, capital letters.
+        truncated: see `parse_verdict`.
+
+    Returns:
+        The labels joined by ``>``, the best first; or the reason why there is no ranking. Never raises.
+    """
+    answer, failure = _plain(text, truncated)
+    if answer is None:
+        return failure
+    chains = {tuple(_names(match.captures("one"), labels)) for match in _CHAIN.finditer(answer)}
+    lines = [(int(match["rank"]), match["one"]) for match in _LINE.finditer(answer)]
+    if sorted(rank for rank, _ in lines) == list(range(1, len(labels) + 1)):
+        chains.add(tuple(_names([one for _, one in sorted(lines)], labels)))
+    whole = {chain for chain in chains if sorted(chain) == sorted(labels)}
+    if len(whole) == 1 and not _EVEN.search(answer):
+        return Choice(">".join(whole.pop()), RANKING)
+    reason = CONFLICTING if len(whole) > 1 else TRUNCATED if truncated else OUT_OF_RANGE if chains else NO_SCORE
+    return Choice(None, RANKING if chains else None, reason)
+
+
+def _names(written: Sequence[str], labels: Sequence[str]) -> Iterator[str]:
+    """Labels for names and numbers; what is neither stays as it is."""
+    for name in written:
+        yield labels[int(name) - 1] if name.isdigit() and int(name) <= len(labels) else name

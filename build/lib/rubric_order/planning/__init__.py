@@ -1,0 +1,1 @@
+"""From items to reads, and from reads to distinct requests."""

@@ -1,0 +1,212 @@
+"""From items to reads: one row for each judge answer that a study needs."""
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from jinja2 import Template
+
+from rubric_order import probes, strategies
+from rubric_order.base import randomness
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
+from rubric_order.contracts.reads import PLAN
+from rubric_order.planning import requests
+from rubric_order.probes import Probe, Shown, Unit
+from rubric_order.prompts import orderings
+from rubric_order.settings.judges import Judge
+
+DRAWN = strategies.names(lambda strategy: strategy.drawn)  # strategies that draw other orderings for each unit
+IN_TURN = strategies.names(lambda strategy: strategy.in_turn)  # strategies whose orderings units take in turn
+
+
+class Design(NamedTuple):
+    """Reads that a study wants of each unit.
+
+    Attributes:
+        scales: numbers of score levels.
+        strategies: of the probe, see `Probe.choose`.
+        budget: reads per unit of the strategies that take a number; by default as many as `balanced` has.
+        seed: of the random orderings; they also depend on dataset, unit and scale, and on nothing else.
+        conditions: what is varied beside the order; each has the same orderings. A unit is read in those that it
+            offers.
+        crossed: whether the order of the score levels is varied together with that of the options.
+        comparisons: which pairs or lists are read, see `Probe.units`.
+        sample: number of groups that are drawn from a dataset, None for all, see `in_sample`.
+    """
+
+    scales: Sequence[int]
+    strategies: Sequence[str]
+    budget: int | None = None
+    seed: int = 0
+    conditions: Sequence[str] = (BASELINE,)
+    crossed: bool = False
+    comparisons: Mapping[str, Any] = MappingProxyType({})
+    sample: int | None = None
+
+
+class _Read(NamedTuple):
+    """One read of a unit, without its judge's profile."""
+
+    unit_id: str
+    condition: str
+    strategy: str
+    n: int
+    read_index: int
+    ordering: tuple[int, ...]
+    levels: tuple[int, ...]
+    repeat: int
+    request_ids: tuple[str, ...]  # by profile
+
+
+def plan_reads(
+    items: pd.DataFrame,
+    rubrics: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    study: str,
+    judge_id: str,
+    judge: Judge,
+    template: Template,
+    design: Design,
+    probe: str,
+    profiles: Sequence[str] = (DEFAULT_PROFILE,),
+) -> pd.DataFrame:
+    """Every read of a study's units by one judge.
+
+    Args:
+        items, rubrics, pairs: the tables of one dataset.
+        design: which reads of each unit.
+        probe: what is permuted or varied, see `probes`.
+        profiles: the judge's profiles; each reads the same orderings.
+
+    Returns:
+        One row a read, sorted by profile, scale, condition and strategy, then as the units stand:
+        `contracts.reads.PLAN`, and what else the probe says of its units.
+
+    Raises:
+        InputError: a rubric has no such scale, a strategy has too many orderings, or no unit fits any condition.
+    """
+    module, items = probes.load(probe), in_sample(items, sample=design.sample, seed=design.seed)
+    variants = [judge.under(profile) for profile in profiles]
+    reads: list[_Read] = []
+    facts: dict[str, Mapping[str, object]] = {}
+    for n in design.scales:
+        namers = [(requests.namer(variant, n, module), variant.reuses_greedy) for variant in variants]
+        try:
+            units = module.units(items, rubrics, pairs, n=n, template=template, comparisons=design.comparisons)
+            for number, unit in enumerate(units):
+                facts.setdefault(unit.unit_id, unit.about)
+                reads += _reads_of(unit, number, n, module, design, namers)
+        except (InputError, ValueError) as error:
+            raise InputError(f"study {study}: {error}") from None
+    if not reads:
+        named = ", ".join(items["dataset"].unique())
+        raise InputError(
+            f"study {study}: nothing of dataset {named} is read: none of its {len(items)} items fits a condition of the"
+            f" study ({', '.join(design.conditions)}). Conditions that show a reference answer read items that have one"
+        )
+    return _as_table(reads, facts, profiles, design).assign(study=study, judge=judge_id, probe=probe).pipe(_in_order)
+
+
+def in_sample(items: pd.DataFrame, *, sample: int | None, seed: int) -> pd.DataFrame:
+    """The items of some of a dataset's groups, which are drawn without replacement.
+
+    Args:
+        sample: number of groups, None for all. A larger sample holds a smaller one.
+        seed: what the draw depends on, beside the dataset.
+    """
+    groups = sorted(items["group_id"].unique())
+    if sample is None or sample >= len(groups):
+        return items
+    rng = randomness.generator(seed, "sample of groups", str(items["dataset"].iloc[0]))
+    drawn = {groups[place] for place in rng.permutation(len(groups))[:sample]}
+    return items[items["group_id"].isin(drawn)]
+
+
+def _reads_of(
+    unit: Unit,
+    number: int,
+    n: int,
+    probe: Probe,
+    design: Design,
+    namers: Sequence[tuple[Callable[[bytes, int], str], bool]],
+) -> Iterator[_Read]:
+    """The reads of one unit; each prompt is rendered and named once."""
+    request_ids: dict[tuple[Shown, int], tuple[str, ...]] = {}
+    for condition in filter(unit.offers, design.conditions):
+        for strategy in design.strategies:
+            rows, levels = _orders(unit, number, n, strategy, probe, design)
+            together = probe.asks_together(condition, n)
+            if together:
+                levels = [tuple(itertools.chain(*rows))] * len(rows)
+            seen: dict[Shown, int] = {}
+            for index, (ordering, shown_levels) in enumerate(zip(rows, levels, strict=True)):
+                # Reads that are asked together have one request, whichever of its questions answers them.
+                shown = Shown(rows[0] if together else ordering, shown_levels, condition)
+                repeat = 0 if together else seen.get(shown, 0)
+                seen[shown] = repeat + 1
+                if (shown, repeat) not in request_ids:
+                    prompt = unit.prompt(shown).encode()
+                    request_ids[shown, repeat] = tuple(name(prompt, 0 if reuses else repeat) for name, reuses in namers)
+                ids = request_ids[shown, repeat]
+                yield _Read(unit.unit_id, condition, strategy, n, index, ordering, shown_levels, repeat, ids)
+
+
+def _orders(
+    unit: Unit, number: int, n: int, strategy: str, probe: Probe, design: Design
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """The orderings of a unit's options and, in a crossed design, of the score levels; one of each a read."""
+    key = (str(unit.about["dataset"]), unit.unit_id, n)
+    if strategy in DRAWN:
+        rng = randomness.generator(design.seed, f"{strategy} orderings", *key)
+        chosen = probe.choose(strategy, len(unit.options), budget=design.budget, rng=rng)
+        rows = _as_tuples(chosen)
+    else:
+        rows = _same_for_all(probe, strategy, len(unit.options), design.budget)
+    if strategy in IN_TURN:
+        rows = [rows[number % len(rows)]]
+    if not design.crossed:
+        return rows, [()] * len(rows)
+    rng = randomness.generator(design.seed, "random levels", *key)
+    return rows, _as_tuples(orderings.levels_beside(strategy, len(rows), n, start=number, rng=rng))
+
+
+@functools.cache
+def _same_for_all(probe: Probe, strategy: str, options: int, budget: int | None) -> list[tuple[int, ...]]:
+    return _as_tuples(probe.choose(strategy, options, budget=budget, rng=None))
+
+
+def _as_tuples(rows: np.ndarray) -> list[tuple[int, ...]]:
+    return [tuple(row) for row in rows.tolist()]
+
+
+def _as_table(
+    reads: list[_Read], about: Mapping[str, Mapping[str, object]], profiles: Sequence[str], design: Design
+) -> pd.DataFrame:
+    """Reads of all profiles with what is known of their units, sorted; within a cell they stay as the units stand."""
+    table = pd.DataFrame(reads, columns=_Read._fields)
+    parts = [
+        table.assign(profile=profile, request_id=[ids[place] for ids in table["request_ids"]])
+        for place, profile in enumerate(profiles)
+    ]
+    table = pd.concat(parts, ignore_index=True).drop(columns="request_ids")
+    ranks = {"profile": profiles, "n": design.scales, "condition": design.conditions, "strategy": design.strategies}
+    table = table.sort_values(
+        list(ranks),
+        key=lambda column: column.map({value: rank for rank, value in enumerate(ranks[column.name])}),
+        kind="stable",
+        ignore_index=True,
+    )
+    table = table.assign(ordering=table["ordering"].map(list), levels=table["levels"].map(list))
+    keys = pd.DataFrame([{"unit_id": unit_id, **facts} for unit_id, facts in about.items()])
+    return table.merge(keys, on="unit_id", validate="many_to_one") if len(keys) else table
+
+
+def _in_order(table: pd.DataFrame) -> pd.DataFrame:
+    further = [name for name in table if name not in PLAN.names]
+    return table.reindex(columns=[*PLAN.names, *further])

@@ -1,0 +1,179 @@
+"""From reads to the distinct requests of a judge.
+
+A request is what is really sent for a read. It is named by the hash of all that determines the answer, so that reads of
+several strategies and studies share one.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+from jinja2 import Template
+
+from rubric_order import probes
+from rubric_order.base import files, text_columns
+from rubric_order.contracts.reads import PLAN, REQUESTS
+from rubric_order.probes import Probe, Question, Shown, Unit
+from rubric_order.settings.judges import Judge
+
+# Columns of plans that requests are made of; the others hold what the prompt says.
+COLUMNS = [name for name in REQUESTS.names if name in PLAN.names]
+
+
+def namer(judge: Judge, n: int, probe: Probe) -> Callable[[bytes, int], str]:
+    """A function that names the requests of one judge, scale and probe.
+
+    Names are hashes over the judge's identity, the number of levels, the repeat index and the message. What a name
+    depends on is never changed again: each stored answer is found by its name alone.
+    """
+    identity = [judge.identity(probe.IDENTITY), n]
+    head = hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=16)
+
+    def name(prompt: bytes, repeat: int) -> str:
+        digest = head.copy()
+        digest.update(b"%d\x1f" % repeat)
+        digest.update(prompt)
+        return digest.hexdigest()
+
+    return name
+
+
+def distinct_requests(
+    reads: pd.DataFrame, *, owned_elsewhere: Iterable[str], greedy: Collection[str] = ()
+) -> pd.DataFrame:
+    """The requests that reads need and no earlier study asks for, each once, without their prompts.
+
+    They are sorted so that what prompts share is computed once: all orderings of a unit are neighbours, and among them
+    those with the longest common prefix.
+
+    Args:
+        reads: plans of one study and judge; `COLUMNS`.
+        owned_elsewhere: request ids that an earlier study sends.
+        greedy: profiles whose repeats are declared equal: they are one request, with repeat 0.
+    """
+    table = reads[COLUMNS]
+    table = table[~text_columns.is_among(table["request_id"], owned_elsewhere)]
+    # Of the reads that share a request the same one is kept, whatever their order: the first after sorting.
+    # Units of a group stay together too: candidates share their instruction, which stands before the response.
+    orders = zip(table["ordering"], table["levels"], strict=True)
+    ordering_key = [bytes(map(int, ordering)) + bytes(map(int, levels)) for ordering, levels in orders]
+    repeat = table["repeat"].where(~table["profile"].isin(greedy), 0)
+    table = table.assign(ordering_key=ordering_key, repeat=repeat)
+    keys = ["dataset", "unit_id", "n", "condition", "ordering_key", "profile", "repeat"]
+    table = table.sort_values(keys, kind="stable")
+    return table.drop_duplicates("request_id").drop(columns="ordering_key").reset_index(drop=True)
+
+
+def units_asked(
+    requests: pd.DataFrame,
+    items: pd.DataFrame,
+    rubrics: pd.DataFrame,
+    pairs: pd.DataFrame,
+    template: Template,
+    *,
+    probe: str,
+    comparisons: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[tuple[int, str], Unit]:
+    """The units of one dataset that requests are about, by number of levels and id.
+
+    Args:
+        requests: see `distinct_requests`.
+        comparisons: see `Probe.units`, as for all others.
+    """
+    wanted = set(requests[["n", "unit_id"]].drop_duplicates().itertuples(index=False, name=None))
+    module = probes.load(probe)
+    units = (
+        ((n, unit.unit_id), unit)
+        for n in sorted({int(n) for n, _ in wanted})
+        for unit in module.units(items, rubrics, pairs, n=n, template=template, comparisons=comparisons)
+    )
+    return {key: unit for key, unit in units if key in wanted}
+
+
+def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit]) -> pd.DataFrame:
+    """Requests about one dataset, with their prompts.
+
+    Args:
+        requests: some or all; the prompts of one call are in memory together.
+        units: see `units_asked`.
+
+    Returns:
+        The requests with `prompt`, `options` (ids of what is permuted, in canonical order) and `questions` (a list of
+        records, in the order of the prompt).
+    """
+    prompts: list[str] = []
+    options: list[tuple[str, ...]] = []
+    questions: list[list[dict[str, Any]]] = []
+    records: dict[tuple[Question, ...], list[dict[str, Any]]] = {}
+    previous = None
+    for row in requests.itertuples():
+        unit = units[row.n, row.unit_id]
+        shown = Shown(tuple(map(int, row.ordering)), tuple(map(int, row.levels)), row.condition)
+        if (unit.unit_id, row.n, shown) != previous:
+            previous, text, asked = (unit.unit_id, row.n, shown), unit.prompt(shown), unit.questions(shown)
+            record = records.setdefault(asked, [question._asdict() for question in asked])
+        prompts.append(text)
+        questions.append(record)
+        options.append(unit.options)
+    # As plain objects: neighbours share one text, which columns of text would copy.
+    return requests.assign(
+        prompt=pd.Series(prompts, requests.index, object),
+        options=pd.Series(options, requests.index, object),
+        questions=questions,
+    )
+
+
+def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
+    """The requests of one shard: neighbouring units, about equally many requests a shard, no unit split.
+
+    Only the row groups that hold them are read, and those in which the shard begins and ends.
+
+    Args:
+        path: file of requests.
+        shard: from 1 to `shards`.
+        shards: their number.
+    """
+    with pq.ParquetFile(path) as file:
+        groups = files.group_bounds(file)
+        first, last = (_next_unit(file, groups, -(-int(groups[-1]) * part // shards)) for part in (shard - 1, shard))
+        inside = range(np.searchsorted(groups, first, side="right") - 1, np.searchsorted(groups, last))
+        if first == last:
+            return file.schema_arrow.empty_table().to_pandas()
+        return file.read_row_groups(list(inside)).slice(first - groups[inside[0]], last - first).to_pandas()
+
+
+def read_studies(
+    paths: Sequence[Path], probes: Sequence[str], shard: int, shards: int
+) -> tuple[pd.DataFrame, list[str]]:
+    """The requests of one shard of several studies, with column `probe`, and the study of each request.
+
+    Args:
+        paths: file of each study's requests, in a folder of the study's name.
+        probes: the probe of each of these studies.
+        shard, shards: see `read_shard`: a shard has its part of each study.
+    """
+    parts = [read_shard(path, shard, shards).assign(probe=probe) for path, probe in zip(paths, probes, strict=True)]
+    studies = [path.parent.name for path, part in zip(paths, parts, strict=True) for _ in range(len(part))]
+    return pd.concat(parts, ignore_index=True), studies
+
+
+def _next_unit(file: pq.ParquetFile, groups: np.ndarray, row: int) -> int:
+    """The first row, from a given one on, with which a unit begins; the number of rows where none does."""
+    if row in (0, groups[-1]):
+        return int(row)
+    before = None
+    for group in range(np.searchsorted(groups, row - 1, side="right") - 1, len(groups) - 1):
+        units = file.read_row_group(group, ["dataset", "unit_id"]).to_pandas()
+        start = max(row - 1 - groups[group], 0)
+        units = list(units.iloc[start:].itertuples(index=False, name=None))
+        before = before or units[0]
+        for place, unit in enumerate(units):
+            if unit != before:
+                return int(groups[group] + start + place)
+    return int(groups[-1])

@@ -1,0 +1,103 @@
+"""The order of several candidates in a prompt that asks which is best, or for a ranking.
+
+Lists are drawn: as many as a study wants (`comparisons`) of different candidates, the same ones for every group that
+has them all. A study's scales are the lengths of its lists.
+
+Source: Shi et al. (2025), Section 3.1: three lists of three, drawn from the models of MT-Bench.
+"""
+
+# Checks of a config read the constants of this module: what is slow to import is imported where it is used.
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from rubric_order import strategies
+from rubric_order.base import randomness
+from rubric_order.base.errors import InputError
+from rubric_order.probes import Unit, _candidates
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from jinja2 import Template
+
+    from rubric_order.settings.studies import Study
+
+
+class ListOrder(_candidates.Candidates):
+    SIZES = range(3, 10)  # each candidate has a letter, and a tie has one more
+    PERMUTES = "the answers in a list"
+    STRATEGIES = strategies.offered("list_order")
+    CONDITIONS = (*_candidates.Candidates.CONDITIONS, _candidates.RANKING)
+
+    def units(
+        self,
+        items: pd.DataFrame,
+        rubrics: pd.DataFrame,
+        pairs: pd.DataFrame,
+        *,
+        n: int,
+        template: Template,
+        comparisons: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Iterator[Unit]:
+        """Lists of n candidates, in the order of the groups.
+
+        Raises:
+            InputError: no group has n candidates, or an item lacks what the prompt shows.
+        """
+        records, asks = _candidates.records(items), _candidates.criteria(rubrics)
+        lists, candidates = {}, drawn(items, n, comparisons["lists"], comparisons["seed"])
+        for group, criterion, number, ids in _every_list(items, candidates):
+            parts = [group, f"list{number}of{n}", *([criterion] if criterion != "overall" else [])]
+            lists["-".join(parts)] = ids
+        chosen = _candidates.sampled(list(lists), comparisons)
+        for unit_id in (unit_id for unit_id in lists if unit_id in chosen):
+            shown = [records[item_id] for item_id in lists[unit_id]]
+            scores = [item["human_score"] for item in shown]
+            fields = {
+                "candidate": None,
+                "baseline": None,
+                "human_scores": scores if all(score == score for score in scores) else None,  # none is NaN
+            }
+            yield _candidates.unit(
+                unit_id,
+                shown,
+                fields,
+                template=template,
+                prompt=comparisons["prompt"],
+                criterion=asks.get(shown[0]["rubric_id"]),
+            )
+
+    def problems(self, study: Study) -> Iterator[str]:
+        """Parts of a study that do not fit; of recorded answers none, since they are not asked for."""
+        if study.strategies != ["recorded"]:
+            yield from super().problems(study)
+
+
+def _every_list(items: pd.DataFrame, lists: list[list[str]]) -> Iterator[tuple[str, str, int, list[str]]]:
+    """Group, criterion, number of the list, from 1, and ids of its items, where these are all there."""
+    for (group, criterion), block in items.groupby(["group_id", "criterion"], sort=False):
+        of = dict(zip(block["candidate"], block["item_id"], strict=True))
+        for number, candidates in enumerate(lists, start=1):
+            if of.keys() >= {*candidates}:
+                yield group, criterion, number, [of[name] for name in candidates]
+
+
+def drawn(items: pd.DataFrame, n: int, lists: int, seed: int) -> list[list[str]]:
+    """Candidates of each list, drawn without replacement from those that answered most of the groups.
+
+    Raises:
+        InputError: there are not enough candidates for one list.
+    """
+    dataset = items["dataset"].iloc[0]
+    groups = items.groupby("candidate")["group_id"].nunique()
+    largest = sorted(groups[groups == groups.max()].index)
+    if len(largest) < n or groups.max() * 2 < items["group_id"].nunique():
+        raise InputError(
+            f"dataset {dataset!r}: a list takes {n} candidates that answer the same questions; found {len(largest)}"
+            f" that answer {groups.max()} of {items['group_id'].nunique()}"
+        )
+    order = randomness.generator(seed, "lists", dataset, n).permutation(len(largest))
+    count = min(lists, len(largest) // n)
+    return [[largest[place] for place in sorted(order[k * n : (k + 1) * n])] for k in range(count)]

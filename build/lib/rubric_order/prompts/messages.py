@@ -1,0 +1,144 @@
+"""Prompts of several messages: their templates, and the messages of a prompt that was rendered.
+
+Such a prompt is one text wherever prompts are, in files of requests as in their names: each message begins with its
+role between two control characters. Texts of datasets and templates hold no control characters, so a text of a dataset
+cannot begin a message. A prompt without these marks is the user's one message.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+
+ROLES = ("system", "user", "assistant")
+FILES = (".yaml", ".yml", ".json")  # endings of files that hold messages; other templates are one text
+# Requests are named by them, so they never change. They are no blank space, which Jinja strips.
+BEGIN, END = "\x11", "\x12"
+MARKS = re.compile(f"[{BEGIN}{END}]")
+_HEAD = re.compile(f"{BEGIN}({'|'.join(ROLES)}){END}\n")
+
+
+class Message(NamedTuple):
+    """A message of a prompt, or its template.
+
+    Attributes:
+        role: one of `ROLES`.
+        content: its text; of a template, Jinja.
+    """
+
+    role: str
+    content: str
+
+
+def compose(messages: Iterable[tuple[str, str]]) -> str:
+    r"""Messages as one text; of templates, one template.
+
+    Args:
+        messages: role and content of each. One line end at the end of a content is left out, as of a template's file.
+
+    Example:
+        >>> compose([("system", "Be fair."), ("user", "Hello.")])
+        '\x11system\x12\nBe fair.\x11user\x12\nHello.'
+    """
+    return "".join(f"{BEGIN}{role}{END}\n{content.removesuffix(chr(10))}" for role, content in messages)
+
+
+def split(prompt: str) -> list[Message]:
+    """The messages of a prompt.
+
+    Example:
+        >>> split("Hello.")
+        [Message(role='user', content='Hello.')]
+    """
+    first, *parts = _HEAD.split(prompt)
+    if first or not parts:
+        return [Message("user", prompt)]
+    return [Message(role, content) for role, content in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def chat(prompt: str, system_prompt: str | None = None) -> list[dict[str, str]]:
+    """The messages of a prompt as chat models take them: new objects, which the caller may change.
+
+    Args:
+        prompt: as a file of requests holds it.
+        system_prompt: a judge's system message, which comes before the prompt.
+    """
+    before = [Message("system", system_prompt)] if system_prompt else []
+    return [message._asdict() for message in (*before, *split(prompt))]
+
+
+def shown(prompt: str) -> str:
+    """A prompt as people read it: a line with its role before each message, if there are several."""
+    messages = split(prompt)
+    if messages == [("user", prompt)]:
+        return prompt
+    return "\n\n".join(f"[{message.role}]\n{message.content}" for message in messages)
+
+
+def source(path: str | Path) -> str:
+    """A template from its file: messages of a file of YAML or JSON as one template, else the text as it stands.
+
+    Raises:
+        InputError: see `read`.
+    """
+    return compose(read(path)) if is_file(path) else files.read_text(path)
+
+
+def is_file(path: str | Path) -> bool:
+    """True of the path of a file that holds messages."""
+    return Path(path).suffix.lower() in FILES
+
+
+def read(path: str | Path) -> list[Message]:
+    """The messages of a template's file: YAML or JSON with a list of `role` and `content`.
+
+    Raises:
+        InputError: with the number of the message from 1, what was found and what was expected.
+    """
+    try:
+        return of(files.read_yaml(path))
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def of(listed: object) -> list[Message]:
+    """Messages from a list of mappings with `role` and `content`.
+
+    Raises:
+        ValueError: with the number of the message from 1, what was found and what was expected.
+    """
+    if not isinstance(listed, list | tuple):
+        raise ValueError(f"expected a list of messages, each with role and content, found {listed!r:.60}")
+    messages = []
+    for number, entry in enumerate(listed, start=1):
+        if not isinstance(entry, Mapping) or set(entry) != {*Message._fields}:
+            keys = ", ".join(map(str, entry)) if isinstance(entry, Mapping) else f"{entry!r:.60}"
+            raise ValueError(f"message {number}: expected role and content, found {keys or 'nothing'}")
+        if not isinstance(entry["content"], str):
+            raise ValueError(f"message {number}: content: expected text, found {entry['content']!r:.60}")
+        messages.append(Message(entry["role"], entry["content"]))
+    check(messages)
+    return messages
+
+
+def check(messages: Sequence[tuple[str, str]]) -> None:
+    """Check the roles of a prompt's messages.
+
+    Raises:
+        ValueError: a role is none, a system message is not the first, the last message is not the user's, or one is
+            empty.
+    """
+    if not messages:
+        raise ValueError("expected a list of messages, found none")
+    for number, (role, content) in enumerate(messages, start=1):
+        if role not in ROLES:
+            raise ValueError(f"message {number}: role: expected {', '.join(ROLES)}, found {role!r:.40}")
+        if role == "system" and number > 1:
+            raise ValueError(f"message {number}: role: a system message comes first, found one after others")
+        if not content.strip():
+            raise ValueError(f"message {number}: content: expected text, found nothing")
+    if messages[-1][0] != "user":
+        raise ValueError(f"message {len(messages)}: role: the last message is the user's, found {messages[-1][0]!r}")

@@ -1,0 +1,116 @@
+"""The orderings in which the options of a prompt are shown, by strategy (`strategies`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rubric_order import strategies
+from rubric_order.strategies import (
+    Wanted,
+    all_orderings,
+    balanced,
+    balanced_williams,
+    cyclic,
+    fixed,
+    latin,
+    random_orderings,
+    repeated_rotations,
+    rotations,
+    swap,
+)
+
+__all__ = [
+    "CANDIDATES",
+    "STRATEGIES",
+    "all_orderings",
+    "balanced",
+    "balanced_williams",
+    "choose",
+    "choose_candidates",
+    "cyclic",
+    "fixed",
+    "latin",
+    "levels_beside",
+    "random_orderings",
+    "repeated_rotations",
+    "rotations",
+    "swap",
+]
+
+
+def _of(*probes: str) -> tuple[str, ...]:
+    """Names of the strategies that choose orderings for some probes."""
+    return strategies.names(lambda strategy: strategy.orderings and {*probes} & {*strategy.probes})
+
+
+STRATEGIES = _of("score_order", "criterion_order")
+CANDIDATES = _of("pair_order", "list_order")
+
+
+def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.Generator | None = None) -> np.ndarray:
+    """The orderings that one item is read in.
+
+    Args:
+        strategy: one of ``STRATEGIES``.
+        n: number of options, 2 to 11.
+        budget: reads per item of `random`, `fixed` and `repeated_rotations`; by default 2n, the budget of `balanced`.
+            The other strategies set their own.
+        rng: generator that `random` draws from.
+
+    Returns:
+        Shape (reads, n).
+    """
+    if strategy not in STRATEGIES:
+        raise ValueError(f"unknown strategy {strategy!r}; expected one of {', '.join(STRATEGIES)}")
+    return _orderings(strategy, Wanted(n, budget, rng=rng))
+
+
+def choose_candidates(
+    strategy: str, n: int, *, budget: int | None = None, rng: np.random.Generator | None = None
+) -> np.ndarray:
+    """The orderings in which the candidates of one pair or list are shown.
+
+    Args:
+        strategy: `swap` (pairs), `cyclic` or `latin` (lists), `all`, `random`, `fixed` or `single`.
+        n: number of candidates, 2 to 9.
+        budget: reads of a unit; more than the strategy has orderings repeats them. By default each ordering once; n
+            draws of `random`, n repeats of `fixed`.
+        rng: generator that `random` and `latin` draw from.
+
+    Returns:
+        Shape (reads, n): the candidate at each position.
+
+    Raises:
+        ValueError: the strategy does not fit so many candidates or reads.
+    """
+    if strategy not in CANDIDATES:
+        raise ValueError(f"unknown strategy {strategy!r} of comparisons")
+    return _orderings(strategy, Wanted(n, budget, candidates=True, rng=rng))
+
+
+def _orderings(strategy: str, wanted: Wanted) -> np.ndarray:
+    make = strategies.STRATEGIES[strategy].orderings
+    assert make is not None  # as those have that are listed above
+    return make(wanted)
+
+
+def levels_beside(strategy: str, reads: int, n: int, *, start: int, rng: np.random.Generator) -> np.ndarray:
+    """Orderings of the score levels in a crossed design, beside those of a unit's options.
+
+    Args:
+        strategy: that chose the orderings of the options. `random` draws those of the levels too, `fixed` and `single`
+            leave them canonical; under the others read i has row ``start + i`` of `balanced`, counted round. Over 2n
+            units with `start` 0, 1, 2, ... each ordering of the options then meets each of the levels equally often.
+        reads: of the unit.
+        n: number of score levels.
+
+    Returns:
+        Shape (reads, n).
+    """
+    record = strategies.STRATEGIES.get(strategy)  # not that of another package's probe
+    match record.crossed if record else "balanced":
+        case "drawn":
+            return random_orderings(n, reads, rng=rng)
+        case "canonical":
+            return fixed(n, reads)
+    return balanced(n)[(start + np.arange(reads)) % (2 * n)]

@@ -1,0 +1,216 @@
+"""Jinja with limits: a template that would need all memory, or never end, is an error instead.
+
+The sandboxed engine keeps a template from what is not its own. It lets it multiply texts, and loop in loops. Here the
+length of each text that a template makes, its steps, and the filters and methods that it calls have limits.
+"""
+
+import contextvars
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, cast
+
+from jinja2 import Template, TemplateRuntimeError, Undefined, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.visitor import NodeTransformer
+
+MAX_CHARACTERS = 10_000_000  # of any text that a template makes
+MAX_STEPS = 100_000  # turns of loops, and calls, of one rendering
+MAX_WIDTH = 1000  # of a number that says how far to indent, or where to cut
+MAX_BITS = 256  # of a whole number
+
+FILTERS = (
+    "abs capitalize count d default e escape first float indent int join last length list lower map max min reject"
+)
+FILTERS += (
+    " rejectattr replace reverse round safe select selectattr sort striptags title trim truncate unique upper wordcount"
+)
+METHODS = (
+    "capitalize count endswith find get index items keys lower lstrip removeprefix removesuffix rstrip split splitlines"
+)
+METHODS += " startswith strip title upper values"
+OF_TEXT = {"capitalize", "e", "escape", "indent", "lower", "replace", "safe", "striptags", "title", "trim", "truncate"}
+OF_TEXT |= {"upper", "wordcount"}
+
+_steps: contextvars.ContextVar[int] = contextvars.ContextVar("steps", default=0)
+
+
+class Limited(Template):
+    """A template whose steps are counted anew each time that it is rendered."""
+
+    def render(self, *values: Any, **named: Any) -> str:
+        """Render the text, as Jinja does."""
+        token = _steps.set(0)
+        try:
+            return super().render(*values, **named)
+        finally:
+            _steps.reset(token)
+
+    def render_block(self, name: str, **values: Any) -> str:
+        """Render one block of the template, with the same limits."""
+        token = _steps.set(0)
+        try:
+            return joined(self.blocks[name](self.new_context(values)))
+        finally:
+            _steps.reset(token)
+
+
+def joined(pieces: Iterable[str]) -> str:
+    """Pieces as one text.
+
+    Raises:
+        TemplateRuntimeError: it would be too long.
+    """
+    kept, size = [], 0
+    for piece in pieces:
+        kept.append(piece)
+        size += len(piece)
+        _check_length(size)
+    return "".join(kept)
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """Jinja's sandbox with limits."""
+
+    template_class = Limited
+    intercepted_binops = frozenset(("*", "**", "+", "%"))
+    concat = staticmethod(joined)
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(finalize=_scalar, **options)
+        self.globals = {"range": self.globals["range"], "namespace": self.globals["namespace"]}
+        self.filters = {name: _limited(name, self.filters[name]) for name in FILTERS.split()}
+        self.filters |= {"_joined": _join_all, "_flat": _flat, "_counted": _counted}
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        return _WithLimits().visit(super()._parse(source, name, filename))
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """The result of an operator.
+
+        Raises:
+            TemplateRuntimeError: it would be too long, or is no arithmetic of numbers.
+        """
+        numbers = all(isinstance(side, int | float) for side in (left, right))
+        if operator == "**" or (operator == "%" and not numbers):
+            raise TemplateRuntimeError(f"operator {operator} is not offered; write what you mean as text")
+        if numbers:
+            if sum(side.bit_length() for side in (left, right) if isinstance(side, int)) > MAX_BITS:
+                raise TemplateRuntimeError(f"a number has more than {MAX_BITS} bits; expected a smaller one")
+        elif operator == "*":
+            size = next((len(side) for side in (left, right) if hasattr(side, "__len__")), 1)
+            times = next((side for side in (left, right) if isinstance(side, int)), 1)
+            _check_length(size * times)
+        else:
+            _check_length(sum(len(side) for side in (left, right) if hasattr(side, "__len__")))
+        return super().call_binop(context, operator, left, right)
+
+    def call(self, context: Any, function: Callable[..., Any], *values: Any, **named: Any) -> Any:
+        """The result of a call, which is a step."""
+        _step()
+        return super().call(context, function, *values, **named)
+
+    def wrap_str_format(self, value: Any) -> None:
+        """Nothing: a format can ask for any width, so it is no safe attribute."""
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """True where a template may take an attribute: of methods, those that make no text longer."""
+        of_data = isinstance(obj, str | bytes | int | float | list | tuple | dict | set)
+        allowed = not (of_data and callable(value)) or attr in METHODS.split()
+        return allowed and super().is_safe_attribute(obj, attr, value)
+
+
+class _WithLimits(NodeTransformer):
+    """A tree in which turns of loops are counted, texts that are joined are measured, and lists hold no lists."""
+
+    def visit_For(self, node: nodes.For) -> nodes.For:  # noqa: N802 - as Jinja names it
+        self.generic_visit(node)
+        node.iter = _filtered(node.iter, "_counted")
+        return node
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Filter:  # noqa: N802
+        self.generic_visit(node)
+        return _filtered(nodes.List(node.nodes, lineno=node.lineno), "_joined")
+
+    def visit_List(self, node: nodes.List) -> nodes.Filter:  # noqa: N802
+        self.generic_visit(node)
+        return _filtered(node, "_flat")
+
+    def visit_Tuple(self, node: nodes.Tuple) -> nodes.Expr:  # noqa: N802
+        self.generic_visit(node)
+        return _filtered(node, "_flat") if node.ctx == "load" else node
+
+    def visit_Dict(self, node: nodes.Dict) -> nodes.Filter:  # noqa: N802
+        self.generic_visit(node)
+        return _filtered(node, "_flat")
+
+
+def _filtered(value: nodes.Node, name: str) -> nodes.Filter:
+    return nodes.Filter(cast("nodes.Expr", value), name, [], [], None, None, lineno=value.lineno)
+
+
+def _limited(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter that refuses numbers that are too great, and of filters of text what is none."""
+
+    @functools.wraps(plain)
+    def run(*values: Any, **named: Any) -> Any:
+        passes = hasattr(plain, "jinja_pass_arg")  # then the first value is not the template's
+        given = values[1:] if passes else values
+        _step()
+        for value in (*given[1:], *named.values()):
+            if isinstance(value, int) and abs(value) > MAX_WIDTH:
+                raise TemplateRuntimeError(f"filter {name!r}: expected a number up to {MAX_WIDTH}, found {value:.6g}")
+        if name in OF_TEXT:
+            _scalar(given[0])
+            texts = [str(value) for value in (*given[1:], *named.values()) if isinstance(value, str)]
+            _check_length((len(str(given[0])) + 1) * max([MAX_WIDTH if name == "indent" else 1, *map(len, texts)]))
+        elif name == "join":
+            between = next((len(value) for value in (*given[1:], *named.values()) if isinstance(value, str)), 0)
+            given = (_listed(given[0]), *given[1:])
+            _check_length(sum(len(str(_scalar(entry))) + between for entry in given[0]))
+            values = (*values[:1], *given) if passes else given
+        return plain(*values, **named)
+
+    return run
+
+
+def _listed(values: Iterable[Any]) -> list[Any]:
+    return list(_counted(values))
+
+
+def _join_all(values: list[Any]) -> str:
+    return joined(str(_scalar(value)) for value in values)
+
+
+def _flat(values: Any) -> Any:
+    """A list that a template writes; none stands in another, which would double with each line."""
+    inside = [*values, *values.values()] if isinstance(values, dict) else values
+    if any(isinstance(value, list | tuple | dict | set) for value in inside):
+        raise TemplateRuntimeError("a list holds a list; expected texts and numbers")
+    return values
+
+
+def _counted(values: Iterable[Any]) -> Iterator[Any]:
+    for value in values:
+        _step()
+        yield value
+
+
+def _step() -> None:
+    steps = _steps.get() + 1
+    if steps > MAX_STEPS:
+        raise TemplateRuntimeError(f"the template takes more than {MAX_STEPS} steps; expected fewer")
+    _steps.set(steps)
+
+
+def _scalar(value: Any) -> Any:
+    """A value that is written; a list is not."""
+    if isinstance(value, str | int | float | Undefined) or value is None:
+        return value
+    raise TemplateRuntimeError(f"expected text or a number, found {type(value).__name__}; write its parts")
+
+
+def _check_length(size: int) -> None:
+    if size > MAX_CHARACTERS:
+        raise TemplateRuntimeError(
+            f"the template makes a text of more than {MAX_CHARACTERS} characters; expected fewer"
+        )

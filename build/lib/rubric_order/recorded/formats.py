@@ -1,0 +1,242 @@
+"""The formats of recorded answers, and how a file is read into one common form.
+
+Files are JSON Lines (plain or gzip) or Parquet, one recorded answer a row. The format of a file is known by its fields,
+and read by an `Importer`; one file may hold several judges. Whatever a file says is data: it is checked, and nothing of
+it is run.
+"""
+
+import functools
+import gzip
+import json
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from rubric_order.base.errors import InputError
+from rubric_order.base.plugins import Plugins
+
+SUFFIXES = (".jsonl.gz", ".jsonl", ".parquet")
+
+# What all formats are brought to. An item is named by its id, or by group, candidate and criterion; a comparison by
+# group, criterion and the candidates in the order in which they were shown (`shown` where there are more than two, of
+# which the first two stand in their own columns too); of these also the task, what several
+# groups share (`source_id`), the human scores and lengths of both, in that order, and what was `written`, where the
+# response is what a map or a parsed winner made of it.
+COLUMNS = [
+    "request_id",
+    "format",
+    "judge",
+    "prompt_style",
+    "benchmark",
+    "item_id",
+    "group_id",
+    "candidate",
+    "criterion",
+    "shown_first",
+    "shown_second",
+    "shown",
+    "task",
+    "source_id",
+    "human_scores",
+    "options",
+    "written",
+    "lengths",
+    "ordering",
+    "ordering_index",
+    "repeat",
+    "response",
+    "file",
+    "line",
+]
+
+
+Check = Callable[[Any], object]  # of a field's value: the value as it is kept, or ValueError with what was expected
+
+
+class Importer(ABC):
+    """Reader of records of one format.
+
+    Attributes:
+        marks: fields by which a record of the format is known; no other format has all of them.
+        required, optional: fields, each with a function that checks its value, such as those of `fields`. A null is the
+            same as no field; fields that are not named are left out.
+        compares: True if an answer compares two texts, False if it scores one.
+        takes_labels: True if field `options` may be a map from written labels to options.
+    """
+
+    marks: tuple[str, ...]
+    required: Mapping[str, Check]
+    optional: Mapping[str, Check] = MappingProxyType({})
+    compares: bool = False
+    takes_labels: bool = False
+
+    def fits(self, record: Mapping[str, Any]) -> bool:
+        """True for a record of the format, which need not be free of errors.
+
+        Args:
+            record: its fields, unchecked, without those that are null.
+        """
+        return all(mark in record for mark in self.marks)
+
+    @abstractmethod
+    def common(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The common form of a record: those of `COLUMNS` that it has.
+
+        Without `judge`, the judge is called as the file. `request_id`, `format`, `file` and `line` are added.
+
+        Args:
+            record: its fields, as their checks return them.
+
+        Raises:
+            InputError: fields contradict each other; the message names no place.
+        """
+
+    def adapter(self, record: Mapping[str, Any]) -> str | None:
+        """Name of the adapter of the dataset that a record is about; None where it can be about any.
+
+        Args:
+            record: in the common form.
+
+        Raises:
+            InputError: it is about a dataset that no adapter reads; the message names no place.
+        """
+        return None
+
+
+REGISTRY: Plugins[Importer] = Plugins("rubric_order.importers", Importer)
+
+
+@functools.cache
+def importers() -> dict[str, Importer]:
+    """Importers by the name of their format, those of more marks before others: the first that fits reads a file."""
+    loaded = {name: REGISTRY.load(name)() for name in REGISTRY.names()}
+    return dict(sorted(loaded.items(), key=lambda named: -len(named[1].marks)))
+
+
+def compares(kind: str) -> bool:
+    """True where a record of a format compares two texts."""
+    return importers()[kind].compares
+
+
+def adapter_of(record: Mapping[str, Any]) -> str | None:
+    """The adapter of the dataset that a record is about; None where it can be about any.
+
+    Raises:
+        InputError: it is about a dataset that no adapter reads.
+    """
+    try:
+        return importers()[record["format"]].adapter(record)
+    except InputError as error:
+        raise InputError(f"{place(record)}: {error}") from None
+
+
+def place(record: Mapping[str, Any]) -> str:
+    return f"{record['file']}: line {record['line']}"
+
+
+def describe(record: Mapping[str, Any]) -> str:
+    """Description of what a record is about, for messages."""
+    if isinstance(record["item_id"], str):
+        return f"item {record['item_id']!r}"
+    fields = ("benchmark", "group_id", "candidate", "criterion", "shown_first", "shown_second")
+    return ", ".join(f"{name} {record[name]!r}" for name in fields if isinstance(record[name], str))
+
+
+def read(path: Path, labels: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
+    """Checked records of one file in the common form, without `request_id`.
+
+    Args:
+        path: the file.
+        labels: option by written label, for records of a format with `takes_labels` that have no such map.
+
+    Raises:
+        InputError: the file is not there, is broken or of no known format, or holds nothing; or a field is missing or
+            wrong.
+    """
+    rows = _parquet_rows(path) if path.name.endswith(".parquet") else _json_rows(path)
+    stem = next((path.name.removesuffix(suffix) for suffix in SUFFIXES if path.name.endswith(suffix)), path.stem)
+    kind = None
+    for line, row in rows:
+        where = f"{path}: line {line}"
+        if not isinstance(row, dict):
+            raise InputError(f"{where}: expected an object with named fields, found {row!r:.60}")
+        row = {name: value for name, value in row.items() if value is not None}
+        if kind is None:
+            kind = _recognise(row, where)
+        if labels and importers()[kind].takes_labels and not isinstance(row.get("options"), dict):
+            row = row | {"options": dict(labels)}
+        try:
+            common = importers()[kind].common(_check(row, kind))
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+        record = {**dict.fromkeys(COLUMNS), "repeat": 0, **common}
+        yield record | {"format": kind, "judge": record["judge"] or stem, "file": str(path), "line": line}
+    if kind is None:
+        raise InputError(f"{path}: line 1: expected a recorded answer, found nothing")
+
+
+def _recognise(row: Mapping[str, Any], where: str) -> str:
+    for name, importer in importers().items():
+        if importer.fits(row):
+            return name
+    expected = "; ".join(f"{', '.join(importer.required)} ({name})" for name, importer in importers().items())
+    raise InputError(
+        f"{where}: no known format of recorded answers: found fields {', '.join(row)}; expected {expected}"
+    )
+
+
+def _check(row: Mapping[str, Any], kind: str) -> dict[str, object]:
+    importer = importers()[kind]
+    kept = {}
+    for name, check in {**importer.required, **importer.optional}.items():
+        if name in row:
+            try:
+                kept[name] = check(row[name])
+            except ValueError as error:
+                raise InputError(f"field {name!r}: expected {error}, found {row[name]!r:.60}") from None
+        elif name in importer.required:
+            raise InputError(f"field {name!r} is missing; format {kind!r} has {', '.join(importer.required)}")
+    return kept
+
+
+def _json_rows(path: Path) -> Iterator[tuple[int, object]]:
+    line = 0
+    try:
+        with gzip.open(path, "rb") if path.name.endswith(".gz") else path.open("rb") as file:
+            for line, raw in enumerate(file, start=1):
+                try:
+                    text = raw.decode("utf-8-sig" if line == 1 else "utf-8").rstrip()
+                    if text:
+                        yield line, json.loads(text)
+                except UnicodeDecodeError as error:
+                    byte = f"0x{error.object[error.start]:02x}"
+                    raise InputError(f"{path}: line {line}: expected UTF-8, found byte {byte}") from None
+                except json.JSONDecodeError as error:
+                    raise InputError(
+                        f"{path}: line {line}, column {error.colno}: malformed JSON: {error.msg}"
+                    ) from None
+                except (ValueError, RecursionError) as error:  # a number of thousands of digits; nested too deeply
+                    raise InputError(f"{path}: line {line}: malformed JSON: {error}") from None
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{path}: line {line + 1}: broken gzip file: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: line {line + 1}: cannot be read: {error.strerror or error}") from None
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, object]]:
+    """Rows, numbered from 1, as a line of a text file is."""
+    import pyarrow as pa  # slow to import; judges are looked for before any rule runs
+    import pyarrow.parquet as pq
+
+    try:
+        rows = pq.read_table(path).to_pylist()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path}: not a readable Parquet file: {' '.join(str(error).split()):.200}") from None
+    return enumerate(rows, start=1)

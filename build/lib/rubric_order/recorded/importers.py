@@ -1,0 +1,223 @@
+"""Importers of the formats in which recorded answers are published, and of the general one."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rubric_order.base.errors import InputError
+from rubric_order.recorded import fields, written
+from rubric_order.recorded.formats import Check, Importer
+
+SUMMEVAL = "SummEval"  # how the comparisons of its summaries call it
+BENCHMARKS = {"MTBench": "mtbench_pairs", "DevBench": "devbench_pairs"}  # adapters by the benchmark that records name
+RECORDED = "recorded"  # adapter of any other benchmark
+SHOWN_FIRST = ("first", "shown_first")  # fields that name the answer that was shown first
+BENCHMARK, OVERALL, TIE = "recorded", "overall", "tie"
+DOCUMENT = re.compile(r"(?:uml_class|uml_sequence|architecture_design)-.+", re.IGNORECASE)
+
+
+class General(Importer):
+    marks = ("item_id",)
+    required: Mapping[str, Check] = {"item_id": fields.name, "response": fields.text}
+    optional: Mapping[str, Check] = {
+        "ordering": fields.ordering,
+        "ordering_index": fields.count,
+        "repeat": fields.count,
+        "judge": fields.name,
+        "prompt_style": fields.name,
+    }
+
+    def common(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        return record
+
+
+class SummEval(Importer):
+    marks = ("article_id", "system")
+    required: Mapping[str, Check] = {
+        "judge": fields.name,
+        "prompt_style": fields.name,
+        "system": fields.name,
+        "criterion": fields.name,
+        "article_id": fields.name,
+        "response": fields.text,
+    }
+
+    def common(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        return _article(record) | {"prompt_style": record["prompt_style"], "candidate": record["system"]}
+
+    def adapter(self, record: Mapping[str, Any]) -> str | None:
+        return "summeval"
+
+
+class SummEvalPairwise(Importer):
+    marks = ("article_id", "pair")
+    required: Mapping[str, Check] = {
+        "judge": fields.name,
+        "criterion": fields.name,
+        "article_id": fields.name,
+        "pair": fields.two_names,
+        "toggled": fields.boolean,
+        "options": fields.options,
+        "human_score_1": fields.number,
+        "human_score_2": fields.number,
+        "response": fields.text,
+    }
+    compares = True
+
+    def common(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        shown = [(record["pair"][k], record[f"human_score_{k + 1}"]) for k in ((1, 0) if record["toggled"] else (0, 1))]
+        (first, second), human_scores = zip(*shown, strict=True)
+        kept = {"shown_first": first, "shown_second": second, "human_scores": list(human_scores)}
+        source = {"benchmark": SUMMEVAL, "task": record["criterion"], "source_id": record["article_id"]}
+        return _article(record) | kept | source | {"options": record["options"]}
+
+    def adapter(self, record: Mapping[str, Any]) -> str | None:
+        return "summeval"
+
+
+class Comparisons(Importer):
+    """Comparisons of two answers or more of any benchmark: as they were written, or with a winner that was parsed."""
+
+    marks = ("question_id",)
+    required: Mapping[str, Check] = {"question_id": fields.key}
+    optional: Mapping[str, Check] = {
+        **dict.fromkeys(("answer_a", "answer_b"), fields.name),
+        **dict.fromkeys(SHOWN_FIRST, fields.key),
+        "answers": fields.names,
+        **dict.fromkeys(("benchmark", "judge", "task", "prompt_style"), fields.name),
+        "group": fields.key,
+        "options": fields.labels,
+        "repetition": fields.count,
+        "response": fields.text,
+        "winner": fields.text,
+        "lengths": fields.lengths,
+    }
+    compares = True
+    takes_labels = True
+
+    def fits(self, record: Mapping[str, Any]) -> bool:
+        return super().fits(record) and any(name in record for name in ("answers", "answer_a", "answer_b"))
+
+    def common(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        shown = _shown(record)
+        options = record.get("options")
+        tie = (
+            TIE in map(str.casefold, options.values())
+            if isinstance(options, dict)
+            else options is None or len(options) > len(shown)
+        )
+        own = options if isinstance(options, list) else written.letters(shown, tie)
+        for name, many in (("options", len(shown) + tie), ("lengths", len(shown))):
+            value = own if name == "options" else record.get(name, shown)
+            if len(value) != many:
+                raise InputError(f"field {name!r}: expected {many} for {len(shown)} answers, found {len(value)}")
+        answer = self._answer(record, shown, own)
+        benchmark, task = record.get("benchmark", BENCHMARK), record.get("task", "")
+        group = record.get("group", record["question_id"])
+        kept = {name: record[name] for name in ("judge", "prompt_style", "lengths") if name in record}
+        kept |= {"benchmark": benchmark, "criterion": task or OVERALL, "task": task, "options": own}
+        kept |= {"shown_first": shown[0], "shown_second": shown[1], "repeat": record.get("repetition", 0)}
+        kept |= {"shown": shown} if len(shown) > 2 else {}
+        return kept | answer | {"group_id": record["question_id"], "source_id": group}
+
+    def _answer(self, record: Mapping[str, Any], shown: list[str], own: list[str]) -> dict[str, Any]:
+        """The answer as it is parsed, and as it was written where that is another text.
+
+        Raises:
+            InputError: there is neither an answer nor a winner, or one means nothing.
+        """
+        options, response, winner = record.get("options"), record.get("response"), record.get("winner")
+        if winner is None and response is None:
+            raise InputError("expected field 'response' or 'winner', found neither")
+        labels = options if isinstance(options, dict) else {}
+        written.check(labels, shown, own)
+        if winner is not None:
+            chosen = written.mapped(winner, labels, shown, own) if labels else None
+            chosen = written.letter(winner, shown, own) if chosen is None else chosen
+            if chosen is None:
+                expected = f"A, B, tie, none, {', '.join(shown):.120}, or a label of 'options'"
+                raise InputError(f"field 'winner': expected {expected}, found {winner!r:.60}")
+            return {"response": chosen, "written": response if response is not None else winner}
+        text = str(response)
+        chosen = written.mapped(text, labels, shown, own) if labels else None
+        return {"response": response} if chosen is None else {"response": chosen, "written": response}
+
+    def adapter(self, record: Mapping[str, Any]) -> str | None:
+        return BENCHMARKS.get(record["benchmark"], RECORDED)
+
+
+class Pairwise(Importer):
+    marks = ("answer_a", "answer_b")
+    required: Mapping[str, Check] = {
+        "benchmark": fields.name,
+        "judge": fields.name,
+        "task": fields.name,
+        "question_id": fields.name,
+        "answer_a": fields.name,
+        "answer_b": fields.name,
+        "options": fields.options,
+        "repetition": fields.count,
+        "response": fields.text,
+    }
+    optional: Mapping[str, Check] = dict.fromkeys(SHOWN_FIRST, fields.key)
+    compares = True
+
+    def fits(self, record: Mapping[str, Any]) -> bool:
+        return super().fits(record) and record.get("benchmark") in BENCHMARKS and "winner" not in record
+
+    def common(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        _two(record)
+        kept = {name: record[name] for name in ("benchmark", "judge", "options", "response")}
+        shown = {"shown_first": record["answer_a"], "shown_second": record["answer_b"], "repeat": record["repetition"]}
+        task, group = record["task"], record["question_id"]
+        # DevBench: in a question's id the task follows the project, of which the recorded task keeps a part.
+        document = DOCUMENT.search(task) if record["benchmark"] == "DevBench" else None
+        task = document[0] if document else task
+        source = group.removesuffix(f"_{task}") or group
+        return kept | shown | {"group_id": group, "criterion": task, "task": task, "source_id": source}
+
+    def adapter(self, record: Mapping[str, Any]) -> str | None:
+        if record["benchmark"] not in BENCHMARKS:
+            expected = ", ".join(BENCHMARKS)
+            raise InputError(f"field 'benchmark': expected {expected}, found {record['benchmark']!r:.60}")
+        return BENCHMARKS[record["benchmark"]]
+
+
+def _two(record: Mapping[str, Any]) -> list[str]:
+    """Names of the two candidates, in the order in which they were shown.
+
+    Raises:
+        InputError: they are one, or a field says that the second one was shown first.
+    """
+    shown = [record["answer_a"], record["answer_b"]]
+    if shown[0] == shown[1]:
+        raise InputError(f"field 'answer_b': expected another one than answer_a, found {shown[1]!r:.60} twice")
+    for name in SHOWN_FIRST:
+        if record.get(name) in (shown[1], "answer_b"):
+            raise InputError(
+                f"field {name!r}: found {record[name]!r:.60}, expected {shown[0]!r:.60}: answer_a is taken for the"
+                " answer that was shown first"
+            )
+    return shown
+
+
+def _shown(record: Mapping[str, Any]) -> list[str]:
+    """Names of the candidates of any number, in the order in which they were shown.
+
+    Raises:
+        InputError: they are not there, or two of them are one.
+    """
+    if "answers" not in record:
+        for name in ("answer_a", "answer_b"):
+            if name not in record:
+                raise InputError(f"field {name!r} is missing; expected answer_a and answer_b, or a list 'answers'")
+        return _two(record)
+    shown: list[str] = record["answers"]
+    if len({*shown}) < len(shown):
+        raise InputError(f"field 'answers': expected different names, found {shown!r:.80}")
+    return shown
+
+
+def _article(record: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: record[name] for name in ("judge", "criterion", "response")}
+    return kept | {"group_id": record["article_id"]}

@@ -1,0 +1,412 @@
+"""Recorded answers of a judge as reads and responses, like those of a live judge."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from rubric_order.base import files
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
+from rubric_order.contracts.reads import PLAN
+from rubric_order.contracts.responses import STORE
+from rubric_order.probes._comparisons import ABOUT
+from rubric_order.prompts import orderings
+from rubric_order.recorded import formats
+from rubric_order.recorded.discovery import COMPARES, LISTS, SCALE, STRATEGY, title
+
+log = logging.getLogger(__name__)
+
+DUPLICATES = ("keep_and_report", "keep", "refuse")
+UNKNOWN = ("refuse", "skip")
+
+# What tells one prompt from another.
+_IDENTITY = (
+    *("format", "judge", "prompt_style", "benchmark", "item_id", "group_id", "candidate", "criterion"),
+    *("shown_first", "shown_second", "ordering", "ordering_index"),
+)
+_OF_LISTS = (*_IDENTITY, "shown")
+
+
+def read(
+    paths: str | Path | Iterable[str | Path],
+    *,
+    judge: str | None = None,
+    prompt_style: str | None = None,
+    duplicates: str = "keep_and_report",
+    labels: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Recorded answers of one judge in the common form.
+
+    Args:
+        paths: files, read in the given order.
+        judge: the judge's name in the files (`model` of its settings); None for all judges.
+        prompt_style: as in its settings; where `judge` is given, None means answers without a prompt style.
+        duplicates: what to do with records of one item, ordering and repeat: they become repeats 0, 1, ... in the order
+            of the files, with (`keep_and_report`) or without (`keep`) a warning, or are an error (`refuse`).
+        labels: option by written label, of comparisons whose records have no map of their own, see `written.mapped`.
+
+    Returns:
+        One row a record with `formats.COLUMNS`; what a format does not have is None. `item_id` is None where a file
+        names group, candidate and criterion instead; `plan` looks it up. `request_id` is a hash of all but the place:
+        judge, what was judged, ordering, repeat and answer.
+
+    Raises:
+        InputError: see `formats.read`; there is no record of the judge; or duplicates are refused.
+    """
+    _check_option("duplicates", duplicates, DUPLICATES)
+    listed = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
+    records = [
+        record
+        for path in listed
+        for record in formats.read(path, labels)
+        if judge is None or (record["judge"], record["prompt_style"]) == (judge, prompt_style)
+    ]
+    if not records:
+        wanted = "" if judge is None else f" of judge {title(judge, prompt_style)}"
+        raise InputError(f"{', '.join(map(str, listed)) or 'no files'}: no recorded answer{wanted}")
+    _number_duplicates(records, duplicates)
+    for record in records:
+        content = [record[name] for name in (*_identity(record), "repeat", "response")]
+        record["request_id"] = hashlib.blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
+    return pd.DataFrame({name: pd.Series([r[name] for r in records], dtype=_dtype(name)) for name in formats.COLUMNS})
+
+
+def _identity(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Fields that tell a record's prompt from others; lists have one more, so that other names stay as they were."""
+    return _IDENTITY if record["shown"] is None else _OF_LISTS
+
+
+def _dtype(column: str) -> object:
+    return {"repeat": "int64", "line": "int64", "ordering_index": "Int64"}.get(column, object)
+
+
+def _number_duplicates(records: list[dict[str, Any]], duplicates: str) -> None:
+    """Give each record of an item and ordering a repeat of its own."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        groups.setdefault(json.dumps([record[name] for name in _identity(record)]), []).append(record)
+    repeated = 0
+    for group in groups.values():
+        extra = len(group) - len({record["repeat"] for record in group})
+        if not extra:
+            continue  # repeats as recorded, even if they do not begin at 0
+        if duplicates == "refuse":
+            seen: dict[int, dict[str, Any]] = {}
+            for record in group:
+                if record["repeat"] in seen:
+                    description = f"{formats.describe(record)}, repeat {record['repeat']}"
+                    first = formats.place(seen[record["repeat"]])
+                    raise InputError(f"{formats.place(record)}: {description}, is already recorded at {first}")
+                seen[record["repeat"]] = record
+        repeated += extra
+        for repeat, record in enumerate(sorted(group, key=lambda record: record["repeat"])):
+            record["repeat"] = repeat
+    if repeated and duplicates == "keep_and_report":
+        log.warning(
+            "%d of %d records repeat an earlier one's item and ordering; kept as repeats", repeated, len(records)
+        )
+
+
+def about(records: pd.DataFrame, adapter: str, benchmark: str | None = None) -> pd.DataFrame:
+    """The records that are about a dataset.
+
+    Args:
+        adapter: of the dataset.
+        benchmark: as records name it; None for any of the adapter.
+
+    Raises:
+        InputError: no record is of the benchmark.
+    """
+    kept = records[[formats.adapter_of(record) in (None, adapter) for record in records.to_dict("records")]]
+    if benchmark is None:
+        return kept
+    named = kept[kept["benchmark"] == benchmark]
+    if named.empty:
+        listed_names = files.listed(sorted({str(name) for name in kept["benchmark"]})) if len(kept) else "none"
+        raise InputError(f"no recorded comparison is of benchmark {benchmark!r:.60}; found {listed_names}")
+    return named
+
+
+def plan(
+    items: pd.DataFrame,
+    records: pd.DataFrame,
+    *,
+    study: str,
+    judge_id: str,
+    n: int = SCALE,
+    unknown: str = "refuse",
+) -> pd.DataFrame:
+    """The reads that recorded answers stand for, as `planning.reads.plan_reads` lays them out.
+
+    Args:
+        items: the items of one dataset.
+        records: see `read`; of one judge.
+        study, judge_id: keys of the reads.
+        n: number of scores, for records without an ordering. Those with an `ordering_index` only have that row
+            (from 0) of `orderings.balanced`; those without either the canonical ordering.
+        unknown: whether a record of no item of the dataset is an error (`refuse`) or left out and counted in the log
+            (`skip`).
+
+    Returns:
+        One row a record, sorted by scale, by the order of the items and by the order of the records. The strategy is
+        ``recorded``. Items without a record have no row; the log says how many they are.
+
+    Raises:
+        InputError: a record is of no item, an ordering index has no ordering, a record compares two texts, or no record
+            is left.
+    """
+    _check_option("unknown", unknown, UNKNOWN)
+    _check_kind(records, compare=False)
+    matched = _with_items(items, records, unknown)
+    if matched.empty:
+        raise InputError(f"judge {judge_id}: no recorded answer is of an item of dataset {_dataset(items)}")
+    unread = len(items) - matched["item_id"].nunique()
+    if unread:
+        log.warning("judge %s: %d of %d items have no recorded answer", judge_id, unread, len(items))
+    reads = matched[["item_id", "repeat", "request_id"]].copy()
+    reads["ordering"] = pd.Series(
+        [_shown(record, n) for record in matched.to_dict("records")], matched.index, dtype=object
+    )
+    reads["n"] = reads["ordering"].map(len).astype("int64")
+    reads["place"] = reads["item_id"].map({item_id: place for place, item_id in enumerate(items["item_id"])})
+    reads = reads.sort_values(["n", "place"], kind="stable")
+    reads["read_index"] = reads.groupby(["n", "item_id"]).cumcount().astype("int64")
+    keys = items[["dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]]
+    reads = reads.merge(keys, on="item_id", validate="many_to_one")
+    reads["study"], reads["judge"], reads["probe"], reads["strategy"] = study, judge_id, "score_order", STRATEGY
+    reads["request_id"] = reads["request_id"].astype("str")
+    reads = reads.assign(profile=DEFAULT_PROFILE, unit_id=reads["item_id"], condition=BASELINE)
+    return reads.assign(levels=[[]] * len(reads))[[*PLAN.names, "item_id"]]
+
+
+def _check_kind(records: pd.DataFrame, *, compare: bool) -> None:
+    """Check that records compare two texts each, or that they score one.
+
+    Raises:
+        InputError: one does the other thing.
+    """
+    others = records[records["format"].map(formats.compares) != compare]
+    if len(others):
+        first = others.iloc[0]
+        does, expected = ("scores one text", "compare two") if compare else ("compares two texts", "score one")
+        raise InputError(
+            f"{formats.place(first)}: format {first['format']!r} {does}, and the study's records {expected}; give "
+            "those that differ another prompt style, so that they are another judge"
+        )
+
+
+def _with_items(items: pd.DataFrame, records: pd.DataFrame, unknown: str) -> pd.DataFrame:
+    """The records with the id of the item that each is of; those of no item are left out, or refused."""
+    matched = records.assign(item_id=_item_ids(items, records))
+    absent = matched["item_id"].isna()
+    if not absent.any():
+        return matched
+    first = records[absent.to_numpy()].iloc[0]
+    message = f"{formats.describe(first)} is not among the items of dataset {_dataset(items)}"
+    if unknown == "refuse":
+        raise InputError(f"{formats.place(first)}: {message}")
+    log.warning(
+        "%d of %d records left out; the first: %s: %s", absent.sum(), len(records), formats.place(first), message
+    )
+    return matched[~absent]
+
+
+def _item_ids(items: pd.DataFrame, records: pd.DataFrame) -> list[str | None]:
+    """The item of each record, None where it is of none; candidates and criteria match in any case."""
+    ids = set(items["item_id"])
+    by_key: dict[tuple[Any, ...], str] = {}
+    for item_id, *key in zip(items["item_id"], *(items[name] for name in _KEY), strict=True):
+        by_key.setdefault(_folded(key), item_id)
+    twice = len(items) - len(by_key)
+    matched = []
+    for record in records.to_dict("records"):
+        if isinstance(record["item_id"], str):
+            matched.append(record["item_id"] if record["item_id"] in ids else None)
+            continue
+        if twice:
+            raise InputError(
+                f"{formats.place(record)}: names an item by group, candidate and criterion, which {twice} items of "
+                f"dataset {_dataset(items)} share with another"
+            )
+        matched.append(by_key.get(_folded([record[name] for name in _KEY])))
+    return matched
+
+
+_KEY = ("group_id", "candidate", "criterion")
+
+
+def plan_comparisons(
+    records: pd.DataFrame, *, study: str, judge_id: str, dataset: str, probe: str = COMPARES
+) -> pd.DataFrame:
+    """The reads that recorded comparisons stand for; their items need not be there.
+
+    Args:
+        records: see `read`; of one judge and dataset.
+        study, judge_id, dataset: keys of the reads.
+        probe: `discovery.COMPARES` for comparisons of two candidates, `discovery.LISTS` for those of more; others are
+            left out.
+
+    Returns:
+        One row a record, with the plan's columns, `_comparisons.ABOUT`, and `labels`, the letters that could be
+        written: one a place, and one for a tie where there are three. The canonical order of two candidates has the
+        baseline first, if one candidate is in all comparisons of the benchmark, and is alphabetical otherwise.
+
+    Raises:
+        InputError: a record scores one text, or none compares as many candidates as the probe is about.
+    """
+    _check_kind(records, compare=True)
+    lists = records["shown"].notna() if "shown" in records else pd.Series(False, records.index)
+    records = records[lists if probe == LISTS else ~lists].reset_index(drop=True)
+    if records.empty and len(lists):
+        many = "three candidates or more" if probe == LISTS else "two candidates"
+        raise InputError(f"judge {judge_id}: no recorded answer compares {many}, as studies of {probe!r} do")
+    if probe == LISTS:
+        return _plan_lists(records, study=study, judge_id=judge_id, dataset=dataset)
+    first, second = records["shown_first"].astype(str), records["shown_second"].astype(str)
+    baseline = _baselines(records["benchmark"], first, second)
+    swapped = (first != baseline) & ((second == baseline) | (second < first))
+    pairs = np.where(swapped, [second, first], [first, second]).T
+    humans, lengths = (
+        [
+            None if values is None else values[::-1] if turned else values
+            for values, turned in zip(records[name], swapped, strict=True)
+        ]
+        for name in ("human_scores", "lengths")
+    )
+    unit = [f"{group}-{task}-{one}-{other}" for group, task, (one, other) in _rows(records, pairs)]
+    reads = pd.DataFrame(
+        {
+            "study": study,
+            "judge": judge_id,
+            "profile": DEFAULT_PROFILE,
+            "dataset": dataset,
+            "unit_id": unit,
+            "item_id": unit,
+            "group_id": records["group_id"],
+            "candidate": pd.Series(pairs[:, 1], dtype=object).where(baseline.notna(), None),
+            "criterion": records["criterion"],
+            "human_score": float("nan"),
+            "probe": COMPARES,
+            "strategy": STRATEGY,
+            "n": 2,
+            "ordering": [[2, 1] if turned else [1, 2] for turned in swapped],
+            "repeat": records["repeat"],
+            "request_id": records["request_id"].astype("str"),
+            "benchmark": records["benchmark"],
+            "task": records["task"],
+            "source_id": records["source_id"],
+            "candidates": pairs.tolist(),
+            "baseline": baseline,
+            "human_scores": pd.Series(humans, dtype=object),
+            "lengths": pd.Series(lengths, dtype=object),
+            "input_length": np.nan,
+            "labels": records["options"],
+        }
+    ).assign(condition=BASELINE, levels=[[]] * len(records))
+    turned = reads["ordering"].map(lambda ordering: ordering[0])
+    reads = reads.assign(turned=turned).sort_values(["unit_id", "repeat", "turned"], kind="stable", ignore_index=True)
+    reads["read_index"] = reads.groupby("unit_id").cumcount().astype("int64")
+    return reads[[*PLAN.names, *ABOUT, "labels"]]
+
+
+def _plan_lists(records: pd.DataFrame, *, study: str, judge_id: str, dataset: str) -> pd.DataFrame:
+    """As `plan_comparisons`, of lists; the canonical order of their candidates is alphabetical."""
+    shown = records["shown"].map(list)
+    canonical = shown.map(sorted)
+    order = [
+        [candidates.index(name) + 1 for name in listed] for candidates, listed in zip(canonical, shown, strict=True)
+    ]
+    lengths = [
+        None if values is None else [values[listed.index(name)] for name in candidates]
+        for values, listed, candidates in zip(records["lengths"], shown, canonical, strict=True)
+    ]
+    parts = zip(records["group_id"], records["task"], canonical, strict=True)
+    unit = ["-".join([group, *([task] if task else []), *candidates]) for group, task, candidates in parts]
+    nothing = pd.Series([None] * len(records), dtype=object)
+    reads = pd.DataFrame(
+        {"study": study, "judge": judge_id, "profile": DEFAULT_PROFILE, "dataset": dataset, "unit_id": unit}
+        | {"item_id": unit, "group_id": records["group_id"], "candidate": nothing, "criterion": records["criterion"]}
+        | {"human_score": float("nan"), "probe": LISTS, "strategy": STRATEGY, "n": shown.map(len), "ordering": order}
+        | {"repeat": records["repeat"], "request_id": records["request_id"].astype("str")}
+        | {"benchmark": records["benchmark"], "task": records["task"], "source_id": records["source_id"]}
+        | {"candidates": canonical, "baseline": nothing, "human_scores": nothing}
+        | {"lengths": pd.Series(lengths, dtype=object), "input_length": np.nan, "labels": records["options"]}
+    ).assign(condition=BASELINE, levels=[[]] * len(records))
+    reads["turned"] = reads["ordering"].map(tuple)
+    reads = reads.sort_values(["n", "unit_id", "repeat", "turned"], kind="stable", ignore_index=True)
+    reads["read_index"] = reads.groupby(["n", "unit_id"]).cumcount().astype("int64")
+    return reads[[*PLAN.names, *ABOUT, "labels"]]
+
+
+def _rows(records: pd.DataFrame, pairs: np.ndarray) -> Iterable[tuple[Any, ...]]:
+    return zip(records["group_id"], records["task"], pairs.tolist(), strict=True)
+
+
+def _baselines(benchmark: pd.Series, first: pd.Series, second: pd.Series) -> pd.Series:
+    """The candidate that is in all comparisons of a record's benchmark; None where there is none, or where both are."""
+    baselines = pd.Series([None] * len(benchmark), dtype=object)
+    for name in benchmark.unique():
+        rows = np.flatnonzero(benchmark == name)
+        candidates = {*zip(first[rows], second[rows], strict=True)}
+        shared = set.intersection(*({*pair} for pair in candidates))
+        if len(shared) == 1:
+            baselines[rows] = shared.pop()
+    return baselines
+
+
+def _folded(key: list[str]) -> tuple[str, str, str]:
+    group, candidate, criterion = key
+    return group, candidate.lower(), criterion.lower()
+
+
+def _shown(record: dict[str, Any], n: int) -> list[int]:
+    """The ordering in which a record's options were shown."""
+    if pd.api.types.is_list_like(record["ordering"]):
+        return [int(score) for score in record["ordering"]]
+    if pd.isna(record["ordering_index"]):
+        return list(range(1, n + 1))
+    rows = orderings.balanced(n)
+    if record["ordering_index"] >= len(rows):
+        raise InputError(
+            f"{formats.place(record)}: field 'ordering_index': expected 0 to {len(rows) - 1} for {n} options, "
+            f"found {record['ordering_index']}"
+        )
+    return rows[record["ordering_index"]].tolist()
+
+
+def _dataset(items: pd.DataFrame) -> str:
+    return repr(items["dataset"].iloc[0]) if len(items) else "without items"
+
+
+def responses(records: pd.DataFrame) -> pd.DataFrame:
+    """Recorded answers as a table of responses with the columns and types of `contracts.responses.STORE`.
+
+    `engine` names the file, without its folder, and the line. What a live judge also reports is null.
+    """
+    places = zip(records["file"], records["line"], strict=True)
+    table = pa.Table.from_pydict(
+        {
+            **{name: [None] * len(records) for name in STORE.names},
+            "request_id": records["request_id"].tolist(),
+            "text": records["response"].tolist(),
+            "reasoning": records["written"].tolist(),
+            "engine": [
+                json.dumps({"engine": "recorded", "file": Path(file).name, "line": int(line)}, sort_keys=True)
+                for file, line in places
+            ],
+        },
+        schema=STORE.schema,
+    )
+    return table.to_pandas()
+
+
+def _check_option(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InputError(f"option {name!r}: expected {', '.join(known)}, found {value!r:.60}")

@@ -1,0 +1,208 @@
+"""Results that a config can name: those of the catalogue, and those that other packages register.
+
+A package registers a result by an entry point whose name is the result's, and whose object is a `catalogue.Result`.
+Nothing of a package is imported before its result is asked for, and then its record alone: of the modules that
+estimate and show it the syntax is read.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from rubric_order import catalogue
+from rubric_order.base import code_hash, plugins
+from rubric_order.base.errors import InputError, nearest
+from rubric_order.catalogue import Result, Shown, Statistic
+
+Kind: TypeAlias = Literal["statistics", "tables", "figures"]
+
+NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+CITED = re.compile(r"@([\w:-]+)")  # a key, in `Statistic.methods`
+OURS: Mapping[Kind, Mapping[str, Statistic | Shown]] = {
+    "statistics": catalogue.STATISTICS,
+    "tables": catalogue.TABLES,
+    "figures": catalogue.FIGURES,
+}
+_ONE: Mapping[Kind, str] = {"statistics": "statistic", "tables": "table", "figures": "figure"}
+
+
+def _reserved() -> set[str]:
+    """Names that no package may register: those of our results, and those of other inputs of a statistic."""
+    return {"scores", *catalogue.INPUTS, *(name for ours in OURS.values() for name in ours)}
+
+
+RECORDS: plugins.Records[Result] = plugins.Records(plugins.RESULTS, Result, _reserved)
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """Names of results: ours of a kind, then those of other packages, whether or not they have one of this kind."""
+    return (*OURS[kind], *(name for name in RECORDS.names() if name not in OURS[kind]))
+
+
+def is_other(name: str) -> bool:
+    """True for the name of a result that another package registers."""
+    return name in RECORDS.names()
+
+
+def statistic(name: str) -> Statistic:
+    """A statistic by its name.
+
+    Raises:
+        InputError: see `load`; or there is none of this name.
+    """
+    entry = _entry("statistics", name)
+    assert isinstance(entry, Statistic)
+    return entry
+
+
+def shown(kind: Kind, name: str) -> Shown:
+    """A table or a figure by its name.
+
+    Raises:
+        InputError: see `load`; or there is none of this name.
+    """
+    entry = _entry(kind, name)
+    assert isinstance(entry, Shown)
+    return entry
+
+
+def _entry(kind: Kind, name: str) -> Statistic | Shown:
+    RECORDS.check(name)
+    if name in OURS[kind]:
+        return OURS[kind][name]
+    if not is_other(name):
+        raise InputError(f"{name!r:.80} is no {_ONE[kind]}; expected one of {', '.join(OURS[kind])}")
+    record = load(name)
+    entry: Statistic | Shown | None = getattr(record.value, _ONE[kind])
+    if entry is None:
+        raise InputError(f"{record.where}: it has no {_ONE[kind]}")
+    return entry
+
+
+def module(kind: Kind, name: str) -> str:
+    """Dotted name of the module that makes a result."""
+    if not is_other(name):
+        return catalogue.module(kind, name)
+    _entry(kind, name)
+    return f"{load(name).value.folder}.{catalogue.MODULES[kind]}"
+
+
+def code(kind: Kind, name: str) -> str:
+    """The module that makes a result, as `code_version` takes it."""
+    return module(kind, name) if is_other(name) else catalogue.module_file(kind, name)
+
+
+def caption(kind: Kind, name: str, library: Path) -> str:
+    """Caption of a table or figure as its module has it, with fields for settings.
+
+    Args:
+        library: folder of `rubric_order`, in which our modules are.
+    """
+    path = library / catalogue.module_file(kind, name) if not is_other(name) else _file(module(kind, name))
+    assert path is not None  # `load` has read it
+    return str(code_hash.constant(path, "CAPTION"))
+
+
+def probes(statistics: Iterable[str]) -> set[str]:
+    """The probes whose studies' scores are behind some statistics, directly or through other statistics."""
+    return {probe for name in behind(statistics) for probe in statistic(name).probes}
+
+
+def behind(statistics: Iterable[str]) -> list[str]:
+    """Some statistics, and those that they read, directly or through others."""
+    every: dict[str, None] = {}
+    pending = [*statistics]
+    while pending:
+        name = pending.pop(0)
+        if name not in every:
+            every[name] = None
+            pending += [other for other in statistic(name).reads if other not in catalogue.INPUTS]
+    return [*every]
+
+
+@functools.cache
+def load(name: str) -> plugins.Record[Result]:
+    """The record of a result of another package.
+
+    Raises:
+        InputError: no package registers it, several do, or one of ours has the name; it cannot be imported or is
+            something else; a module or a part of one is missing; or it names what there is not. The package is named.
+    """
+    record = RECORDS.load(name)
+    problem = next(_problems(name, record.value), None)
+    if problem is not None:
+        raise InputError(f"{record.where}: {problem}")
+    return record
+
+
+def _problems(name: str, result: Result) -> Iterator[str]:
+    if not NAME.fullmatch(name):
+        yield f"expected a name of small letters, digits and single underscores, found {name!r:.80}"
+    kinds: dict[Kind, Statistic | Shown | None]
+    kinds = {"statistics": result.statistic, "tables": result.table, "figures": result.figure}
+    entries = {kind: entry for kind, entry in kinds.items() if entry is not None}
+    if not entries:
+        yield "expected a statistic, a table or a figure, found none"
+    for kind, entry in entries.items():
+        wanted = Statistic if kind == "statistics" else Shown
+        if not isinstance(entry, wanted):
+            yield f"{_ONE[kind]}: expected a catalogue.{wanted.__name__}, found {entry!r:.80}"
+            return
+        expected = names("statistics")
+        read = [one for one in entry.reads if one not in catalogue.INPUTS] if isinstance(entry, Statistic) else []
+        for key, used in (("statistics", entry.statistics),) if isinstance(entry, Shown) else (("reads", read),):
+            for other in used:
+                if other not in expected:
+                    yield f"{_ONE[kind]}: {key}: {other!r:.80} is no statistic{nearest(other, expected)}"
+        for argument in entry.derived:
+            if argument not in catalogue.DERIVED:
+                listed = ", ".join(catalogue.DERIVED)
+                yield f"{_ONE[kind]}: derived: {argument!r:.80} is not one of {listed}"
+        yield from _problems_of_module(f"{result.folder}.{catalogue.MODULES[kind]}", catalogue.PARTS[kind])
+    own = re.findall(r"^@\w+\{([^,\s]+),", result.references, re.MULTILINE)
+    for key in CITED.findall(result.statistic.methods) if result.statistic else ():
+        if key not in own:
+            yield f"statistic: methods: {key!r:.80} is cited; expected an entry of this key in references"
+
+
+def _problems_of_module(module: str, parts: Iterable[str]) -> Iterator[str]:
+    """Parts that a module of a result lacks, by its syntax."""
+    try:
+        path = _file(module)
+        if path is None:
+            yield f"module {module!r} is missing"
+            return
+        body = ast.parse(path.read_bytes()).body
+    except Exception as error:
+        yield f"module {module!r} cannot be read: {type(error).__name__}: {error}"
+        return
+    missing = [part for part in parts if part not in {name for node in body for name in _defined(node)}]
+    if missing:
+        yield f"module {module!r} lacks {', '.join(missing)}"
+    elif "CAPTION" in parts:
+        try:
+            code_hash.constant(path, "CAPTION")
+        except ValueError:
+            yield f"module {module!r}: CAPTION: expected a plain text, found something that is computed"
+
+
+def _file(module: str) -> Path | None:
+    return code_hash.module_file(module)
+
+
+def _defined(node: ast.stmt) -> Iterator[str]:
+    """Names that a statement of a module defines."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Assign(targets=targets):
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+        case ast.AnnAssign(target=ast.Name(id=name), value=value) if value is not None:
+            yield name
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            yield from (alias.asname or alias.name for alias in aliases)

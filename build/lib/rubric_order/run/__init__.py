@@ -1,0 +1,1 @@
+"""From settings to jobs: what each rule reads, passes on and depends on."""

@@ -1,0 +1,258 @@
+"""A run: its config, and what all stages ask of it."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from rubric_order import probes
+from rubric_order.base import files
+from rubric_order.base.code_hash import code_version
+from rubric_order.probes import Probe
+from rubric_order.run import loading
+from rubric_order.settings.config import Config
+from rubric_order.settings.judges import Judge
+from rubric_order.settings.studies import Study
+
+
+class Wildcards(Protocol):
+    """Wildcards of a job, as Snakemake hands them on."""
+
+    study: str
+    dataset: str
+    judge: str
+    file: str
+    model: str
+    statistic: str
+    table: str
+    figure: str
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a wildcard that a rule may lack."""
+
+
+Params = Callable[[Wildcards], Any]
+_version = functools.cache(code_version)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of the workflow.
+
+    Attributes:
+        config: complete and checked.
+        project: folder of the project; paths of its files are given relative to the working directory.
+        refuse: makes the error that ends Snakemake with one line.
+        dry: whether nothing is written: the files of settings stay unwritten.
+        cores: tells the cores that Snakemake may use; it is asked for a job that takes all of them alone.
+        tells_costs: whether the run only tells what judging will cost.
+    """
+
+    config: Config
+    project: Path
+    refuse: Callable[[str], Exception] = ValueError
+    dry: bool = False
+    cores: Callable[[], int | None] = lambda: None
+    tells_costs: bool = False
+    _written: set[str] = field(default_factory=set, compare=False)
+
+    @classmethod
+    def load(cls, config: Mapping[str, Any], project: Path, **others: Any) -> Run:
+        """A run of a config as the user wrote it, see `loading.complete`.
+
+        Raises:
+            InputError: one line for each thing that is wrong.
+        """
+        return cls(loading.complete(config, folder=project), project, **others)
+
+    @property
+    def results(self) -> str:
+        """Folder of what the run makes, but for what all runs share: answers, fetched files and converted weights."""
+        return self.config.output
+
+    @functools.cached_property
+    def live(self) -> list[str]:
+        """The judges that are asked."""
+        return [name for name, judge in self.config.judges.items() if judge.ASKED]
+
+    @functools.cached_property
+    def recorded(self) -> list[str]:
+        """The judges whose answers exist already."""
+        return [name for name in self.config.judges if name not in self.live]
+
+    @functools.cached_property
+    def used_judges(self) -> list[str]:
+        """The judges that studies use, in their order."""
+        return list(dict.fromkeys(judge for study in self.config.studies.values() for judge in study.judges))
+
+    @functools.cached_property
+    def used_datasets(self) -> list[str]:
+        """The datasets of which studies have answers, in their order."""
+        return list(dict.fromkeys(dataset for study in self.config.studies for dataset, _ in self.judged(study)))
+
+    @functools.cached_property
+    def unmade_references(self) -> list[str]:
+        """The datasets of studies whose reference answers are not there, in a run that only tells the costs."""
+        if not self.tells_costs:
+            return []
+        made_by_judges = [name for name, block in self.config.references.items() if block.judges]
+        used = [name for name in self.used_datasets if name in made_by_judges]
+        return [name for name in used if not Path(f"{self.results}/references/{name}.parquet").exists()]
+
+    def weights(self, judge: str) -> list[str]:
+        """File that names a judge's weights, where config does not.
+
+        A run that only tells the costs asks no hub: it plans by the revision as it is written, see `unpinned`.
+        """
+        if not self.config.judges[judge].has_open_weights or judge in self.unpinned:
+            return []
+        return [self._weights(judge)]
+
+    @functools.cached_property
+    def unpinned(self) -> list[str]:
+        """The judges whose revision the hub has not been asked for yet, in a run that only tells the costs."""
+        if not self.tells_costs:
+            return []
+        of_hub = [name for name in self.live if self.config.judges[name].of_moving_revision]
+        return [name for name in of_hub if not Path(self._weights(name)).exists()]
+
+    def _weights(self, judge: str) -> str:
+        return f"{self.results}/weights/{judge}.json"
+
+    def judge(self, wildcards: Wildcards) -> Judge:
+        """The judge of a job."""
+        return self.config.judges[wildcards.judge]
+
+    def own_template(self, judge: str) -> str | None:
+        """File of a judge's own template, which is made where config has its messages; None where it has none."""
+        template = self.config.judges[judge].template
+        if template is None or isinstance(template, str):
+            return os.path.relpath(template) if template else None
+        return f"{self.results}/prompts/{judge}.json"
+
+    def study(self, wildcards: Wildcards) -> Study:
+        """The study of a job."""
+        return self.config.studies[wildcards.study]
+
+    def probe(self, wildcards: Wildcards) -> Probe:
+        """The probe of a job's study."""
+        return probes.load(self.study(wildcards).probe)
+
+    def judged(self, study: str) -> Iterator[tuple[str, str]]:
+        """The datasets of a study with the judges that have answers about them."""
+        block = self.config.studies[study]
+        for dataset in block.datasets:
+            for judge in block.judges:
+                if self.config.judges[judge].is_about(self.config.datasets[dataset]):
+                    yield dataset, judge
+
+    def studies_of(self, judge: str) -> dict[str, list[str]]:
+        """The studies that use a judge, with their datasets, in the order of config."""
+        return {name: study.datasets for name, study in self.config.studies.items() if judge in study.judges}
+
+    def studies_until(self, study: str, judge: str) -> list[str]:
+        """The studies that use a judge, in the order of config, up to and including the given one."""
+        names = list(self.studies_of(judge))
+        return names[: names.index(study) + 1]
+
+    def studies_meant(self, wildcards: Wildcards) -> list[str]:
+        """The study of a job; of a job of a judge alone, the studies that use the judge."""
+        study = wildcards.get("study")
+        return [study] if study else list(self.studies_of(wildcards.judge))
+
+    def probes_meant(self, wildcards: Wildcards) -> list[str]:
+        """The probes of `studies_meant`."""
+        return [self.config.studies[study].probe for study in self.studies_meant(wildcards)]
+
+    def profiles_meant(self, wildcards: Wildcards) -> list[str]:
+        """The profiles that `studies_meant` use of a judge."""
+        wanted = (name for study in self.studies_meant(wildcards) for name in self.config.studies[study].profiles)
+        return self.judge(wildcards).profiles_of(wanted)
+
+    def score_files(self, studies: Iterator[str] | list[str]) -> list[str]:
+        """The scores of some studies, of all their datasets and judges."""
+        return [
+            f"{self.results}/scores/{study}/{dataset}/{judge}.parquet"
+            for study in studies
+            for dataset, judge in self.judged(study)
+        ]
+
+    def source(self, path: str | Path) -> str:
+        """Path of a file of the project, relative to the working directory."""
+        return os.path.relpath(self.project / path)
+
+    def entry(self, script: str) -> str:
+        """Path of an entry script."""
+        return self.source(f"workflow/scripts/{script}")
+
+    def script(self, name: str, *modules: str | Callable[[Wildcards], str | list[str]]) -> dict[str, Params | str]:
+        """The params of a rule that runs an entry script: its path, and `code`, on which the rule's outputs depend."""
+        return {"code": self.code(name, *modules), "entry": self.entry(name)}
+
+    def code(self, script: str, *modules: str | Callable[[Wildcards], str | list[str]]) -> Params:
+        """A params function: what an entry script and the library modules behind it do, as a hash.
+
+        Args:
+            script: the entry script.
+            modules: modules that it loads by their name: paths in the library, dotted names, or functions that return
+                some.
+        """
+
+        def version(wildcards: Wildcards) -> str:
+            given = (module(wildcards) if callable(module) else module for module in modules)
+            paths = [path for group in given for path in ([group] if isinstance(group, str) else group)]
+            return _version(self.project / "workflow/scripts" / script, tuple(paths))
+
+        return version
+
+    def in_file(self, value: object, *, tracked: object = None, sort_keys: bool = True) -> str:
+        """Path of a file with settings, as a command takes it.
+
+        The file is named by what it says, or by the part of that on which outputs depend. So command lines, Snakemake's
+        records and the report hold a path, and other settings are another path. A dry run writes no file.
+
+        Args:
+            value: the settings.
+            tracked: the part that names the file; by default all.
+            sort_keys: False where the order of keys counts.
+        """
+        text = json.dumps(value, sort_keys=sort_keys)
+        naming = text if tracked is None else json.dumps(tracked, sort_keys=sort_keys)
+        path = f"{self.results}/settings/{hashlib.blake2b(naming.encode(), digest_size=16).hexdigest()}.json"
+        if not self.dry and path not in self._written:
+            if tracked is not None or not Path(path).exists():
+                files.write_text(text, path)
+            self._written.add(path)
+        return path
+
+
+def untracked(function: Callable[[Any, Wildcards], Any]) -> Callable[[Any, Wildcards, Any], Any]:
+    """Make a params function of a stage one that Snakemake does not track: no output depends on its value.
+
+    Snakemake does not track a params function that takes `output`.
+    """
+
+    @functools.wraps(function)
+    def call(stage: Any, wildcards: Wildcards, output: Any) -> Any:
+        return function(stage, wildcards)
+
+    del call.__wrapped__  # its signature would be taken for this one
+    return call
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Functions of one stage's rules: input and params functions, which take the wildcards of a job."""
+
+    run: Run
+
+    @property
+    def config(self) -> Config:
+        """The run's config."""
+        return self.run.config

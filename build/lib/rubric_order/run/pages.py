@@ -1,0 +1,197 @@
+"""The pages that a reader opens: single reads, the summary, and the methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rubric_order import catalogue, probes, registry
+from rubric_order.base import gold
+from rubric_order.run import rehearsal
+from rubric_order.run.core import Stage, Wildcards
+from rubric_order.run.references import References
+from rubric_order.run.results import OF_CARDS, Shown, by_criterion, labels
+from rubric_order.run.stages import Records
+from rubric_order.settings.base import Role, Settings, extra
+
+CARDS: tuple[str, ...] = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
+CARDS += ("order_spread", "human_agreement", "strategy_comparison", "rank_reversal", "anchors")
+OF_CRITERIA = ("criterion_order",)  # of prompts that ask for several criteria
+SHOWN: dict[registry.Kind, str] = {"tables": "tables/{}.html", "figures": "figures/{}.svg"}
+
+
+@dataclass(frozen=True)
+class Pages(Stage):
+    """Pages of a run."""
+
+    def named_results(self, wildcards: Wildcards) -> list[str]:
+        """The figures and tables that config names."""
+        figures = [f"{self.run.results}/figures/{name}.svg" for name in self.config.figures]
+        return [*figures, *(f"{self.run.results}/tables/{name}.csv" for name in self.config.tables)]
+
+    def parts(self, *names: str) -> list[str]:
+        """Files of the library that pages are made from."""
+        return [self.run.source(f"workflow/scripts/rubric_order/pages/{name}") for name in names]
+
+    def named(self, files: Callable[[Wildcards], list[str]]) -> Callable[[Wildcards, Any], list[str]]:
+        """A params function: what an input function finds, as name=path. The files are tracked, it is not."""
+
+        def pairs(wildcards: Wildcards, output: Any) -> list[str]:
+            return [f"{Path(path).stem}={path}" for path in files(wildcards)]
+
+        return pairs
+
+    def requests(self, wildcards: Wildcards) -> list[str]:
+        """The requests of a judge that a study needs; recorded answers have none."""
+        live = wildcards.judge in self.run.live
+        studies = self.run.studies_until(wildcards.study, wildcards.judge) if live else []
+        return [f"{self.run.results}/requests/{study}/{wildcards.judge}.parquet" for study in studies]
+
+    def items_with_raters(self, wildcards: Wildcards) -> list[str]:
+        """The items of a dataset, for the scores of single people; recorded comparisons need none."""
+        if wildcards.judge in self.run.recorded:
+            return Records(self.run).items(wildcards)
+        return [f"{self.run.results}/items/{wildcards.dataset}.parquet"]
+
+    def reads_about(self, wildcards: Wildcards) -> str:
+        """Study, dataset and judge whose reads are chosen from; the name of labels, if they are not people's."""
+        wanted = {"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge}
+        kind = self.config.datasets[wildcards.dataset].gold
+        return self.run.in_file(wanted | ({} if kind == gold.HUMAN else {"gold": gold.NAMES[kind]}))
+
+    def reads_settings(self, wildcards: Wildcards) -> str:
+        """Numbers of reads that are shown."""
+        return self.run.in_file(self.config.reads.block())
+
+    def reads_of_study(self, wildcards: Wildcards) -> list[str]:
+        """The reads that the page of a study shows."""
+        judged = self.run.judged(wildcards.study)
+        return [f"{self.run.results}/reads/{wildcards.study}/{dataset}/{judge}.js" for dataset, judge in judged]
+
+    def study(self, wildcards: Wildcards) -> str:
+        """Facts about a study for the page of its reads."""
+        sets = [
+            {
+                "dataset": dataset,
+                "judge": judge,
+                "dataset_label": self.config.datasets[dataset].label,
+                "judge_label": self.config.judges[judge].label,
+            }
+            for dataset, judge in self.run.judged(wildcards.study)
+        ]
+        facts = {"permutes": self.run.probe(wildcards).PERMUTES, "rehearsal": rehearsal.note(self.config)}
+        return self.run.in_file({"study": wildcards.study, "sets": sets} | facts)
+
+    def reads(self, wildcards: Wildcards) -> str:
+        """The pages of single reads by study, from the summary's folder."""
+        return self.run.in_file({study: f"reads/{study}/index.html" for study in self.config.studies})
+
+    def card_files(self, wildcards: Wildcards) -> list[str]:
+        """The statistics that bias cards are made from, where a study has the scores that they read."""
+        by_cards = (CARDS, OF_CRITERIA)
+        needed = [name for made in by_cards if self._any_study(registry.probes(made)) for name in made]
+        return [f"{self.run.results}/statistics/{name}.parquet" for name in needed]
+
+    def all_scores(self, wildcards: Wildcards) -> list[str]:
+        """The scores of all studies: their metadata say how many tokens answers took, and some can have no score."""
+        return self.run.score_files([*self.config.studies])
+
+    def all_reads(self, wildcards: Wildcards) -> list[str]:
+        """The reads that the pages of all studies show."""
+        return [
+            f"{self.run.results}/reads/{study}/{dataset}/{judge}.js"
+            for study in self.config.studies
+            for dataset, judge in self.run.judged(study)
+        ]
+
+    def prices(self, wildcards: Wildcards) -> str:
+        """Prices of the judges that have some."""
+        priced = {name: self.config.judges[name].capabilities.prices for name in self.run.used_judges}
+        return self.run.in_file({name: prices.block() for name, prices in priced.items() if prices is not None})
+
+    def criterion_card_files(self, wildcards: Wildcards) -> list[str]:
+        """The statistics of bias cards of single criteria, where config asks for them."""
+        asked = self.config.cards_by_criterion and self._any_study(registry.probes(CARDS))
+        return [by_criterion(self.run, name) for name in OF_CARDS] if asked else []
+
+    def _any_study(self, of_probes: Collection[str]) -> bool:
+        """True if the probe of any study is one of some."""
+        return any(catalogue.fits(study.probe, of_probes) for study in self.config.studies.values())
+
+    def margin(self, wildcards: Wildcards) -> float:
+        """Margin of equivalence in points, which cards of criteria compare shifts with."""
+        return float(self.config.statistics.equivalence.points)
+
+    def shown(self, wildcards: Wildcards) -> str:
+        """Title, caption and file of each table and figure that config names."""
+        listed = {
+            kind: Shown(self.run, kind).listed(f"{self.run.results}/{pattern}") for kind, pattern in SHOWN.items()
+        }
+        return self.run.in_file(listed)
+
+    def labels(self, wildcards: Wildcards) -> str:
+        """The labels of judges and datasets."""
+        return labels(self.run)
+
+    def statistics(self, wildcards: Wildcards) -> list[str]:
+        """The statistics behind the figures and tables that config names, and behind bias cards."""
+        named = {name for kind in SHOWN for name in Shown(self.run, kind).statistics}
+        return sorted({*named, *(Path(path).stem for path in self.card_files(wildcards))})
+
+    def answer_files(self, wildcards: Wildcards) -> list[str]:
+        """Metadata of the shards of each live judge that is used."""
+        return [f"{self.run.results}/responses/{name}.json" for name in self.run.used_judges if name in self.run.live]
+
+    def facts(self, wildcards: Wildcards) -> str:
+        """Settings that results depend on, for the facts of a run."""
+        return self.run.in_file(self.run_facts())
+
+    def run_facts(self) -> dict[str, Any]:
+        """The parts of config that results depend on, without what only says where it runs."""
+        config = self.config
+        used: dict[str, dict[str, Settings]] = {
+            "judges": {name: config.judges[name] for name in self.run.used_judges},
+            "datasets": {name: config.datasets[name] for name in self.run.used_datasets},
+            "studies": dict(config.studies),
+        }
+        facts: dict[str, Any] = {
+            kind: {name: _facts_of(settings) for name, settings in blocks.items()} for kind, blocks in used.items()
+        }
+        note = rehearsal.note(config)
+        facts |= {"rehearsal": note} if note else {}
+        return facts | {"statistics": {"bootstrap": config.statistics.bootstrap.block()}}
+
+    def methods(self, wildcards: Wildcards) -> str:
+        """Settings that results depend on, facts about each study's probe, and settings of reference answers."""
+        facts = self.run_facts()
+        used = [name for name in self.run.used_datasets if name in self.config.references]
+        for study in facts["studies"].values():
+            probe = probes.load(study["probe"])
+            study |= {"permutes": probe.PERMUTES, "source": probe.SOURCE}
+        references = References(self.run)
+        for name in references.makers():
+            maker = references.facts(name, used[0]) | {"label": self.config.judges[name].label}
+            facts["judges"].setdefault(name, maker)
+        facts["references"] = {name: self.config.references[name].block() for name in used}
+        facts["packages"] = {
+            name: {"package": record.package, "version": record.version}
+            | {"methods": registry.statistic(name).methods, "references": record.value.references}
+            for name in self.statistics(wildcards)
+            if registry.is_other(name)
+            for record in [registry.load(name)]
+        }
+        return self.run.in_file(facts)
+
+
+# Settings of a judge that run it and that readers of its answers are told all the same.
+TOLD = ("template", "profiles")
+
+
+def _facts_of(settings: Settings) -> dict[str, Any]:
+    """A block without what only says where and how a judge runs."""
+    fields = type(settings).model_fields
+    unused = {name for name, field in fields.items() if extra(field, "tracked") is False and name not in TOLD}
+    unused |= {name for name, field in fields.items() if extra(field, "role") is Role.WIRE}
+    return {name: value for name, value in settings.block().items() if name not in unused}

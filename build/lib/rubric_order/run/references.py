@@ -1,0 +1,197 @@
+"""Reference answers at every score, and the reports on what judging takes and how far it is."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from pathlib import Path
+from typing import Any
+
+from rubric_order import catalogue
+from rubric_order.planning import references
+from rubric_order.run.core import Stage, Wildcards, untracked
+from rubric_order.settings.base import plain
+from rubric_order.settings.judges import SamplingChange, tracked
+
+
+class References(Stage):
+    """Making of reference answers, round by round."""
+
+    @property
+    def made(self) -> list[str]:
+        """The datasets whose reference answers may be made in this run, which asks judges.
+
+        What only tells the costs of judging asks nobody: there are then no rules for answers that judges would write.
+        Those that exist are taken as they are, and studies are planned without the others.
+        """
+        blocks = self.config.references
+        return [name for name, block in blocks.items() if not (self.run.tells_costs and block.judges)]
+
+    def steps(self, wildcards: Wildcards) -> list[str]:
+        """The answers to the steps before one of them, or to all steps."""
+        block, step = self.config.references[wildcards.dataset], wildcards.get("step")
+        steps = references.steps(block.rounds)
+        before = steps[: steps.index(step)] if step else steps
+        folder = f"{self.run.results}/references/{wildcards.dataset}"
+        judged = [(name, references.judge_of(name, block.judges)) for name in before] if not block.file else []
+        return [f"{folder}/{name}/responses/{judge}.parquet" for name, judge in judged]
+
+    @untracked
+    def named_steps(self, wildcards: Wildcards) -> list[str]:
+        """The answers to earlier steps, as step=path; the files are tracked."""
+        return [f"{Path(path).parents[1].name}={path}" for path in self.steps(wildcards)]
+
+    def weights(self, wildcards: Wildcards) -> list[str]:
+        """Files that name the weights of the judges that write and review, where config does not."""
+        return self._weights(wildcards.dataset)
+
+    def _weights(self, dataset: str) -> list[str]:
+        judges = self.config.references[dataset].judges
+        return [path for name in judges for path in self.run.weights(name)]
+
+    def judge(self, wildcards: Wildcards) -> str:
+        """A judge that writes and reviews, with the sampling of its roles."""
+        block, part = self._judge(wildcards.judge, wildcards.dataset)
+        return self.run.in_file(block, tracked=part)
+
+    def _judge(self, name: str, dataset: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Settings of a judge that writes and reviews, and the part on which its answers depend."""
+        block, judge = self.config.references[dataset], self.config.judges[name].changed(second_request=False)
+        roles = {"roles": {"writing": block.writing.block(), "reviewing": block.reviewing.block()}}
+        return judge.block() | roles, tracked(judge) | roles
+
+    def facts(self, name: str, dataset: str) -> dict[str, Any]:
+        """Settings that a writer's or reviewer's answers depend on, with its roles as profiles."""
+        part = self._judge(name, dataset)[1]
+        roles = part.pop("roles")
+        judge = self.config.judges[name].with_roles(**{role: SamplingChange(**roles[role]) for role in roles})
+        return part | {"profiles": plain(judge.profiles)}
+
+    def settings(self, wildcards: Wildcards) -> str:
+        """Settings by which reference answers are made."""
+        whole, part = self._settings(wildcards.dataset)
+        return self.run.in_file(whole, tracked=part)
+
+    def _settings(self, dataset: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Settings by which reference answers are made, and the part on which the answers depend."""
+        block = self.config.references[dataset]
+        keys = ("n", "judges", "sample", "seed", "shows_rejected", "instruction", "file")
+        shared = {key: getattr(block, key) for key in keys} | {"levels": block.written_levels}
+        judges = {name: self._judge(name, dataset) for name in block.judges}
+        whole, part = ({name: pair[number] for name, pair in judges.items()} for number in (0, 1))
+        return shared | {"settings": whole}, shared | {"settings": part}
+
+    def templates(self, wildcards: Wildcards) -> list[str]:
+        """The prompts of writing and of reviewing, and those by which the judges score, in their order."""
+        return self._templates(wildcards.dataset)
+
+    def _templates(self, dataset: str) -> list[str]:
+        roles = [self.run.source(f"resources/templates/{name}_reference.jinja") for name in references.STEPS]
+        own = [
+            self.run.own_template(name)
+            or self.run.source(f"resources/templates/{self.config.judges[name].answer_format}.jinja")
+            for name in self.config.references[dataset].judges
+        ]
+        return [*roles, *own]
+
+    def own(self, wildcards: Wildcards) -> list[str]:
+        """A file of reference answers that the user brings."""
+        path = self.config.references[wildcards.dataset].file
+        return [os.path.relpath(path)] if path else []
+
+    def parts_of_unmade(self, wildcards: Wildcards) -> list[str]:
+        """Files that the making of missing reference answers depends on."""
+        paths = []
+        for name in self.run.unmade_references:
+            paths += [
+                f"{self.run.results}/items/{name}.parquet",
+                f"{self.run.results}/rubrics/{name}.parquet",
+                *self._weights(name),
+            ]
+        return list(dict.fromkeys(paths))
+
+    def unmade(self, wildcards: Wildcards) -> str:
+        """Settings by which missing reference answers would be made, and the studies that read the datasets."""
+        return self.run.in_file({name: self._unmade(name) for name in self.run.unmade_references})
+
+    def _unmade(self, name: str) -> dict[str, Any]:
+        block = self.config.references[name]
+        studies = {
+            key: {part: getattr(study, part) for part in ("judges", "scales", "conditions")}
+            for key, study in self.config.studies.items()
+            if name in study.datasets and study.probe in catalogue.SCORE_ORDER
+        }
+        return {
+            "settings": self._settings(name)[0],
+            "rounds": block.rounds,
+            "items": f"{self.run.results}/items/{name}.parquet",
+            "rubrics": f"{self.run.results}/rubrics/{name}.parquet",
+            "templates": self._templates(name),
+            "weights": self._weights(name),
+            "labels": {judge: self.config.judges[judge].label for judge in block.judges},
+            "studies": studies,
+        }
+
+    def made_files(self, wildcards: Wildcards) -> list[str]:
+        """Reference answers at several scores, of the datasets of studies that have any."""
+        used = [name for name in self.run.used_datasets if name in self.config.references]
+        return [f"{self.run.results}/references/{name}.parquet" for name in used]
+
+    def makers(self) -> list[str]:
+        """The judges that write and review reference answers of datasets that studies use."""
+        blocks = self.config.references
+        return [name for dataset in self.run.used_datasets if dataset in blocks for name in blocks[dataset].judges]
+
+
+class Status(References):
+    """Reports on the moment: what judging will take, and how far it is."""
+
+    def results(self, wildcards: Wildcards) -> str:
+        """Folder of the results of this run."""
+        return self.run.results
+
+    def judges_to_plan(self, wildcards: Wildcards) -> str:
+        """Each live judge that studies use, with its settings and studies."""
+        blocks = {
+            name: {
+                "settings": self.config.judges[name].block(),
+                "converted": self.config.judges[name].folder_name,
+                "studies": self.run.studies_of(name),
+                "unpinned": name in self.run.unpinned,
+            }
+            for name in self.run.used_judges
+            if name in self.run.live
+        }
+        return self.run.in_file(blocks, sort_keys=False)
+
+    def pilots(self, wildcards: Wildcards) -> list[str]:
+        """Notes of the pilots of all judges that studies ask."""
+        return [f"{self.run.results}/pilot/{name}.json" for name in self.run.used_judges if name in self.run.live]
+
+    def judges_to_ask(self, wildcards: Wildcards) -> str:
+        """The judges that are asked, with labels, studies, steps of reference answers and currency of prices."""
+        blocks = {
+            name: {
+                "label": self.config.judges[name].label,
+                "studies": list(self.run.studies_of(name)),
+                "references": self._steps_of(name),
+                "currency": self.config.judges[name].currency,
+            }
+            for name in dict.fromkeys([*self.run.used_judges, *self.makers()])
+            if name in self.run.live
+        }
+        return self.run.in_file(blocks, sort_keys=False)
+
+    def _steps_of(self, judge: str) -> dict[str, list[str]]:
+        """The steps of making reference answers that a judge answers, by dataset."""
+        steps = {}
+        for dataset in self.run.used_datasets:
+            block = self.config.references.get(dataset)
+            if block and judge in block.judges:
+                named = references.steps(block.rounds)
+                steps[dataset] = [step for step in named if references.judge_of(step, block.judges) == judge]
+        return steps
+
+    def now(self, wildcards: Wildcards) -> str:
+        """The time, so that a rule runs whenever it is asked for."""
+        return datetime.datetime.now(datetime.UTC).isoformat()

@@ -1,0 +1,230 @@
+"""A rehearsal: the run that a config describes, by simulated judges, on a few groups of each dataset.
+
+It asks nobody, downloads nothing, and writes into a folder of its own. Judges keep their names, labels, profiles and
+prompts, so that a rehearsal plans the reads of the run, and makes all of its tables and figures.
+"""
+
+import itertools
+import os
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rubric_order.base.conditions import split
+from rubric_order.base.errors import InputError
+from rubric_order.prompts.conditions import TOGETHER
+from rubric_order.recorded import discovery, importers
+from rubric_order.settings.config import Config
+from rubric_order.settings.judges import Judge, Profile, Recorded, Rehearsed, Sampling, Simulated, Simulation
+from rubric_order.settings.studies import Dataset, File
+
+FOLDER = "rehearsal"  # where it runs, below the folder in which the workflow was started
+FETCHED = "results/data"  # files that the workflow has fetched and checked
+RECORDS = "recorded"  # in the results: what simulated judges answer in the place of records
+SCALED = ("mcq", "rts")  # prompt styles of the two judges that stand in for recorded ones
+
+# What a judge's answers come from in a rehearsal. All have some bias, so that no table is empty for want of one.
+BIAS = {
+    "preference_strength": 0.6,
+    "decisiveness": 0.8,
+    "item_error": 0.6,
+    "item_positions": 0.3,
+    "prompts": 0.4,
+    "criterion_position": 0.3,
+    "carry_over": 0.1,
+    "number_attraction": 0.2,
+    "text_attraction": 0.1,
+    "length": 0.2,
+    "tie": -0.5,
+    "writing_error": 0.4,
+    "reviewing_error": 0.2,
+    "failure_rate": 0.02,
+}
+SHAPES = ("first", "last", "u_shaped")
+
+# Where a simulated judge runs.
+_NO_MODEL = {"gpu": 0, "shards": 1, "throughput": None, "mem": "2GB", "runtime": "1h", "second_request": False}
+_DEFAULTS = {"temperature": 1}  # of settings of sampling that are left to an endpoint, where it is not the usual one
+
+
+def add_recorded_judges(config: dict[str, Any]) -> None:
+    """Name judges in the studies of recorded answers that have none, in place.
+
+    They are two, of one model under the prompt styles of `SCALED` where they score texts. Where they compare, they are
+    those that `statistics` name, if it names some.
+
+    Args:
+        config: as the user wrote it, unchecked, without a `recorded_dir`.
+    """
+    studies = config.get("studies")
+    comparing = _recorded_names(config) or [f"stand_in_{number}" for number, _ in enumerate(SCALED, start=1)]
+    for study in studies.values() if isinstance(studies, Mapping) else ():
+        if not isinstance(study, dict) or study.get("strategies") != [discovery.STRATEGY] or study.get("judges") != []:
+            continue
+        compares = study.get("probe") in discovery.COMPARING
+        styles = dict.fromkeys(comparing) if compares else {f"stand_in_scores_{style}": style for style in SCALED}
+        for name, style in styles.items():
+            config.setdefault("judges", {})[name] = {
+                "engine": discovery.STRATEGY,
+                "model": name if compares else "stand_in",
+                "label": f"Stand-in ({style or name})",
+                "prompt_style": style,
+                "compares": compares,
+                "adapters": None,
+                "files": [name],
+            }
+            study["judges"] = [*study["judges"], name]
+
+
+def _recorded_names(config: Mapping[str, Any]) -> list[str]:
+    """Names that statistics of comparisons give recorded judges, which are not among the judges of the config."""
+    statistics = config.get("statistics")
+    statistics = statistics if isinstance(statistics, Mapping) else {}
+    recorded = []
+    for block, key in (("replication", "judges"), ("judges_compared", "families")):
+        settings = statistics.get(block)
+        of_block = settings.get(key) if isinstance(settings, Mapping) else None
+        recorded += [str(name).partition("/")[0] for name in of_block] if isinstance(of_block, Mapping) else []
+    return [name for name in dict.fromkeys(recorded) if name not in config.get("judges", {})]
+
+
+def apply(config: Config) -> Config:
+    """The rehearsal of a config that is complete and checked.
+
+    Paths become absolute, since a rehearsal runs in another folder. A dataset keeps `stand_in` (options of adapter
+    ``simulated``) where one of its files is neither the user's own, nor in `dataset_mirror`, nor fetched already;
+    elsewhere `stand_in` becomes None.
+
+    Raises:
+        InputError: a study asks for all orderings in one request, which no simulated judge answers.
+    """
+    for name, study in config.studies.items():
+        for condition in study.conditions:
+            if TOGETHER in split(condition):
+                raise InputError(
+                    f"config: studies/{name}/conditions: {condition!r} cannot be rehearsed, since a simulated judge"
+                    " answers one ordering a request; expected a rehearsal without it"
+                )
+    mirror = os.path.abspath(config.dataset_mirror) if config.dataset_mirror else ""
+    config = config.changed(
+        dataset_mirror=mirror,
+        datasets={name: _cut(name, dataset, config.rehearse or 0, mirror) for name, dataset in config.datasets.items()},
+    )
+    records = f"{config.output}/{RECORDS}"
+    judges = {
+        name: _simulated(
+            name, judge, [f"{records}/{name}/{dataset}.jsonl" for dataset in _datasets_of(name, judge, config)]
+        )
+        for name, judge in config.judges.items()
+    }
+    config = config.changed(judges=judges)
+    references = dict(config.references)
+    for name, block in references.items():
+        if block.file is not None:
+            references[name] = block.changed(file=None, judges=[_first_judge(config, name)])
+    return config.changed(references=references)
+
+
+def _cut(name: str, dataset: Dataset, groups: int, mirror: str) -> Dataset:
+    """A dataset with so many groups at most, and simulated where its files are not at hand or it has no texts."""
+    from rubric_order.simulation.judge import HIGH, LOW  # imports scipy
+
+    limit = min(groups, dataset.limit or groups)
+    files = {key: _at_hand(name, key, file, mirror) for key, file in dataset.files.items()}
+    if None not in files.values() and dataset.adapter != importers.RECORDED:
+        return dataset.changed(limit=limit, files=files, stand_in=None)
+    stand_in = {**(dataset.stand_in or {}), "n_groups": limit}
+    return dataset.changed(limit=limit, stand_in=stand_in, human_scale=[int(LOW), int(HIGH)])
+
+
+def _at_hand(dataset: str, name: str, file: File, mirror: str) -> File | None:
+    """A file of a dataset without the network; None where it would have to be downloaded."""
+    fetched = Path(FETCHED, dataset, name)
+    if file.path is not None:
+        return file.changed(path=os.path.abspath(file.path))
+    if mirror and file.mirror is not None and Path(mirror, file.mirror).exists():
+        return file
+    return File(path=str(fetched.absolute())) if fetched.exists() else None
+
+
+def _datasets_of(name: str, judge: Judge, config: Config) -> list[str]:
+    """The datasets that a judge reads in some study."""
+    read = (study.datasets for study in config.studies.values() if name in study.judges)
+    return [dataset for dataset in dict.fromkeys(itertools.chain(*read)) if judge.is_about(config.datasets[dataset])]
+
+
+def _simulated(name: str, judge: Judge, files: list[str]) -> Judge:
+    """A simulated judge in the place of one; one that is simulated already stays as it is.
+
+    Args:
+        files: what it answers, by dataset, in the place of records.
+    """
+    if isinstance(judge.template, str):
+        judge = judge.changed(template=os.path.abspath(judge.template))
+    if isinstance(judge, Simulated):
+        return judge
+    seed = zlib.crc32(name.encode())
+    simulation = Simulation.model_validate({"seed": seed, "preference": SHAPES[seed % len(SHAPES)], **BIAS})
+    if isinstance(judge, Recorded):
+        changes = {"simulation": simulation, "files": files, "unknown": "skip"}
+        return Rehearsed.model_construct(_fields_set={*judge.model_fields_set, *changes}, **{**dict(judge), **changes})
+    shared = {key: value for key, value in judge if key in Simulated.model_fields}
+    shared |= {
+        "engine": Simulated.KIND,
+        "simulation": simulation,
+        "sampling": _own_sampling(judge.sampling),
+        **_NO_MODEL,
+    }
+    if not judge.capabilities.writes:  # option probabilities stand in for those of a decision
+        shared["answer_format"] = "score"
+    shared["profiles"] = {name: _own_profile(profile) for name, profile in judge.profiles.items()}
+    return Simulated.model_construct(_fields_set=set(shared), **shared)
+
+
+def _own_sampling(sampling: Sampling) -> Sampling:
+    """Sampling that leaves nothing to an endpoint."""
+    usual = Sampling().block() | _DEFAULTS
+    return sampling.changed(**{key: usual[key] for key, value in sampling if value is None})
+
+
+def _own_profile(profile: Profile) -> Profile:
+    """A profile of a simulated judge: without fields of requests, and with sampling that leaves nothing open."""
+    changes = profile.block()
+    changes.pop("extra_body", None)
+    usual = Sampling().block() | _DEFAULTS
+    if "sampling" in changes:
+        changes["sampling"] = {
+            key: usual[key] if value is None else value for key, value in changes["sampling"].items()
+        }
+    return Profile.model_validate(changes)
+
+
+def _first_judge(config: Config, dataset: str) -> str:
+    """The first judge that can be asked of a study that reads a dataset, or of any study."""
+    every_study = config.studies.values()
+    studies = [*(study for study in every_study if dataset in study.datasets), *every_study]
+    named = (judge for study in studies for judge in study.judges)
+    return next(judge for judge in named if isinstance(config.judges[judge], Simulated))
+
+
+def folder(config: Config) -> str:
+    """The folder in which a rehearsal runs, from where the workflow was started; empty in any other run."""
+    return FOLDER if config.rehearse else ""
+
+
+def note(config: Config) -> str:
+    """One sentence or two for every page of a rehearsal; empty in any other run."""
+    if not config.rehearse:
+        return ""
+    missing = stand_ins(config)
+    data = f" Simulated data stand in for {', '.join(missing)}." if missing else ""
+    groups = f"{config.rehearse} groups of each dataset"
+    return f"Rehearsal with simulated judges on {groups}: no number here is a finding.{data}"
+
+
+def stand_ins(config: Config) -> list[str]:
+    """Labels of the datasets that are read or described and simulated, since their files are not at hand."""
+    studies = [study.datasets for study in config.studies.values()]
+    used = dict.fromkeys(itertools.chain(*studies, config.statistics.datasets.datasets or ()))
+    return [config.datasets[name].label for name in used if config.datasets[name].stand_in is not None]

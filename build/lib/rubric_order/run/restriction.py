@@ -1,0 +1,62 @@
+"""A run of some of a config's judges: `only_judges`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TypeVar
+
+from rubric_order.base.errors import InputError, nearest
+from rubric_order.settings.base import Settings
+from rubric_order.settings.config import Config
+
+Block = TypeVar("Block", bound=Settings)
+OF_STUDIES = ("halo", "golden_scores", "scales", "replication")  # statistics whose settings name studies
+NAMING = ("studies", "also", "alone")  # their keys, and those of figures and tables
+
+
+def apply(config: Config) -> Config:
+    """A config in which studies have the judges of `only_judges` alone.
+
+    A study without any of them is left out, and so are the figures and tables that show no other study. Reference
+    answers are written by the judges that `references` names, whoever reads them.
+
+    Args:
+        config: complete and checked, with `only_judges`.
+
+    Raises:
+        InputError: no study has one of these judges.
+    """
+    only = config.only_judges or []
+    used = dict.fromkeys(judge for study in config.studies.values() for judge in study.judges)
+    if unknown := [name for name in only if name not in used]:
+        expected = f"expected judges of studies: {', '.join(used)}{nearest(unknown[0], used)}"
+        raise InputError(f"config: only_judges: no study has judge {unknown[0]!r:.60}; {expected}")
+    studies = {
+        name: study.changed(judges=[judge for judge in study.judges if judge in only])
+        for name, study in config.studies.items()
+        if not {*study.judges}.isdisjoint(only)
+    }
+    statistics = {name: _without(getattr(config.statistics, name), studies) for name in OF_STUDIES}
+    return config.changed(
+        studies=studies,
+        statistics=config.statistics.changed(**{name: block for name, block in statistics.items() if block}),
+        figures=_shown(config.figures, studies),
+        tables=_shown(config.tables, studies),
+    )
+
+
+def _shown(blocks: Mapping[str, Settings], studies: Collection[str]) -> dict[str, Settings]:
+    """Figures, or tables, that show one of the studies, or that show none in particular."""
+    changed = {name: _without(block, studies) for name, block in blocks.items()}
+    return {name: block for name, block in changed.items() if block is not None}
+
+
+def _without(block: Block, studies: Collection[str]) -> Block | None:
+    """A block that names no other studies; None where it would then name none."""
+    if getattr(block, "study", None) not in (None, *studies):
+        return None
+    named = {key: getattr(block, key) for key in NAMING if getattr(block, key, None)}
+    kept = {key: [name for name in listed if name in studies] for key, listed in named.items()}
+    if "studies" in kept and not kept["studies"]:
+        return None
+    return block.changed(**kept)

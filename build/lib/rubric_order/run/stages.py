@@ -1,0 +1,404 @@
+"""Stages from datasets to scores: what their rules read, pass on and depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rubric_order import datasets, probes
+from rubric_order.judging import answers, engines, weights
+from rubric_order.recorded import discovery, formats
+from rubric_order.recorded.importers import RECORDED
+from rubric_order.run.core import Params, Stage, Wildcards, untracked
+from rubric_order.settings.base import plain
+from rubric_order.settings.judges import Decisions, Judge, Loaded, Recorded, tracked
+from rubric_order.settings.studies import Dataset, File, Study
+
+
+class Datasets(Stage):
+    """From a dataset's files to its items."""
+
+    def adapter_module(self, wildcards: Wildcards) -> str:
+        """Name of the module that reads a dataset."""
+        return datasets.REGISTRY.module(self._source(wildcards)["adapter"])
+
+    def file_source(self, wildcards: Wildcards) -> str:
+        """Source of one file of a dataset."""
+        return self.run.in_file(self._dataset(wildcards).files[wildcards.file].block())
+
+    @untracked
+    def mirror(self, wildcards: Wildcards) -> str:
+        """Folder to read files from instead of the network: a file is known by its checksum, wherever it came from."""
+        return self.config.dataset_mirror
+
+    def files(self, wildcards: Wildcards) -> list[str]:
+        """Path of each file of a dataset: its own, or where fetching puts it."""
+        return [
+            os.path.relpath(file.path) if file.path is not None else f"results/data/{wildcards.dataset}/{name}"
+            for name, file in self._files(wildcards).items()
+        ]
+
+    def named_files(self, wildcards: Wildcards) -> list[str]:
+        """The files of a dataset, as name=path."""
+        return [f"{name}={path}" for name, path in zip(self._files(wildcards), self.files(wildcards), strict=True)]
+
+    def settings(self, wildcards: Wildcards) -> str:
+        """Settings that a dataset's items depend on beside its files."""
+        return self.run.in_file(self._source(wildcards))
+
+    def _dataset(self, wildcards: Wildcards) -> Dataset:
+        return self.config.datasets[wildcards.dataset]
+
+    def _source(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Adapter, limit and options of a dataset, or those of what stands in for it in a rehearsal."""
+        dataset = self._dataset(wildcards)
+        if self.config.rehearse and dataset.stand_in is not None:
+            return {"adapter": "simulated", "limit": dataset.limit, "options": dataset.stand_in}
+        return {"adapter": dataset.adapter, "limit": dataset.limit, "options": dataset.options}
+
+    def _files(self, wildcards: Wildcards) -> dict[str, File]:
+        """The files of a dataset as config has them; none where it is simulated."""
+        simulated = self._source(wildcards)["adapter"] == "simulated"
+        return {} if simulated else self._dataset(wildcards).files
+
+
+class Models(Stage):
+    """Weights of judges."""
+
+    def source(self, wildcards: Wildcards) -> str:
+        """Source of a judge's weights; of local ones with sizes and times, so that they are read once."""
+        judge = self.run.judge(wildcards)
+        settings: dict[str, Any] = {"model": judge.model, "revision": judge.revision}
+        return self.run.in_file(settings | ({"files": weights.state(judge.model)} if judge.is_local else {}))
+
+    def gguf(self, wildcards: Wildcards) -> str:
+        """Settings that converted weights depend on."""
+        loaded = [judge for judge in self.config.judges.values() if isinstance(judge, Loaded) and judge.gguf]
+        judge = next(judge for judge in loaded if judge.folder_name == wildcards.model)
+        return self.run.in_file({**plain(judge.gguf), "dtype": judge.dtype})
+
+    def weights(self, wildcards: Wildcards) -> list[str]:
+        """File that names a judge's weights, where config does not."""
+        return self.run.weights(wildcards.judge)
+
+    def folder(self, wildcards: Wildcards) -> list[str]:
+        """Weights that the workflow makes itself, if the judge's weights come as a GGUF file."""
+        judge = self.run.judge(wildcards)
+        return [f"results/models/{judge.folder_name}"] if judge.needs_conversion else []
+
+
+class Planning(Stage):
+    """From items to reads, and from reads to requests."""
+
+    def probe_module(self, wildcards: Wildcards) -> str:
+        """Name of the module of a study's probe."""
+        return probes.REGISTRY.module(self.run.study(wildcards).probe)
+
+    def probe(self, wildcards: Wildcards) -> str:
+        """Name of a study's probe."""
+        return self.run.study(wildcards).probe
+
+    def template(self, wildcards: Wildcards) -> str:
+        """The prompt template: the judge's own, or that of the study's probe for it."""
+        judge = self.run.judge(wildcards)
+        if (own := self.run.own_template(wildcards.judge)) is not None:
+            return own
+        name = self.run.probe(wildcards).template(judge, self.run.study(wildcards).prompt)
+        return self.run.source(Path("resources/templates", f"{name}.jinja"))
+
+    def messages(self, wildcards: Wildcards) -> str:
+        """The messages that are a judge's own template, where config has them."""
+        return self.run.in_file(plain(self.run.judge(wildcards).template))
+
+    def references(self, wildcards: Wildcards) -> list[str]:
+        """Reference answers at several scores, where they are made or brought for a dataset."""
+        return self._references([wildcards.dataset])
+
+    def references_of_study(self, wildcards: Wildcards) -> list[str]:
+        """Reference answers at several scores of those datasets of a study that have them."""
+        return self._references(self.run.study(wildcards).datasets)
+
+    def _references(self, names: list[str]) -> list[str]:
+        made = [name for name in names if name in self.config.references and name not in self.run.unmade_references]
+        return [f"{self.run.results}/references/{name}.parquet" for name in made]
+
+    def judge(self, wildcards: Wildcards) -> str:
+        """A judge, as far as reads depend on it: what its answers depend on, and the profiles that are used."""
+        judge = self.run.judge(wildcards)
+        part = judge.identity(self.run.probe(wildcards).IDENTITY)
+        if judge.greedy_repeats == "reuse":
+            part["greedy_repeats"] = "reuse"
+        return self.run.in_file(judge.block(), tracked=self.with_profiles(part, wildcards))
+
+    def with_profiles(self, part: dict[str, Any], wildcards: Wildcards) -> dict[str, Any]:
+        """Some of a judge's settings, with its profiles that studies use."""
+        profiles = self.run.judge(wildcards).profiles
+        used = {name: profiles[name].block() for name in self.run.profiles_meant(wildcards) if name in profiles}
+        return {**part, "profiles": used} if used else part
+
+    def profiles(self, wildcards: Wildcards) -> list[str]:
+        """The profiles of a study that the judge has."""
+        return self.run.profiles_meant(wildcards)
+
+    def design(self, wildcards: Wildcards) -> str:
+        """Reads that a study wants of each unit."""
+        design = self.design_of(self.run.study(wildcards))
+        return self.run.in_file(design | {"comparisons": self._comparisons(wildcards)})
+
+    def design_of(self, study: Study) -> dict[str, Any]:
+        """Reads that a study wants of each unit, as `Design` takes them, but for pairs and lists."""
+        keys = ("scales", "strategies", "budget", "seed", "conditions", "crossed")
+        drawn = {"sample": study.sample} if study.sample is not None else {}
+        return {key: getattr(study, key) for key in keys} | drawn
+
+    def comparisons(self, wildcards: Wildcards) -> str:
+        """Pairs or lists that a study reads, with the prompt."""
+        return self.run.in_file(self._comparisons(wildcards))
+
+    def _comparisons(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Pairs or lists that a study reads; nothing where its probe does not compare."""
+        study, probe, judge = self.run.study(wildcards), self.run.probe(wildcards), self.run.judge(wildcards)
+        if not probe.COMPARES:
+            return {}
+        prompt = "own" if judge.template is not None else probe.template(judge, study.prompt)
+        return study.comparisons.block() | {"seed": study.seed, "prompt": prompt}
+
+    def of_datasets(self, pattern: str) -> Params:
+        """An input function: one kind of file for each dataset of a study."""
+
+        def paths(wildcards: Any) -> list[str]:
+            return [pattern.format(**{**wildcards, "dataset": name}) for name in self.run.study(wildcards).datasets]
+
+        return paths
+
+    def earlier_requests(self, wildcards: Wildcards) -> list[str]:
+        """Requests that earlier studies send to the same judge: they are not sent again."""
+        *earlier, _ = self.run.studies_until(wildcards.study, wildcards.judge)
+        return [f"{self.run.results}/requests/{study}/{wildcards.judge}.parquet" for study in earlier]
+
+    def planned(self, pattern: str) -> Params:
+        """An input function: one kind of planning's files, of every study, live judge and dataset."""
+
+        def paths(wildcards: Wildcards) -> list[str]:
+            named = (
+                pattern.format(study=name, judge=judge, dataset=dataset)
+                for name, study in self.config.studies.items()
+                for judge in study.judges
+                for dataset in study.datasets
+                if judge in self.run.live
+            )
+            return list(dict.fromkeys(named))
+
+        return paths
+
+
+@dataclass(frozen=True)
+class Judging(Stage):
+    """Asking the judges.
+
+    Attributes:
+        containerizes: whether Snakemake lists the environments of an image.
+    """
+
+    containerizes: bool = False
+
+    def engine_module(self, wildcards: Wildcards) -> str:
+        """The module that runs a judge."""
+        return engines.module(self.run.judge(wildcards))
+
+    def reader_modules(self, wildcards: Wildcards) -> str | list[str]:
+        """Modules of the probes that read a judge's first answers, where they decide on second requests."""
+        if not self.run.judge(wildcards).second_request:
+            return "probes/__init__.py"
+        return sorted(map(probes.REGISTRY.module, {*self.run.probes_meant(wildcards)}))
+
+    def requests(self, wildcards: Wildcards) -> list[str]:
+        """The requests of every study that uses a judge."""
+        return [
+            f"{self.run.results}/requests/{study}/{wildcards.judge}.parquet"
+            for study in self.run.studies_of(wildcards.judge)
+        ]
+
+    def probes(self, wildcards: Wildcards) -> list[str]:
+        """The probes of the studies that use a judge, unless this run only tells the costs."""
+        if wildcards.judge in self.run.unpinned:
+            raise self.run.refuse(
+                f"plan_cost plans with judge {wildcards.judge!r} under a revision that the hub has not been asked for,"
+                " so that it cannot be asked in the same run; expected plan_cost alone"
+            )
+        if self.run.unmade_references:
+            raise self.run.refuse(
+                "plan_cost plans without the reference answers that are not there yet, so that no judge can be asked in"
+                " the same run; expected plan_cost alone"
+            )
+        return self.run.probes_meant(wildcards)
+
+    def judge(self, wildcards: Wildcards) -> str:
+        """A judge, as far as its answers depend on it, with the profiles that are used."""
+        judge = self.run.judge(wildcards)
+        part = tracked(judge)
+        if not any("criteria_format" in probes.load(probe).IDENTITY for probe in self.run.probes_meant(wildcards)):
+            del part["criteria_format"]
+        part = Planning(self.run).with_profiles(part, wildcards)
+        return self.run.in_file(judge.block(), tracked=part)
+
+    def environment(self, *, in_image: str) -> str | Callable[[Wildcards], str]:
+        """Environment of a judge's job; while Snakemake lists those of an image, the one that is named.
+
+        Snakemake describes no image where an environment depends on a job. An image is for judges of every config, so
+        it has all environments: the rules name one each.
+        """
+        return f"../../envs/{in_image}.yaml" if self.containerizes else self.environment_of
+
+    def environment_of(self, wildcards: Wildcards) -> str:
+        """The environment of a judge: where it runs decides which build of vLLM it needs, if any."""
+        judge = self.run.judge(wildcards)
+        name = "endpoint" if judge.CALLED else "analysis" if not judge.LOADED else "judge" if judge.gpu else "judge_cpu"
+        return f"../../envs/{name}.yaml"
+
+    def threads(self, wildcards: Wildcards) -> int:
+        """All cores for a model that runs on them, a few for one on a GPU, one where the job runs no model."""
+        judge = self.run.judge(wildcards)
+        if not judge.LOADED:
+            return 1
+        return 4 if judge.gpu else self.run.cores() or 1
+
+    @property
+    def resources(self) -> dict[str, Callable[[Wildcards], object]]:
+        """GPUs, memory and time limit of a job."""
+        return {
+            "gpu": lambda wildcards: self.run.judge(wildcards).gpu,
+            "mem": lambda wildcards: self.run.judge(wildcards).mem,
+            "runtime": lambda wildcards: self.run.judge(wildcards).runtime,
+        }
+
+    def shards(self, wildcards: Wildcards) -> int:
+        """Number of a judge's shards."""
+        return self.run.judge(wildcards).shards
+
+
+class Records(Stage):
+    """Judges whose answers exist already, in files."""
+
+    def importer_modules(self, wildcards: Wildcards) -> list[str]:
+        """Names of the modules that read recorded answers: which one reads a file is said by the file."""
+        return sorted({formats.REGISTRY.module(name) for name in formats.REGISTRY.names()})
+
+    def files(self, wildcards: Wildcards) -> list[str]:
+        """Files with a recorded judge's answers."""
+        judge = self.run.judge(wildcards)
+        return judge.files if isinstance(judge, Recorded) else []
+
+    def items(self, wildcards: Wildcards) -> list[str]:
+        """Items that recorded answers score; those that they compare need not be there."""
+        compared = self.run.study(wildcards).probe in discovery.COMPARING
+        return [] if compared else [f"{self.run.results}/items/{wildcards.dataset}.parquet"]
+
+    def dataset(self, wildcards: Wildcards) -> str:
+        """A dataset's name and adapter, and the benchmark that its option names."""
+        return self.run.in_file(self._named(wildcards))
+
+    def compared(self, wildcards: Wildcards) -> str:
+        """The same, and the probe of a study that compares lists."""
+        probe = self.run.study(wildcards).probe
+        return self.run.in_file(self._named(wildcards) | ({"probe": probe} if probe == discovery.LISTS else {}))
+
+    def _named(self, wildcards: Wildcards) -> dict[str, Any]:
+        dataset = self.config.datasets[wildcards.dataset]
+        named = {"name": wildcards.dataset, "adapter": dataset.adapter}
+        benchmark = dataset.block()["options"].get("benchmark") if dataset.adapter == RECORDED else None
+        return named if benchmark is None else named | {"benchmark": benchmark}
+
+    def judge(self, wildcards: Wildcards) -> str:
+        """A recorded judge, as far as its answers depend on it."""
+        judge = self.run.judge(wildcards)
+        return self.run.in_file(judge.block(), tracked=tracked(judge))
+
+
+class Scores(Stage):
+    """From raw answers to scores."""
+
+    def folder(self, wildcards: Wildcards) -> str:
+        """Folder of a judge's responses."""
+        return f"{self.run.results}/responses/{wildcards.judge}"
+
+    def responses(self, wildcards: Wildcards) -> list[str]:
+        """The responses of a judge, which are those of all studies."""
+        shards = range(1, self.run.judge(wildcards).shards + 1)
+        return [f"{self.run.results}/responses/{wildcards.judge}/{shard}.parquet" for shard in shards]
+
+    def judge(self, wildcards: Wildcards) -> str:
+        """A judge, as far as the list of its answers depends on it."""
+        judge = self.run.judge(wildcards)
+        return self.run.in_file(judge.block(), tracked={"judge": wildcards.judge, "accept_mixed": judge.accept_mixed})
+
+    def answer(self, wildcards: Wildcards) -> str:
+        """Settings that the parsing of a judge's answers depends on."""
+        return self.run.in_file(self.answer_settings(self.run.judge(wildcards)))
+
+    def answer_settings(self, judge: Judge) -> dict[str, Any]:
+        """Settings that the parsing of a judge's answers depends on, as `score_reads` takes them."""
+        read: dict[str, Any] = {"answer_prefix": judge.answer_prefix, "labels": judge.option_letters}
+        if isinstance(judge, Decisions):
+            read["form"] = [judge.dialect, judge.question]
+        return read
+
+    def code(self, wildcards: Wildcards) -> str:
+        """Hash of the code that makes scores."""
+        version: str = self.run.code("parse_scores.py", Planning(self.run).probe_module)(wildcards)
+        return version
+
+    @untracked
+    def studies(self, wildcards: Wildcards) -> list[str]:
+        """The studies that ask a study's requests; the answers are tracked."""
+        return self.run.studies_until(wildcards.study, wildcards.judge)
+
+    @untracked
+    def shards(self, wildcards: Wildcards) -> int:
+        """Number of a judge's shards: no answer depends on it."""
+        return self.run.judge(wildcards).shards
+
+    def second_request(self, wildcards: Wildcards) -> bool:
+        """True if a judge gets second requests: another setting changes answers of the same requests."""
+        return self.run.judge(wildcards).second_request
+
+    @untracked
+    def made_by(self, wildcards: Wildcards) -> str:
+        """Hash of the code and settings by which scores are made, which are tracked."""
+        return self._made_by(wildcards)
+
+    def _made_by(self, wildcards: Wildcards) -> str:
+        judge, probe = self.run.judge(wildcards), self.run.study(wildcards).probe
+        makers = [self.code(wildcards), probe, self.answer_settings(judge), judge.second_request]
+        return hashlib.blake2b(json.dumps(makers, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+    def answers(self, settled: Callable[[str], Any]) -> Params:
+        """An input function: what the shards of a judge say of their answers.
+
+        An added study asks more, and changes no score made before.
+
+        Args:
+            settled: marks a file whose changes leave the scores as they are, as Snakemake's `ancient` does. Snakemake
+                then skips its other rerun checks; that is safe, since there are none.
+        """
+
+        def path(wildcards: Wildcards) -> Any:
+            judge, listed = wildcards.judge, f"{self.run.results}/responses/{wildcards.judge}.json"
+            place = f"{wildcards.study}/{wildcards.dataset}/{judge}.parquet"
+            needed = self.run.studies_until(wildcards.study, judge) if judge in self.run.live else []
+            same = needed and answers.unchanged(
+                Path(listed),
+                Path(f"{self.run.results}/scores/{place}"),
+                Path(f"{self.run.results}/plan/{place}"),
+                studies=needed,
+                store=Path(f"results/store/{judge}"),
+                made_by=self._made_by(wildcards),
+            )
+            return settled(listed) if same else listed
+
+        return path

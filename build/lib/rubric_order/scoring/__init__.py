@@ -1,0 +1,1 @@
+"""From reads and responses to scores."""

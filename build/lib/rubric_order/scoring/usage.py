@@ -1,0 +1,98 @@
+"""Tokens that the answers behind some reads took, and what 1,000 items cost at a judge's prices."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rubric_order.base import files
+from rubric_order.settings.judges import Prices
+
+BY = ("profile", "condition", "strategy", "n")  # reads that make one card, of a study, judge and dataset
+TOKENS = ("prompt_tokens", "completion_tokens")  # of responses
+METADATA = "tokens"  # of a file of scores
+
+
+def tokens(reads: pd.DataFrame, responses: pd.DataFrame) -> list[dict[str, Any]]:
+    """Tokens of the distinct requests of each part of a plan.
+
+    Args:
+        reads: a plan, see `reads.plan_reads`.
+        responses: `request_id` and `TOKENS`; each request once. Those without a response, or without tokens, are not
+            among the `n_counted`.
+
+    Returns:
+        One entry a group of `BY`: its values, `n_items` (units), `n_requests`, `n_counted`, and the sums of `TOKENS`
+        over the counted requests.
+
+    Example:
+        >>> keys = {"profile": "default", "condition": "baseline", "strategy": "balanced", "n": 2}
+        >>> reads = pd.DataFrame([keys | {"unit_id": "a", "request_id": name} for name in ("x", "y", "y")])
+        >>> responses = pd.DataFrame({"request_id": ["x"], "prompt_tokens": [90], "completion_tokens": [2]})
+        >>> found = tokens(reads, responses)[0]
+        >>> found["n_requests"], found["n_counted"], found["prompt_tokens"]
+        (2, 1, 90)
+    """
+    reported = responses.reindex(columns=["request_id", *TOKENS]).dropna()
+    parts = []
+    for values, part in reads.groupby(list(BY), sort=True):
+        ids = part["request_id"].drop_duplicates()
+        counted = reported[reported["request_id"].isin(ids)]
+        sums = {name: int(counted[name].sum()) for name in TOKENS}
+        sizes = {"n_items": part["unit_id"].nunique(), "n_requests": len(ids), "n_counted": len(counted)}
+        keys = dict(zip(BY, values, strict=True))
+        parts.append(keys | {"n": int(keys["n"])} | sizes | sums)
+    return parts
+
+
+def per_1000_items(part: Mapping[str, Any], prices: Prices) -> float | None:
+    """Cost of 1,000 items that are read as those of a part were, in the currency of the prices.
+
+    Discounts for what an endpoint had cached are left out, and so are calls that failed and second requests. Requests
+    whose tokens are not known count as much as the mean of the others.
+
+    Args:
+        part: an entry of `tokens`.
+        prices: of the judge.
+
+    Returns:
+        The cost; None where no request has tokens.
+    """
+    if not part["n_counted"]:
+        return None
+    counted = prices.cost(*(part[name] for name in TOKENS))
+    return counted / part["n_counted"] * part["n_requests"] / part["n_items"] * 1000
+
+
+def costs(
+    parts: Sequence[Mapping[str, Any]], prices: Mapping[str, Any] | None, about: Mapping[str, str]
+) -> dict[tuple[Any, ...], tuple[float, str]]:
+    """Cost of 1,000 items and its currency, by the values of `keys.KEYS`; without those that are not known.
+
+    Args:
+        parts: see `tokens`.
+        prices: of the judge, as config has them; None where it has none.
+        about: `study`, `judge` and `dataset` of the parts.
+    """
+    if prices is None:
+        return {}
+    judge = Prices.model_validate(prices)
+    by_key = {}
+    for part in parts:
+        if (cost := per_1000_items(part, judge)) is not None:
+            profile, condition, strategy, n = (part[name] for name in BY)
+            key = (about["study"], about["judge"], profile, condition, about["dataset"], strategy, n)
+            by_key[key] = cost, judge.currency or "USD"
+    return by_key
+
+
+def costs_of(scores: Path, prices: Mapping[str, Mapping[str, Any]]) -> dict[tuple[Any, ...], tuple[float, str]]:
+    """Costs, see `costs`, of what one file of scores says.
+
+    Args:
+        scores: the file, in folders of its study and dataset.
+        prices: by judge, of those that have some.
+    """
+    about = {"study": scores.parts[-3], "dataset": scores.parts[-2], "judge": scores.stem}
+    return costs(files.read_metadata(scores).get(METADATA, []), prices.get(about["judge"]), about)

@@ -1,0 +1,341 @@
+"""Base of the models of settings: fields with a description and a role, and types that several blocks share."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import types
+import typing
+from collections.abc import Callable, Collection, Iterator, Mapping
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Literal, Self, Union
+
+import yaml
+from annotated_types import Ge, Le, Len
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from rubric_order.base.readouts import Readout
+
+log = logging.getLogger("rubric_order")
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C reads ten times as fast
+
+
+class Role(StrEnum):
+    """Dependence of a judge's answers on a setting.
+
+    Attributes:
+        IDENTITY: answers depend on it. It is part of a request's name.
+        FORMAT: it says how answers are asked for. It is part of the names of requests of the probes that depend on it.
+        WIRE: how requests are sent over an endpoint. No answer depends on it.
+        RUN: where and how the judge runs, and what a job does with its answers.
+        LABEL: what people read.
+    """
+
+    IDENTITY = "identity"
+    FORMAT = "format"
+    WIRE = "wire"
+    RUN = "run"
+    LABEL = "label"
+
+
+def setting(
+    default: Any = ...,
+    description: str | None = None,
+    *,
+    reruns: str | None = None,
+    role: Role | None = None,
+    otherwise: str | None = None,
+    tracked: bool = True,
+    filled: bool = False,
+    factory: Callable[[], Any] | None = None,
+) -> Any:
+    """Field of a model of settings.
+
+    Args:
+        default: value of a key that is left out; required without one.
+        description: one sentence for the reference of all keys. A block needs none.
+        reruns: what runs again when the key changes; of a block also for its keys that do not say it themselves.
+        role: dependence of a judge's answers on it.
+        otherwise: what holds where the key is left out and has no default. Such a key is not filled in; of a block that
+            is `filled` in, what its keys without a default are.
+        tracked: whether another value reruns the judge's jobs; False where no output depends on it.
+        factory: makes the default, of a block.
+    """
+    extra = {"reruns": reruns, "role": role, "otherwise": otherwise, "tracked": tracked, "filled": filled}
+    kept: dict[str, Any] = {name: value for name, value in extra.items() if value is not None}
+    if factory is not None:
+        return Field(default_factory=factory, description=description, json_schema_extra=kept)
+    return Field(default, description=description, json_schema_extra=kept)
+
+
+def extra(field: FieldInfo, name: str) -> Any:
+    """An attribute that `setting` gives a field; None without one."""
+    return field.json_schema_extra.get(name) if isinstance(field.json_schema_extra, dict) else None
+
+
+def parse(text: str) -> object:
+    """Content of a text in YAML."""
+    return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
+
+
+class Settings(BaseModel):
+    """A block of settings. Unknown keys are refused, and values keep the type that was written.
+
+    A text is read as YAML where a field takes no text: Snakemake hands on the values of
+    ``--config 'datasets={"hanna": {"limit": 2}}'`` as texts.
+
+    Attributes:
+        RENAMED: keys that were renamed, with the name of today. The old name is taken, with a warning.
+        GONE: keys that there were, with the reason why there is none in their place.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True, protected_namespaces=())
+
+    RENAMED: ClassVar[Mapping[str, str]] = {}
+    GONE: ClassVar[Mapping[str, str]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, block: object) -> object:
+        """Put today's names in the place of old ones, and read texts where no text is wanted."""
+        if not isinstance(block, Mapping):
+            return block
+        read = {}
+        for key, value in block.items():
+            name = cls.RENAMED.get(key, key)
+            if name != key:
+                if name in block:
+                    raise PydanticCustomError(
+                        "twice", "keys {old} and {new} are one; leave out {old}", {"old": key, "new": name}
+                    )
+                _warn_of_renamed(key, name)
+            field = cls.model_fields.get(name) if isinstance(name, str) else None
+            read[name] = value if field is None else _read_texts(value, field.annotation)
+        return read
+
+    def block(self) -> dict[str, Any]:
+        """The block as plain values, with all defaults; without keys that have none and are left out."""
+        return {
+            name: plain(getattr(self, name))
+            for name, field in type(self).model_fields.items()
+            if self._has(name, field)
+        }
+
+    def _has(self, name: str, field: FieldInfo) -> bool:
+        return extra(field, "otherwise") is None or extra(field, "filled") or name in self.model_fields_set
+
+    def changed(self, **values: object) -> Self:
+        """A copy with other values, which are not checked."""
+        return self.model_copy(update=values)
+
+
+class Change(Settings):
+    """A block that changes some settings of another one: only what is written counts."""
+
+    def block(self) -> dict[str, Any]:
+        """The keys that are written, as plain values."""
+        return {name: plain(getattr(self, name)) for name in type(self).model_fields if name in self.model_fields_set}
+
+
+def plain(value: object) -> Any:
+    """Models as dictionaries, also within lists and mappings."""
+    if isinstance(value, Settings):
+        return value.block()
+    if isinstance(value, Mapping):
+        return {key: plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    return value
+
+
+@functools.cache
+def _warn_of_renamed(old: str, new: str) -> None:
+    """Warn, once, of a key's old name."""
+    log.warning("config: key %r is called %r now; the old name is still taken", old, new)
+
+
+def _read_texts(value: object, annotation: Any) -> object:
+    """A text as what it says in YAML, if the type takes no text and takes this; also the values of a mapping."""
+    kinds = kinds_of(annotation)
+    if isinstance(value, str) and not kinds & {"string", "any"}:
+        try:
+            read = parse(value)
+        except yaml.YAMLError:
+            return value
+        return read if kind_of(read) in kinds or (kind_of(read) == "integer" and "number" in kinds) else value
+    if isinstance(value, Mapping) and (inner := _values_of_mapping(annotation)) is not None:
+        return {key: _read_texts(entry, inner) for key, entry in value.items()}
+    return value
+
+
+def kind_of(value: object) -> str:
+    """The kind of a plain value, as JSON Schema names it."""
+    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", type(None): "null"}
+    return "object" if isinstance(value, Mapping) else kinds.get(type(value), "any")
+
+
+@functools.cache
+def kinds_of(annotation: Any) -> frozenset[str]:
+    """The kinds of values that a type takes, as JSON Schema names them; ``any`` for all."""
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        markers = [kinds for marker in arguments[1:] if (kinds := getattr(marker, "kinds", None)) is not None]
+        return markers[0] if markers else kinds_of(arguments[0])
+    if origin in (Union, types.UnionType):
+        return frozenset().union(*(kinds_of(argument) for argument in arguments))
+    if origin is Literal:
+        return frozenset(kind_of(argument) for argument in arguments)
+    simple = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    simple |= {types.NoneType: "null"}
+    kind = origin or annotation
+    if kind in simple:
+        return frozenset({simple[kind]})
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return frozenset({"object"})
+    return frozenset({"any"})
+
+
+def _values_of_mapping(annotation: Any) -> Any:
+    """Type of a mapping's values; None where the type is no mapping, or takes any value."""
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        return _values_of_mapping(arguments[0])
+    if origin in (Union, types.UnionType):
+        inner = [values for argument in arguments if (values := _values_of_mapping(argument)) is not None]
+        return inner[0] if inner else None
+    return arguments[1] if origin is dict and arguments[1] is not Any else None
+
+
+class Numeric:
+    """Marker of numbers within bounds, which stay whole or not as they are written."""
+
+    kinds = frozenset({"number", "integer"})
+
+    def __init__(self, **bounds: float) -> None:
+        self.bounds = bounds
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Check as a float, and keep what was written."""
+        bounds: dict[str, Any] = self.bounds
+        return core_schema.no_info_wrap_validator_function(_as_written, core_schema.float_schema(strict=True, **bounds))
+
+
+def _as_written(value: Any, check: Callable[[Any], Any]) -> Any:
+    check(value)
+    return value
+
+
+class EitherOr:
+    """Marker of values that are either a list or a block, or a single value: each is checked as what it is."""
+
+    kinds = frozenset({"any"})
+
+    def __init__(self, single: Any, several: Any) -> None:
+        self.single, self.several = single, several
+        self.kinds = kinds_of(single) | kinds_of(several)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """A union that is told apart by whether the value is single."""
+        choices: dict[Any, Any] = {
+            f"{TAG}single": handler.generate_schema(self.single),
+            f"{TAG}several": handler.generate_schema(self.several),
+        }
+        return core_schema.tagged_union_schema(choices, discriminator=_single_or_not)
+
+
+class MisfitError(ValueError):
+    """Errors of a block whose model was chosen by what it says.
+
+    Attributes:
+        model: the model.
+        error: what does not fit it.
+    """
+
+    def __init__(self, model: type[Settings], error: ValidationError) -> None:
+        super().__init__(str(error))
+        self.model, self.error = model, error
+
+
+class Chosen:
+    """Marker of blocks whose model is chosen by what they say; a model that is not chosen is not built.
+
+    Args:
+        choose: takes a block, and gives its model with the block to check. It may raise PydanticCustomError.
+    """
+
+    kinds = frozenset({"object"})
+
+    def __init__(self, choose: Callable[[object], tuple[type[Settings], object]]) -> None:
+        self.choose = choose
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Check a block by the model that is chosen for it."""
+        return core_schema.no_info_plain_validator_function(self.check)
+
+    def check(self, block: object) -> Settings:
+        """The block as a model.
+
+        Raises:
+            MisfitError: it does not fit.
+        """
+        if isinstance(block, Settings):
+            return block
+        model, checked = self.choose(block)
+        try:
+            return model.model_validate(checked)
+        except ValidationError as error:
+            raise MisfitError(model, error) from None
+
+
+TAG = "as:"  # begins those parts of an error's place that only tell types apart
+
+
+def _single_or_not(value: object) -> str:
+    return f"{TAG}several" if isinstance(value, list | Mapping | Settings) else f"{TAG}single"
+
+
+def _unique(values: list[Any]) -> list[Any]:
+    if any(value in values[:number] for number, value in enumerate(values)):
+        raise PydanticCustomError("unique", "{values} has non-unique elements", {"values": f"{values!r:.80}"})
+    return values
+
+
+MOST = 1_000_000_000  # no count, and no length, is as large
+ID = r"^[a-z0-9]+(_[a-z0-9]+)*$"
+
+Id = Annotated[str, StringConstraints(pattern=ID)]
+Text = Annotated[str, StringConstraints(min_length=1)]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Ge(1), Le(MOST)]
+Many = Annotated[int, Ge(0), Le(MOST)]
+Seed = Annotated[int, Ge(0)]
+Levels = Annotated[int, Ge(2), Le(11)]
+Resamples = Annotated[int, Ge(100), Le(10_000_000)]
+Number = Annotated[float, Numeric(ge=-MOST, le=MOST)]
+From0 = Annotated[float, Numeric(ge=0, le=MOST)]
+Positive = Annotated[float, Numeric(gt=0, le=MOST)]
+Share = Annotated[float, Numeric(gt=0, lt=1)]
+Probability = Annotated[float, Numeric(ge=0, le=1)]
+Inches = Annotated[float, Numeric(gt=0, le=100)]
+Unique = AfterValidator(_unique)
+SomeTexts = Annotated[list[str], Len(1), Unique]
+Arguments = dict[str, Any]
+ReadoutName = Literal[Readout.HARD, Readout.SOFT]
+Readouts = Annotated[list[ReadoutName], Len(1), Unique]
+Cluster = Literal["group", "item"]
+
+
+def fields(model: type[BaseModel], roles: Collection[Role]) -> Iterator[str]:
+    """Names of a model's fields that have one of some roles."""
+    return (name for name, field in model.model_fields.items() if extra(field, "role") in roles)

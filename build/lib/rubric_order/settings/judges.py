@@ -1,0 +1,1583 @@
+"""Judges: one model a kind, told apart by `engine`, and of each setting what a judge's answers owe to it."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+import string
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from urllib.parse import urlsplit
+
+from annotated_types import Ge, Le, Len
+from pydantic import PrivateAttr, StringConstraints
+from pydantic_core import PydanticCustomError
+
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import DEFAULT_PROFILE
+from rubric_order.base.plugins import Plugins
+from rubric_order.settings.base import (
+    Arguments,
+    Change,
+    Chosen,
+    Count,
+    EitherOr,
+    From0,
+    Id,
+    Levels,
+    Number,
+    Numeric,
+    Positive,
+    Probability,
+    Role,
+    Settings,
+    Sha256,
+    Text,
+    extra,
+    fields,
+    plain,
+    setting,
+)
+
+if TYPE_CHECKING:
+    from rubric_order.settings.studies import Dataset
+
+# Version of what names a request. Another one makes every stored answer useless, so it is never changed again.
+IDENTITY_VERSION = 2
+
+LETTERS = "ABCDEFGHIJK"
+LETTERED_STYLES = ("mcq",)  # prompt styles of recorded answers with options A, B, ..., the lowest score first
+
+# Arguments of vLLM that only change how fast and in how much memory it runs. Any other may change what a model answers.
+SPEED = {
+    "async_scheduling",
+    "block_size",
+    "compilation_config",
+    "data_parallel_size",
+    "disable_log_stats",
+    "distributed_executor_backend",
+    "download_dir",
+    "enable_chunked_prefill",
+    "enable_prefix_caching",
+    "enforce_eager",
+    "gpu_memory_utilization",
+    "kv_cache_memory_bytes",
+    "language_model_only",  # no prompt holds an image
+    "max_num_batched_tokens",
+    "max_num_seqs",
+    "max_parallel_loading_workers",
+    "pipeline_parallel_size",
+    "safetensors_load_strategy",
+    "scheduling_policy",
+}
+
+# Arguments of vLLM that have a setting of their own here; given twice, one would silently win.
+OWN_SETTINGS = {
+    "model": "model",
+    "revision": "revision",
+    "dtype": "dtype",
+    "quantization": "quantization",
+    "max_model_len": "max_model_len",
+    "seed": "sampling/seed",
+    "tensor_parallel_size": "gpu",
+}
+
+# What a request to an endpoint holds already; given twice, `extra_body` would silently win.
+CHAT_BODY = {
+    "model": "model",
+    "messages": "system_prompt",
+    "temperature": "sampling/temperature",
+    "top_p": "sampling/top_p",
+    "max_tokens": "sampling/max_tokens",
+    "max_completion_tokens": "sampling/max_tokens, with max_tokens_name",
+    "stop": "sampling/stop",
+    "seed": "sampling/seed",
+    "chat_template_kwargs": "chat_template_kwargs",
+    "logprobs": "answer_format",
+    "top_logprobs": "top_logprobs",
+    "structured_outputs": "second_request or criteria_format",
+    "n": "greedy_repeats and a strategy's budget",
+}
+# The same of a request to a decision model.
+DECISION_BODY = {
+    "model": "model",
+    "input": "the dataset",
+    "state": "the dataset",
+    "questions": "question, and the rubrics of the dataset",
+}
+# Settings of judges that write text; some have been part of every request's name since the first version.
+OF_WRITERS = ("system_prompt", "chat_template_kwargs", "dtype", "quantization", "max_model_len", "revision")
+NOT_IN_BODY = {"stream", "stream_options"}
+
+HEADER_NAME = re.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+# Headers that the client sets itself: they say how the body is sent.
+OF_THE_CLIENT = {
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+}
+OF_THE_CLIENT |= {"keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+
+TAG_OF_TEMPLATE = re.compile("{{|{%")
+ADDRESS = r"^https?://[^\s/@?#\\]+(/[^\s@?#]*)?$"
+LONGEST = 2**31 - 1
+
+WRITING, REVIEWING = "reference_writing", "reference_reviewing"  # profiles of the roles of reference answers
+
+GPU_BLOCK_TOKENS, CPU_BLOCK_TOKENS = 16, 128  # vLLM's default block sizes
+
+# What runs again when a setting changes.
+PROMPTS = "`plan_reads` and below; every prompt is a new request"
+NOTHING = "nothing: no answer depends on it"
+ASKING = "`judge_shard` and below"
+RECORDED = "recorded answers and below"
+
+Temperature = Annotated[float, Numeric(ge=0, le=100)]
+TopP = Annotated[float, Numeric(gt=0, le=1)]
+MaxTokens = Annotated[int, Ge(1), Le(LONGEST)]
+FirstSeed = Annotated[int, Ge(0)]
+TEMPERATURE = (
+    "0 is greedy decoding. Null, as for the other settings of sampling, leaves it to the endpoint (engine openai)."
+)
+TOP_P, MAX_TOKENS = "Nucleus sampling.", "Longest answer in tokens."
+FIRST_SEED, STOP = "Seed of the first read; repeats count up from it.", "Texts that end the answer."
+
+
+class Message(Settings):
+    """A message of a prompt."""
+
+    role: Literal["system", "user", "assistant"] = setting(..., "Who speaks.")
+    content: Text = setting(..., "Text (Jinja).")
+
+
+class Sampling(Settings):
+    """Sampling of answers; null leaves a setting to an endpoint."""
+
+    temperature: Temperature | None = setting(0, TEMPERATURE)
+    top_p: TopP | None = setting(1, TOP_P)
+    max_tokens: MaxTokens | None = setting(1024, MAX_TOKENS)
+    seed: FirstSeed | None = setting(0, FIRST_SEED)
+    stop: list[str] = setting([], STOP)
+
+
+class SamplingChange(Change):
+    """Settings of sampling to change."""
+
+    temperature: Temperature | None = setting(None, TEMPERATURE, otherwise="")
+    top_p: TopP | None = setting(None, TOP_P, otherwise="")
+    max_tokens: MaxTokens | None = setting(None, MAX_TOKENS, otherwise="")
+    seed: FirstSeed | None = setting(None, FIRST_SEED, otherwise="")
+    stop: list[str] = setting([], STOP, otherwise="")
+
+
+class Profile(Change):
+    """A variant of a judge under which a study reads the same prompts."""
+
+    sampling: SamplingChange = setting(None, "Settings of sampling to change.", otherwise="")
+    chat_template_kwargs: Arguments = setting(None, "Arguments of the chat template to change.", otherwise="")
+    system_prompt: str | None = setting(None, "Another system message.", otherwise="")
+
+
+class EndpointProfile(Profile):
+    """A variant of a judge over an endpoint."""
+
+    extra_body: Arguments = setting(None, "Engine openai; fields of the request to change.", otherwise="")
+
+
+class RoleProfile(Change):
+    """A variant of a judge that writes or reviews reference answers, which it does in free text."""
+
+    sampling: SamplingChange = setting(None, otherwise="")
+    answer_format: Literal["feedback", "score"] = setting("feedback", otherwise="")
+    answer_prefix: str = setting("", otherwise="")
+
+
+class Gguf(Settings):
+    """Weights that an installed Python package ships as a GGUF file."""
+
+    package: str = setting(..., "Import name of the package.")
+    file: str = setting(..., "Name of the GGUF file in the package.")
+    sha256: Sha256 = setting(..., "Checksum of the file.")
+
+
+class Backoff(Settings):
+    """Waiting between the calls for one request."""
+
+    first: From0 = setting(
+        1, "Seconds to wait before the second call; doubled for each further one, of which a random part is waited."
+    )
+    longest: From0 = setting(60, "Seconds to wait, at most, unless the endpoint asks for more.")
+
+
+class Budget(Settings):
+    """Limits of what all runs together may use."""
+
+    calls: Annotated[int, Ge(0)] | None = setting(None, "Calls that all runs together may send, retries included.")
+    tokens: Annotated[int, Ge(0)] | None = setting(
+        None, "Tokens of prompts and answers that all runs together may use."
+    )
+    cost: Annotated[float, Numeric(ge=0)] | None = setting(
+        None, "Money that all runs together may spend, in the currency of the prices."
+    )
+
+
+class Prices(Settings):
+    """Prices of a million tokens."""
+
+    prompt: From0 = setting(..., "Price of prompts.")
+    completion: From0 = setting(..., "Price of answers, with what the judge thinks.")
+    cached: From0 = setting(
+        None, "Price of the part of a prompt that the endpoint had cached.", otherwise="as `prompt`"
+    )
+    cache_write: From0 = setting(
+        None, "Price of the part of a prompt that the endpoint put into its cache.", otherwise="as `prompt`"
+    )
+    currency: str = setting(None, "Name of the currency.", otherwise="`USD`")
+
+    def cost(self, prompt: int, completion: int, cached: int = 0, written: int = 0) -> float:
+        """Price of a call.
+
+        Args:
+            prompt: tokens of the prompt.
+            completion: tokens of the answer.
+            cached: tokens of the prompt that were in the cache.
+            written: tokens of the prompt that were put into the cache.
+        """
+        from_cache = self.prompt if self.cached is None else self.cached
+        into_cache = self.prompt if self.cache_write is None else self.cache_write
+        parts = (prompt - cached - written) * self.prompt + cached * from_cache + written * into_cache
+        return (parts + completion * self.completion) / 1e6
+
+    def most(self, prompt: int, completion: int) -> float:
+        """Highest price of a call with so many tokens, whatever the cache does."""
+        return max(self.cost(prompt, completion), self.cost(prompt, completion, written=prompt))
+
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds of a unit of time
+Duration = Annotated[str, StringConstraints(pattern="^[0-9]+([.][0-9]+)?[smhd]$")]
+
+
+class Batch(Settings):
+    """Requests in batches, which an endpoint answers later and at a lower price."""
+
+    wait: Duration = setting(
+        "1h",
+        "How long a job waits for its batches, such as 90m or 1h. Then it ends, and a later run fetches the answers.",
+    )
+    poll: Duration = setting("60s", "Time between two looks at how far the batches are.")
+    requests: Annotated[int, Ge(1), Le(50_000)] = setting(10_000, "Requests of one batch, at most.")
+    window: Text = setting("24h", "Time in which the endpoint is to answer, as it takes it (`completion_window`).")
+
+
+def seconds(duration: str) -> float:
+    """Length of a duration of config in seconds.
+
+    Examples:
+        >>> seconds("90m")
+        5400.0
+    """
+    return float(duration[:-1]) * UNITS[duration[-1]]
+
+
+class Serve(Settings):
+    """A server of vLLM that runs for the time of a job."""
+
+    arguments: Arguments = setting(
+        None,
+        "Further arguments of the server by name, such as `reasoning_parser`; those of the engine go into"
+        " `engine_args`.",
+        otherwise="`{}`",
+    )
+    ready_timeout: Positive = setting(
+        None,
+        "Seconds that the server may take to load the model.",
+        otherwise="`1800`",
+        reruns="`judge_shard`, which loads no model where nothing is new",
+    )
+
+
+Numbers = Annotated[list[Number], Len(2)]
+Shape = Annotated[str, StringConstraints(pattern="^(none|first|last|u_shaped)$")]
+
+
+class Simulation(Settings):
+    """Parameters of a simulated judge."""
+
+    seed: FirstSeed = setting(0, "Seed of the judge's own errors and effects.")
+    leniency: Number = setting(0, "Added to what the judge thinks of every item, in scores of a five-level scale.")
+    spread: From0 = setting(1, "Scores of a five-level scale a standard deviation of quality.")
+    item_error: From0 = setting(
+        0.5, "Standard deviation of the judge's error about an item, in standard deviations of quality."
+    )
+    group_error: From0 = setting(0, "The same of an error that all items of a group share.")
+    tolerance: Positive = setting(
+        0.75, "How far from its opinion the judge's probabilities reach, in scores of a five-level scale."
+    )
+    decisiveness: From0 = setting(1, "What the log-weights of scores are multiplied with, not those of positions.")
+    usual_decisiveness: From0 = setting(
+        1, "What all log-weights are multiplied with under the usual ordering, besides."
+    )
+    preference: Annotated[str | list[Any], EitherOr(Shape, Numbers)] = setting(
+        "none", "Log-weight of each position: a shape, or a list from the first to the last position."
+    )
+    preference_strength: Number = setting(1, "What the preference is multiplied with.")
+    interaction: Annotated[
+        float | list[Any], EitherOr(Annotated[float, Numeric()], Annotated[list[Numbers], Len(2)])
+    ] = setting(
+        0,
+        "Log-weight of score and position together: of the highest score at the first position, or a matrix (a row"
+        " a score).",
+    )
+    item_scores: From0 = setting(0, "Standard deviation of the log-weight that an item has for each score.")
+    item_positions: From0 = setting(0, "Standard deviation of the log-weight that an item has for each position.")
+    group_scores: From0 = setting(0, "Standard deviation of the log-weight that a group has for each score.")
+    group_positions: From0 = setting(0, "Standard deviation of the log-weight that a group has for each position.")
+    prompts: From0 = setting(0, "Standard deviation of the log-weight of each option of one prompt.")
+    criterion_position: Annotated[float | list[Any], EitherOr(Annotated[float, Numeric()], Numbers)] = setting(
+        0,
+        "What the position of a criterion among several adds to the opinion: a list, or a number for the last"
+        " position.",
+    )
+    carry_over: Annotated[float, Numeric()] = setting(
+        0, "Share of the preceding criterion's score, less the middle of the scale, that is added to the opinion."
+    )
+    tie: Number = setting(0, "Probes that compare; log-weight of a tie, relative to the mean of the candidates.")
+    length: Number = setting(0, "Probes that compare; log-weight of a text that is longer by one standard deviation.")
+    padding: From0 = setting(1, "Standard deviations by which a padded text seems longer.")
+    own_family: Number = setting(
+        0, "Probes that compare; log-weight that the judge gives candidates of its own family."
+    )
+    family: list[Text] = setting([], "Beginnings of the names of candidates that are of the judge's own family.")
+    id_preference: dict[str, Number] = setting({}, "Log-weight of an option by the ID that it has in the prompt.")
+    number_attraction: Number = setting(
+        0,
+        "What each level between an option and the number of the shown reference answer takes from its log-weight.",
+    )
+    text_attraction: Number = setting(0, "The same of the level that the reference answer was written for.")
+    group_attraction: From0 = setting(0, "Standard deviation of what a group adds to number_attraction.")
+    writing_error: From0 = setting(
+        None,
+        "Standard deviation of how far the level of a reference answer that it writes is from the one asked for, in"
+        " scores of a five-level scale.",
+        otherwise="`0`",
+    )
+    reviewing_error: From0 = setting(
+        None,
+        "Standard deviation of the error with which it sees that level, when it says whether a reference answer"
+        " matches.",
+        otherwise="`0`",
+    )
+    failure_rate: Annotated[float | list[Any], EitherOr(Probability, Annotated[list[Probability], Len(2)])] = setting(
+        0, "Probability of an answer without a score: a number, or a list by selected position."
+    )
+    seconds_per_request: From0 = setting(0, "How long an answer takes.", reruns="`judge_shard`, from the store")
+
+
+def _profiles() -> Any:
+    return setting(
+        {},
+        "Variants of the judge under which a study reads the same prompts, such as temperatures. Each changes"
+        " `sampling`, `chat_template_kwargs`, `system_prompt` or `extra_body`. One loaded model answers all profiles.",
+        reruns="`plan_reads` and below, for the studies that use the profile",
+        otherwise="as the judge has it",
+        filled=True,
+        role=Role.RUN,
+        tracked=False,
+    )
+
+
+class Blocks(NamedTuple):
+    """Blocks of tokens in which an engine's prefix cache keeps prompts.
+
+    Attributes:
+        size: tokens of a block.
+        least: a shared prefix of fewer tokens is not found.
+    """
+
+    size: int
+    least: int = 0
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """Abilities of a judge's engine. Other code asks for these, and not for the kind of judge.
+
+    Attributes:
+        log_probabilities: it gives those of labels, where they are read.
+        several_questions: it answers prompts that ask several questions.
+        constrained: it continues an answer that is begun for it, and can be held to labels: second requests, the prefix
+            of answers, and criteria in lines.
+        tokenizer: the tokenizer of its model can be on this machine, to count tokens with.
+        prefix_cache: None where every prompt is computed whole.
+        prices: of its calls; None where they cost nothing, or it is not known.
+        writes: it answers in text.
+        labels: its prompts show the IDs of levels.
+    """
+
+    log_probabilities: bool = True
+    several_questions: bool = True
+    constrained: bool = True
+    tokenizer: bool = False
+    prefix_cache: Blocks | None = None
+    prices: Prices | None = None
+    writes: bool = True
+    labels: bool = True
+
+
+class Judge(Settings):
+    """A judge of any kind."""
+
+    KIND: ClassVar[str]  # how messages call judges of this kind: its `engine`
+    ENGINE: ClassVar[str] = ""  # name under which its engine is registered, where that is not `KIND`
+    ASKED: ClassVar[bool] = True  # whether it is asked; the answers of others exist already
+    LOADED: ClassVar[bool] = False  # whether a job loads its model
+    CALLED: ClassVar[bool] = False  # whether a process of its own makes its calls, which may cost money
+    UNCONSTRAINED: ClassVar[str] = "its engine holds no answer to a form"  # why a setting cannot be used
+
+    engine: str = setting(
+        ...,
+        "What answers the requests; `openai` asks an OpenAI-compatible endpoint, `decisions` a decision model, which"
+        " writes nothing, `python` calls a function, `simulated` computes answers with a known bias, `recorded` reads"
+        " answers that exist already.",
+        role=Role.IDENTITY,
+    )
+    model: str = setting(..., "Hugging Face model id or local folder; with gguf, only a name.", role=Role.IDENTITY)
+    label: Text = setting(
+        None,
+        "Name of the judge in tables and figures.",
+        role=Role.LABEL,
+        otherwise="its id",
+        reruns="the tables and figures that show it",
+    )
+    answer_format: Literal["feedback", "score"] = setting(
+        "feedback",
+        "`feedback`, then [RESULT] and the score, as in the papers; or the `score` at once, with the log-probability of"
+        " every score.",
+        role=Role.FORMAT,
+    )
+    answer_prefix: str = setting(
+        "", "What the judge's answer is made to begin with, in format score.", role=Role.FORMAT
+    )
+    template: Annotated[str | list[Any] | None, EitherOr(str | None, Annotated[list[Message], Len(1)])] = setting(
+        None,
+        "A prompt of your own, in place of the one that comes with the study's probe: a file (Jinja), or a list of"
+        " messages with `role` and `content`, which may also be a file of YAML; docs/own_prompt.md has its fields.",
+        role=Role.RUN,
+        tracked=False,
+        reruns="`plan_reads` and below; prompts that it changes are new requests",
+    )
+    criteria_format: Literal["free", "lines"] = setting(
+        "free",
+        "Answers that score several criteria: `free`, as the judge writes them, or `lines`, which lets it choose"
+        " nothing"
+        " but the scores.",
+        role=Role.FORMAT,
+        reruns="`plan_reads` of studies of probe criterion_order, and below; every prompt is a new request",
+    )
+    system_prompt: str | None = setting(
+        None, "System message before the prompt; by default the chat template's own.", role=Role.IDENTITY
+    )
+    chat_template_kwargs: Arguments = setting(
+        {}, "Arguments of the chat template, such as enable_thinking.", role=Role.IDENTITY
+    )
+    sampling: Sampling = setting(factory=Sampling, role=Role.IDENTITY)
+    profiles: dict[Id, Profile] = _profiles()
+    second_request: bool = setting(
+        False,
+        "Engine vllm, or a server of vLLM; whether an answer that gives no score is followed by a second request that"
+        " allows a score alone. The first answer is kept; the score's form is `constrained`.",
+        role=Role.RUN,
+        reruns="`judge_shard`, which asks the second requests alone, and below",
+    )
+    greedy_repeats: Literal["measure", "reuse"] = setting(
+        "measure",
+        "At temperature 0, whether to `measure` repeats of one prompt, or to `reuse` the first answer.",
+        role=Role.RUN,
+        tracked=False,
+        reruns="`plan_reads` and below",
+    )
+    accept_mixed: bool = setting(
+        False,
+        "Whether answers of several versions of the engine, weights, revisions or addresses are one judge's; else the"
+        " job ends with an error that names them.",
+        role=Role.RUN,
+        reruns="`judge_shard`, from the store, and `list_responses`",
+    )
+    accept_failures: bool = setting(
+        False,
+        "Whether failures that may pass, such as time-outs, are final; else the job ends with an error, and running"
+        " again asks only these.",
+        role=Role.RUN,
+        reruns=ASKING,
+    )
+    retry_failed: bool = setting(
+        False,
+        "Whether to ask again what failed for good, such as prompts that were too long.",
+        role=Role.RUN,
+        reruns=ASKING,
+    )
+    gpu: Annotated[int, Ge(0)] = setting(
+        0,
+        "GPUs a job. With 0 a model runs on the CPU where the CPU build of vLLM is installed; with the CUDA build it"
+        " claims one GPU.",
+        role=Role.RUN,
+        tracked=False,
+        reruns="nothing",
+    )
+    shards: Count = setting(
+        1,
+        "Jobs that share the judge's requests.",
+        role=Role.RUN,
+        tracked=False,
+        reruns="`judge_shard`, without a model: the store is cut anew",
+    )
+    mem: Annotated[str, StringConstraints(pattern="^[1-9][0-9]*([.][0-9]+)? ?[KMGTkmgt](i?[Bb])?$")] = setting(
+        "16GB", "Memory a job, such as 16GB.", role=Role.RUN, tracked=False, reruns="nothing"
+    )
+    runtime: Annotated[
+        str, StringConstraints(pattern="^[1-9][0-9]*([.][0-9]+)? ?(m|min|minutes?|h|hours?|d|days?|w|weeks?)$")
+    ] = setting("4h", "Time limit a job, such as 90m, 4h or 2d.", role=Role.RUN, tracked=False, reruns="nothing")
+    throughput: Positive | None = setting(
+        None,
+        "Tokens a second that a job computes (prompts but for what is cached, and answers), for `plan_cost`; by default"
+        " as earlier jobs did.",
+        role=Role.RUN,
+        tracked=False,
+        reruns="nothing",
+    )
+    # Part of every request's name since the first version, also of judges that have no use for them.
+    revision: str | None = setting(
+        None,
+        "Commit of the model on the hub. A branch, a tag or null is looked up once, when reads are planned; pin it.",
+        role=Role.IDENTITY,
+    )
+    dtype: str = setting("bfloat16", "Number format of the weights.", role=Role.IDENTITY)
+    quantization: str | None = setting(None, "Quantisation method, as vLLM names it.", role=Role.IDENTITY)
+    max_model_len: Count | None = setting(
+        None,
+        "Longest prompt and answer together in tokens; by default what the model allows. A prompt that does not fit"
+        " fails alone.",
+        role=Role.IDENTITY,
+    )
+
+    _weights: str | None = PrivateAttr(None)  # digest of a local model's weights
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """A judge from a file of JSON with its block, see `read`.
+
+        Raises:
+            InputError: the file cannot be read, or holds no judge of this kind.
+        """
+        try:
+            judge = read(json.loads(Path(path).read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path}: expected a file of JSON with a judge's settings: {error}") from None
+        if not isinstance(judge, cls):
+            raise InputError(f"{path}: expected a judge of kind {cls.__name__}, found {type(judge).__name__}")
+        return judge
+
+    def with_weights(self, described: Mapping[str, str]) -> Self:
+        """The judge with what its weights are, see `weights.describe`: a digest, or the commit on the hub."""
+        judge = self.changed(**{name: value for name, value in described.items() if name == "revision"})
+        judge._weights = described.get("weights")
+        return judge
+
+    def identity(self, formats: Collection[str]) -> dict[str, Any]:
+        """The part of the settings that answers to the prompts of a probe depend on.
+
+        Args:
+            formats: settings of role `FORMAT` that the probe's requests depend on.
+
+        A local model is known by the content of its weights; neither its path nor its name is part of any request. A
+        number is the same however it is written, so that temperature 0 and 0.0 are one setting.
+        """
+        values = {}
+        for name, field in type(self).model_fields.items():
+            role = extra(field, "role")
+            if role is Role.IDENTITY or (role is Role.FORMAT and name in formats):
+                values[name] = whole(plain(getattr(self, name))) if self._has(name, field) else None
+        values |= self._identity_of_kind(formats)
+        kept = {name: value for name, value in values.items() if value is not None and value is not False}
+        kept["version"] = IDENTITY_VERSION
+        if self._weights is not None:
+            del kept["model"]
+            return kept | {"weights": self._weights}
+        return kept | {"model": self.shown_name}
+
+    def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
+        """Settings of a kind of judges as they stand in an identity, where they stand there in another form."""
+        return {}
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of the judge's engine."""
+        return Capabilities()
+
+    @property
+    def weights(self) -> str | None:
+        """Digest of a local model's weights, see `with_weights`; None of others."""
+        return self._weights
+
+    @property
+    def shown_name(self) -> str:
+        """The judge's model without the path to it."""
+        return Path(self.model).name if is_local(self.model) else self.model
+
+    @property
+    def currency(self) -> str:
+        """Currency of the judge's prices; empty where it has none."""
+        return ""
+
+    @property
+    def is_local(self) -> bool:
+        """True if the model is named by a path rather than by its id on the hub."""
+        return is_local(self.model)
+
+    @property
+    def accepted_names(self) -> set[str]:
+        """Names that the model may give itself in its answers, which say nothing of its version."""
+        return {self.shown_name}
+
+    @property
+    def has_open_weights(self) -> bool:
+        """True if config leaves open which weights answer: they lie in a folder, or their revision can move."""
+        return False
+
+    @property
+    def of_moving_revision(self) -> bool:
+        """True if the hub says which weights answer: config names no commit."""
+        return self.has_open_weights and not is_local(self.model)
+
+    @property
+    def needs_conversion(self) -> bool:
+        """True if the workflow makes the judge's weights from a GGUF file."""
+        return False
+
+    @property
+    def folder_name(self) -> str:
+        """An id for the converted weights of the judge; judges of one model share it."""
+        return re.sub("[^a-z0-9]+", "_", f"{self.model}_{self.dtype}".lower()).strip("_")
+
+    @property
+    def option_letters(self) -> str | None:
+        """The letters that a recorded judge's options were named by, lowest score first; None where by numbers."""
+        return None
+
+    @property
+    def draws_at(self) -> float | None:
+        """The temperature at which the judge's score is one draw from its option probabilities.
+
+        None where it is not known, or where an answer is more than such a draw: text before the score differs between
+        repeats, and an endpoint or nucleus sampling changes the probabilities.
+        """
+        thinks = self.chat_template_kwargs.get("enable_thinking")
+        return (
+            self.sampling.temperature
+            if self.answer_format == "score" and not thinks and self.sampling.top_p == 1
+            else None
+        )
+
+    @property
+    def reuses_greedy(self) -> bool:
+        """True if repeats of one prompt are declared equal: at temperature 0, and if config says so."""
+        return self.greedy_repeats == "reuse" and self.sampling.temperature == 0
+
+    def under(self, profile: str) -> Self:
+        """The judge under one of its profiles; `DEFAULT_PROFILE` changes nothing.
+
+        Raises:
+            KeyError: the judge has no such profile.
+        """
+        if profile == DEFAULT_PROFILE:
+            return self
+        changes = self.profiles[profile].block()
+        if "sampling" in changes:
+            changes["sampling"] = self.sampling.changed(**changes["sampling"])
+        for name in ("chat_template_kwargs", "extra_body"):
+            if name in changes:
+                changes[name] = {**getattr(self, name), **changes[name]}
+        return self.changed(**changes)
+
+    def is_about(self, dataset: Dataset) -> bool:
+        """True if the judge has answers about a dataset: one that is asked always has."""
+        return True
+
+    def with_roles(self, *, writing: SamplingChange, reviewing: SamplingChange) -> Self:
+        """The judge with two profiles alone, in which it writes and reviews reference answers."""
+        roles = {WRITING: writing, REVIEWING: reviewing}
+        return self.changed(profiles={name: _role(sampling) for name, sampling in roles.items()})
+
+    def profiles_of(self, wanted: Iterable[str]) -> list[str]:
+        """The profiles, of some that studies want, that the judge has; each once."""
+        return [name for name in dict.fromkeys(wanted) if name == DEFAULT_PROFILE or name in self.profiles]
+
+    def greedy_profiles(self, profiles: Iterable[str]) -> set[str]:
+        """The profiles under which repeats are declared equal."""
+        return {profile for profile in profiles if self.under(profile).reuses_greedy}
+
+    def varied(self, profiles: Iterable[str], path: str) -> dict[str, object]:
+        """A setting under each profile that sets it, and of the judge as it stands.
+
+        Args:
+            profiles: ids of profiles; the judge need not have them.
+            path: of the setting, such as ``sampling/temperature``.
+
+        Returns:
+            The setting by profile; profiles under which the judge does not have it are left out.
+        """
+        by_profile: dict[str, object] = {DEFAULT_PROFILE: self.block()}
+        by_profile |= {name: profile.block() for name, profile in self.profiles.items()}
+        values = {name: _at(by_profile[name], path) for name in profiles if name in by_profile}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def problems(self) -> Iterator[str]:
+        """Contradictions in the settings, as the key and what is wrong with it."""
+        yield from self._problems()
+        yield from self._problems_of_any_profile()
+        for profile in self.profiles:
+            yield from (f"profiles/{profile}/{problem}" for problem in self.problems_of_profile(profile))
+
+    def problems_of_profile(self, profile: str) -> Iterator[str]:
+        """Contradictions that a profile adds, as the key and what is wrong with it."""
+        own = list(self._problems_of_any_profile())
+        yield from (problem for problem in self.under(profile)._problems_of_any_profile() if problem not in own)
+
+    def _problems_of_any_profile(self) -> Iterator[str]:
+        """Contradictions in what a profile can change, of judges of any kind and of this one."""
+        yield from self._problems_of_profile()
+        if tag := TAG_OF_TEMPLATE.search(self.system_prompt or ""):
+            yield (
+                f"system_prompt: found {tag[0]!r}, and nothing is filled in here; expected plain text, or a template"
+                " that is a list of messages, the system's first"
+            )
+
+    def _problems(self) -> Iterator[str]:
+        for name, value in (("answer_prefix", ""), ("second_request", False), ("criteria_format", "free")):
+            if getattr(self, name) != value and not self.capabilities.constrained:
+                yield f"{name}: {self.UNCONSTRAINED}"
+        if self.answer_format == "feedback" and self.answer_prefix:
+            yield "answer_prefix: it is for answer_format 'score', found answer_format 'feedback'"
+        if DEFAULT_PROFILE in self.profiles:
+            yield f"profiles: {DEFAULT_PROFILE!r} names the judge without a profile; use another name"
+
+    def _problems_of_profile(self) -> Iterator[str]:
+        """Contradictions in what a profile can change."""
+        for name, value in self.sampling:
+            if value is None:
+                yield f"sampling/{name}: null leaves it to an endpoint; engine {self.engine!r} needs a value"
+
+
+def _role(sampling: SamplingChange) -> RoleProfile:
+    return RoleProfile(sampling=sampling, answer_format="feedback", answer_prefix="")
+
+
+FORMATS = tuple(fields(Judge, [Role.FORMAT]))  # settings that say how answers are asked for
+
+
+class Loaded(Judge):
+    """A judge whose model a job loads."""
+
+    LOADED = True
+
+    gguf: Gguf | None = setting(
+        None, "Weights that an installed Python package ships; converted once, by a rule.", role=Role.IDENTITY
+    )
+    chat_template: str | None = setting(
+        None, "File with another chat template (Jinja) than the model's own.", role=Role.IDENTITY
+    )
+    batch_invariant: bool = setting(
+        False,
+        "Answers that do not depend on what else is in the batch, where vLLM and the GPU can; slower.",
+        role=Role.IDENTITY,
+    )
+    engine_args: Arguments = setting(
+        {},
+        "Further arguments of vLLM's engine, passed on by name.",
+        role=Role.IDENTITY,
+        reruns="an argument that is known to change speed and memory alone (`rubric_order.settings.judges.SPEED`):"
+        " `judge_shard`, which loads no model where nothing is new. Any other: `plan_reads` and below; every prompt"
+        " is a"
+        " new request",
+    )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of vLLM."""
+        size = self.engine_args.get("block_size") or (GPU_BLOCK_TOKENS if self.gpu else CPU_BLOCK_TOKENS)
+        caches = self.engine_args.get("enable_prefix_caching") is not False
+        return Capabilities(tokenizer=True, prefix_cache=Blocks(size) if caches else None)
+
+    @property
+    def has_open_weights(self) -> bool:
+        """True if config leaves open which weights answer."""
+        pinned = re.fullmatch("[0-9a-f]{40}", self.revision or "") is not None
+        return not self.gguf and (is_local(self.model) or not pinned)
+
+    @property
+    def needs_conversion(self) -> bool:
+        """True if the workflow makes the judge's weights from a GGUF file."""
+        return self.gguf is not None
+
+    def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
+        """Arguments of the engine count if they may change an answer."""
+        return {
+            "engine_args": {name: whole(value) for name, value in self.engine_args.items() if name not in SPEED} or None
+        }
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        for name in OWN_SETTINGS:
+            if name in self.engine_args:
+                yield f"engine_args/{name}: set {{judge}}/{OWN_SETTINGS[name]} instead"
+
+
+class Vllm(Loaded):
+    """A model that vLLM runs in the job itself."""
+
+    KIND = "vllm"
+
+    engine: Literal["vllm"] = setting(..., role=Role.IDENTITY)
+    reasoning_end: str | None = setting(
+        None,
+        "The mark that ends what the judge thinks, such as `</think>`. What comes before it is kept apart and is not"
+        " parsed. An answer without it is empty.",
+        role=Role.IDENTITY,
+    )
+
+    @property
+    def draws_at(self) -> float | None:
+        """The temperature at which the judge's score is one draw from its option probabilities, see `Judge`."""
+        return None if self.reasoning_end else super().draws_at
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if self.criteria_format == "lines" and self.reasoning_end:
+            yield "criteria_format: 'lines' leaves no room to reason; expected 'free' with reasoning_end"
+        if self.engine_args.get("data_parallel_size", 1) != 1:
+            yield "engine_args/data_parallel_size: set {judge}/shards instead: a job uses one copy of the model"
+
+
+class Metered(Judge):
+    """A judge whose calls are counted, limited and tried again."""
+
+    concurrency: Annotated[int, Ge(1), Le(4096)] | None = setting(
+        None,
+        "Requests under way at once. `null`: 32 at an endpoint or of an async function, 1 of any other function, 512"
+        " where the job serves the model itself.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+    requests_per_minute: Positive | None = setting(
+        None, "Calls a minute, at most.", role=Role.WIRE, tracked=False, reruns=NOTHING
+    )
+    tokens_per_minute: Positive | None = setting(
+        None, "Tokens of prompts and answers a minute, at most.", role=Role.WIRE, tracked=False, reruns=NOTHING
+    )
+    timeout: Positive = setting(
+        600, "Seconds after which a call is given up.", role=Role.WIRE, tracked=False, reruns=NOTHING
+    )
+    max_attempts: Count = setting(6, "Calls for one request, at most.", role=Role.WIRE, tracked=False, reruns=NOTHING)
+    backoff: Backoff = setting(factory=Backoff, role=Role.WIRE, tracked=False, reruns=NOTHING)
+    budget: Budget = setting(
+        description="What all runs together may use. It is not exceeded, since a call is counted with the most that"
+        " it can"
+        " use before it is sent.",
+        factory=Budget,
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+    prices: Prices | None = setting(
+        None, "Prices of a million tokens.", role=Role.WIRE, tracked=False, reruns="`summary.html`; no answer"
+    )
+
+    @property
+    def currency(self) -> str:
+        """Currency of the judge's prices."""
+        return (self.prices.currency or "USD") if self.prices else ""
+
+    @property
+    def limits_tokens(self) -> bool:
+        """True if a limit is one of tokens or cost."""
+        return any(limit is not None for limit in (self.tokens_per_minute, self.budget.tokens, self.budget.cost))
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if self.budget.cost is not None and self.prices is None:
+            yield "budget/cost: it needs prices"
+
+
+class Called(Metered):
+    """A judge that is asked over HTTP, whoever runs the server.
+
+    Attributes:
+        IN_BODY: fields of a request that settings write, with those settings; `extra_body` may not repeat them.
+    """
+
+    IN_BODY: ClassVar[Mapping[str, str]] = {}
+
+    profiles: dict[Id, EndpointProfile] = _profiles()  # type: ignore[assignment]  # a profile of its own fields
+    key_over_http: bool = setting(
+        False,
+        "Whether the key, and headers with variables, may be sent to another machine over plain http, where anyone on"
+        " the"
+        " way can read them.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+    extra_headers: dict[str, str] = setting(
+        {},
+        "Further headers. `$NAME` stands for an environment variable, whose value is kept secret.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+    extra_body: Arguments = setting(
+        {}, "Further fields of the request, such as `reasoning_effort`.", role=Role.IDENTITY
+    )
+    accept_models: list[str] = setting(
+        [],
+        "Names under which the model may answer, beside its own and dated versions of it.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+
+    @property
+    def accepted_names(self) -> set[str]:
+        """Names that the model may give itself in its answers, which say nothing of its version."""
+        return {self.shown_name, *self.accept_models}
+
+    def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
+        """Further fields count where there are some."""
+        return {"extra_body": whole(self.extra_body) or None}
+
+    def _problems_of_profile(self) -> Iterator[str]:
+        for key, own in self.IN_BODY.items():
+            if key in self.extra_body:
+                yield f"extra_body/{key}: set {own} instead"
+        for key in NOT_IN_BODY & self.extra_body.keys():
+            yield f"extra_body/{key}: leave it out; an answer is read whole"
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        yield from problems_of_headers(self.extra_headers)
+
+
+class Chat(Called):
+    """A judge that is asked over the chat completions protocol."""
+
+    IN_BODY = CHAT_BODY
+
+    dialect: Literal["openai", "vllm"] = setting(
+        "openai",
+        "`vllm` also uses what vLLM's server adds, answer_prefix and the log-probability of every score. A server of"
+        " `serve` is one.",
+        role=Role.IDENTITY,
+    )
+    max_tokens_name: Literal["max_tokens", "max_completion_tokens"] = setting(
+        "max_tokens", "How the endpoint calls the longest answer.", role=Role.IDENTITY
+    )
+    top_logprobs: Annotated[int, Ge(0), Le(20)] = setting(
+        20,
+        "Likeliest tokens to ask for in format score; 0 where the endpoint gives no log-probabilities.",
+        role=Role.IDENTITY,
+        reruns="`plan_reads` and below; where log-probabilities are read, every prompt is a new request",
+    )
+
+    @property
+    def draws_at(self) -> float | None:
+        """The temperature at which the judge's score is one draw from its option probabilities, see `Judge`."""
+        return None if self.extra_body else super().draws_at
+
+    def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
+        """Likeliest tokens count where they are asked for: a server of vLLM is asked for the labels themselves."""
+        reads_options = "criteria_format" in formats or self.answer_format == "score"
+        asks_likeliest = self.dialect != "vllm" and reads_options
+        likeliest = {"top_logprobs": self.top_logprobs if asks_likeliest else None}
+        return super()._identity_of_kind(formats) | likeliest
+
+    def _problems_of_profile(self) -> Iterator[str]:
+        yield from super()._problems_of_profile()
+        if self.limits_tokens and self.sampling.max_tokens is None:
+            yield "sampling/max_tokens: limits of tokens or cost need a value, to know the most that a call can use"
+
+
+ENDPOINT_BLOCKS = Blocks(128, least=1024)  # of OpenAI's prompt caching, by its guide
+
+
+class Addressed(Called):
+    """A judge behind an endpoint that others run."""
+
+    CALLED = True
+
+    base_url: Annotated[str, StringConstraints(pattern=ADDRESS)] = setting(
+        ..., "Address of the endpoint, usually ending in `/v1`.", role=Role.WIRE, tracked=False, reruns=NOTHING
+    )
+    api_key_env: Annotated[str, StringConstraints(pattern="^[A-Za-z_][A-Za-z0-9_]*$")] | None = setting(
+        None,
+        "Name of the environment variable that holds the key; null where the endpoint wants none.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+
+    @property
+    def shown_name(self) -> str:
+        """The judge's model: what an endpoint calls its model is a name, whatever it looks like."""
+        return self.model
+
+    @property
+    def sends_secrets_in_the_open(self) -> bool:
+        """True if a key, or a header with a variable, would go to another machine over plain http."""
+        return sends_secrets_in_the_open(self.base_url, self.api_key_env, self.extra_headers)
+
+    def _problems(self) -> Iterator[str]:
+        if self.sends_secrets_in_the_open and not self.key_over_http:
+            yield (
+                f"base_url: {self.base_url!r}: the key or a header with a variable would cross the network in plain"
+                " text; expected https, or key_over_http: true"
+            )
+        if wrong := wrong_address(self.base_url):
+            yield f"base_url: {self.base_url!r}: {wrong}"
+        if self.shards > 1:
+            yield f"shards: one job asks an endpoint, with many calls at once; expected 1, found {self.shards}"
+        yield from super()._problems()
+
+
+class Endpoint(Addressed, Chat):
+    """A judge behind an OpenAI-compatible endpoint."""
+
+    KIND = "openai"
+    UNCONSTRAINED = "over an endpoint it needs dialect 'vllm'"
+
+    engine: Literal["openai"] = setting(..., role=Role.IDENTITY)
+    batch: Annotated[bool | Batch, EitherOr(bool, Batch)] = setting(
+        False,
+        "Whether requests go out by the endpoint's Batch API, which answers later and often at half the price. A block"
+        " says how.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+
+    @property
+    def batches(self) -> Batch | None:
+        """Settings of batches; None where each request is a call of its own."""
+        return self.batch if isinstance(self.batch, Batch) else Batch() if self.batch else None
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if self.batch and self.dialect != "openai":
+            yield f"batch: it is for dialect 'openai', found {self.dialect!r}"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of the endpoint, as far as config says them."""
+        is_vllm = self.dialect == "vllm"
+        return Capabilities(
+            log_probabilities=is_vllm or self.top_logprobs > 0,
+            constrained=is_vllm,
+            tokenizer=True,
+            prefix_cache=ENDPOINT_BLOCKS,
+            prices=self.prices,
+        )
+
+
+class Decisions(Addressed):
+    """A decision model behind an endpoint: it takes a text and a question, and returns probabilities."""
+
+    KIND = "decisions"
+    UNCONSTRAINED = "a decision model writes nothing that could be held to a form"
+    IN_BODY = DECISION_BODY
+
+    engine: Literal["decisions"] = setting(..., role=Role.IDENTITY)
+    dialect: Literal["decisions", "systemone"] = setting(
+        "decisions",
+        "Engine decisions; form of its requests, `/decisions` as OpenAI has it or `/systemone`.",
+        role=Role.IDENTITY,
+    )
+    question: Literal["score", "choice", "predicate"] = setting(
+        "score",
+        "How levels are asked for: as an ordered rubric (`score`), as options that have names (`choice`), or with a"
+        " question of yes or no for each level (`predicate`). docs/decisions.md says what each can show.",
+        role=Role.IDENTITY,
+    )
+    answer_format: Literal["decision"] = setting(  # type: ignore[assignment]
+        "decision", "Engine decisions; nothing is written.", role=Role.FORMAT
+    )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of the endpoint."""
+        return Capabilities(
+            constrained=False,
+            writes=False,
+            labels=self.question != "score",
+            prefix_cache=ENDPOINT_BLOCKS if self.dialect == "decisions" else None,
+            prices=self.prices,
+        )
+
+    @property
+    def draws_at(self) -> float | None:
+        """0: its score is the most probable one."""
+        return 0.0
+
+    def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
+        """Settings of what writes text do not count."""
+        return super()._identity_of_kind(formats) | dict.fromkeys(("sampling", *OF_WRITERS))
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        for name in ("sampling", *OF_WRITERS, "template"):
+            if getattr(self, name) != type(self).model_fields[name].get_default(call_default_factory=True):
+                yield f"{name}: a decision model writes no text, and takes a text and a question alone; leave it out"
+
+
+class Server(Chat, Loaded):
+    """A model that vLLM's server runs for the time of a job."""
+
+    KIND = "openai"
+    ENGINE = "openai_server"
+
+    engine: Literal["openai"] = setting(..., role=Role.IDENTITY)
+    serve: Serve = setting(
+        ...,
+        "Start vLLM's server for the time of the job, on a free port of this machine, instead of asking at base_url.",
+        role=Role.IDENTITY,
+    )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of vLLM, at a price if config says one."""
+        return replace(super().capabilities, prices=self.prices)
+
+    def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
+        """The server's arguments count, not how long it may take to start; it is one of vLLM."""
+        values = Loaded._identity_of_kind(self, formats) | super()._identity_of_kind(formats)
+        arguments = {"arguments": whole(self.serve.arguments or {})}
+        return values | {"serve": arguments, "dialect": "vllm", "top_logprobs": None}
+
+    def _problems_of_profile(self) -> Iterator[str]:
+        yield from super()._problems_of_profile()
+        if self.sampling.seed is None:
+            yield "sampling/seed: the server of serve needs a value"
+
+
+MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+OF_SOURCE = "source:"  # begins a version that is a digest of source code
+
+
+def _left_open() -> Sampling:
+    """Sampling of which nothing is said."""
+    return Sampling(temperature=None, top_p=None, max_tokens=None, seed=None)
+
+
+class PythonCallable(Metered):
+    """A judge that is a function of Python."""
+
+    KIND = "python"
+    CALLED = True
+
+    engine: Literal["python"] = setting(..., role=Role.IDENTITY)
+    model: str = setting(
+        "",
+        "Name of the model that the function asks, for the methods text.",
+        role=Role.IDENTITY,
+        otherwise="the function's name",
+    )
+    function: str = setting(..., "The function, as `module:name`; docs/python_judges.md.", role=Role.IDENTITY)
+    folder: str = setting(
+        ".",
+        "Folder in which the module is looked for, where it is not installed.",
+        role=Role.RUN,
+        tracked=False,
+        reruns=NOTHING,
+    )
+    takes: Literal["prompt", "messages"] = setting(
+        None,
+        "Argument of the function: the `prompt` as text, or the `messages` as a list of mappings with `role` and"
+        " `content`.",
+        role=Role.IDENTITY,
+        otherwise="`messages` where the first parameter has this name, else `prompt`",
+    )
+    version: Text = setting(
+        None,
+        "Version of the function. Another one asks all anew.",
+        role=Role.IDENTITY,
+        otherwise="the function's `__version__`, or else a digest of the source of its module",
+    )
+    transient: list[str] = setting(
+        [],
+        "Exceptions after which the function is called again, by the names of their classes or of base classes, such"
+        " as `RateLimitError` or `litellm.exceptions.Timeout`; beside `ConnectionError` and `TimeoutError`.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+    answer_tokens: Count | None = setting(
+        None,
+        "Longest answer in tokens, as the function limits it: what a call is booked with until its answer says what it"
+        " used. Limits of tokens or cost need it.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
+    )
+    sampling: Sampling = setting(factory=_left_open, role=Role.IDENTITY)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of a function: it may give probabilities, and is held to no form."""
+        return Capabilities(constrained=False, prices=self.prices)
+
+    @property
+    def shown_name(self) -> str:
+        """The judge's model, or else the function's name without its module."""
+        return self.model or self.function.partition(":")[2]
+
+    @property
+    def is_local(self) -> bool:
+        """False: the model is a name alone."""
+        return False
+
+    @property
+    def draws_at(self) -> float | None:
+        """None: how a function samples is not known."""
+        return None
+
+    def resolved(self, *, takes: Literal["prompt", "messages"], version: str) -> Self:
+        """The judge with what its function says of itself, where config does not say it."""
+        return self.changed(model=self.shown_name, takes=self.takes or takes, version=self.version or version)
+
+    def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
+        """The function by its version: equal source is one function, wherever its module is and whatever its name.
+
+        Raises:
+            ValueError: the version is not known yet, see `resolved`.
+        """
+        if self.version is None:
+            raise ValueError(f"{self.function}: its version is not known")
+        is_digest = self.version.startswith(OF_SOURCE)
+        function = self.function.partition(":")[2] if is_digest else self.function
+        return {"function": function, "function_version": self.version}
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if not MODULE_AND_NAME.fullmatch(self.function):
+            yield f"function: expected module:name, such as my_judges:judge, found {self.function!r:.80}"
+        if self.limits_tokens and self.answer_tokens is None:
+            yield "answer_tokens: limits of tokens or cost need a value, to know the most that a call can use"
+        if self.shards > 1:
+            yield f"shards: one job calls a function, several times at once; expected 1, found {self.shards}"
+
+    def _problems_of_profile(self) -> Iterator[str]:
+        for name, value in self.sampling:
+            if value not in (None, []):
+                yield f"sampling/{name}: the function samples as it does; leave it out"
+        if self.chat_template_kwargs:
+            yield "chat_template_kwargs: the function is called with a prompt or messages alone; leave it out"
+        if self.system_prompt and self.takes == "prompt":
+            yield "system_prompt: the function takes a prompt; expected takes: messages"
+
+
+class Simulated(Judge):
+    """A judge that computes its answers, with a bias that is known."""
+
+    KIND = "simulated"
+
+    engine: Literal["simulated"] = setting(..., role=Role.IDENTITY)
+    simulation: Simulation | None = setting(
+        None,
+        "What the judge does. docs/simulated.md has the model.",
+        role=Role.IDENTITY,
+        otherwise="all parameters by default",
+    )
+
+    def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
+        """All parameters count but the time that an answer takes."""
+        if self.simulation is None:
+            return {}
+        values = whole(self.simulation.block())
+        return {"simulation": {name: value for name, value in values.items() if name != "seconds_per_request"}}
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        yield from problems_of_simulation(self.simulation)
+
+
+class Recorded(Judge):
+    """A judge whose answers exist already, in files."""
+
+    KIND = "recorded"
+    ASKED = False
+
+    engine: Literal["recorded"] = setting(..., role=Role.IDENTITY)
+    files: Annotated[list[str], Len(1)] = setting(
+        ...,
+        "Files with the judge's answers (JSON Lines, gzip or not, or Parquet).",
+        role=Role.IDENTITY,
+        reruns=RECORDED,
+    )
+    prompt_style: str | None = setting(
+        None,
+        "Which of the judge's answers, where the files hold several prompt styles.",
+        role=Role.IDENTITY,
+        reruns=RECORDED,
+    )
+    adapters: list[str] | None = setting(
+        None,
+        "Adapters of the datasets that the answers are about, by default any.",
+        role=Role.IDENTITY,
+        reruns=RECORDED,
+    )
+    compares: bool = setting(
+        False,
+        "Whether the answers choose between two texts instead of scoring one.",
+        role=Role.IDENTITY,
+        reruns=RECORDED,
+    )
+    labels: dict[str, str] | None = setting(
+        None,
+        "Of comparisons of any benchmark: what a written label stands for (`A`, `B`, `tie`, `none` or the name of a"
+        " candidate), such as {'1': A, '2': B, '0': tie}. A map in a record goes before.",
+        role=Role.IDENTITY,
+        reruns=RECORDED,
+    )
+    n: Levels = setting(5, "Number of score levels.", role=Role.IDENTITY, reruns=RECORDED)
+    duplicates: Literal["keep_and_report", "keep", "refuse"] = setting(
+        "keep_and_report",
+        "What to do with several answers to one prompt. Kept ones are repeats.",
+        role=Role.IDENTITY,
+        reruns=RECORDED,
+    )
+    unknown: Literal["refuse", "skip"] = setting(
+        "refuse",
+        "What to do with answers about items that the dataset does not have.",
+        role=Role.IDENTITY,
+        reruns=RECORDED,
+    )
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """Arguments by which its records are read, see `recorded.reads.read`."""
+        return {"prompt_style": self.prompt_style, "duplicates": self.duplicates, "labels": self.labels}
+
+    def is_about(self, dataset: Dataset) -> bool:
+        """True if the judge has answers about a dataset."""
+        return self.adapters is None or dataset.adapter in self.adapters
+
+    @property
+    def option_letters(self) -> str | None:
+        """The letters that the options were named by, lowest score first; None where by their numbers."""
+        return LETTERS[: self.n] if self.prompt_style in LETTERED_STYLES else None
+
+    @property
+    def draws_at(self) -> float | None:
+        """None: how recorded answers were drawn is not known."""
+        return None
+
+    def _problems_of_profile(self) -> Iterator[str]:
+        return iter(())
+
+
+class Rehearsed(Recorded):
+    """A recorded judge in a rehearsal: a simulated one answers in the place of its records."""
+
+    simulation: Simulation = setting(..., role=Role.IDENTITY)
+
+
+KINDS: tuple[type[Judge], ...] = (Vllm, Endpoint, Server, Decisions, PythonCallable, Simulated, Recorded)  # ours
+ENGINES = tuple(dict.fromkeys(kind.KIND for kind in KINDS))
+ENTRY_POINTS = "rubric_order.engines"  # group of entry points
+
+
+class Engine:
+    """Part of an engine that settings know of; `judging.engines.Engine` is the whole.
+
+    Attributes:
+        JUDGE: model of its judges' settings.
+    """
+
+    JUDGE: type[Judge]
+
+
+_REGISTRY: Plugins[Engine] = Plugins(ENTRY_POINTS, Engine)
+
+
+def engines() -> tuple[str, ...]:
+    """The engines that a judge may name: ours, and those of other packages."""
+    registered = {model.ENGINE or model.KIND for model in KINDS}
+    return (*ENGINES, *(name for name in _REGISTRY.names() if name not in registered))
+
+
+def kind(block: object) -> type[Judge] | None:
+    """The model of a judge's block of config; None where no model fits its engine.
+
+    Raises:
+        InputError: the engine's package is at fault, see `Plugins.load`.
+    """
+    engine = block.get("engine") if isinstance(block, Mapping) else None
+    if engine == "openai" and isinstance(block, Mapping):
+        return Server if block.get("serve") is not None else Endpoint
+    ours = next((model for model in KINDS if engine == model.KIND), None)
+    if ours is not None or not isinstance(engine, str) or engine not in engines():
+        return ours
+    model = _REGISTRY.load(engine).JUDGE
+    if not (isinstance(model, type) and issubclass(model, Judge) and getattr(model, "KIND", None) == engine):
+        expected = f"a subclass of Judge whose KIND is {engine!r}"
+        raise InputError(f"engine {engine!r}: expected as its JUDGE {expected}, found {model!r:.80}")
+    return model
+
+
+def _chosen(block: object) -> tuple[type[Judge], object]:
+    """The model of a judge's block, and the block without keys of other kinds that say what holds anyway.
+
+    Raises:
+        PydanticCustomError: the engine is missing or unknown, or a key of another kind says something else.
+    """
+    if not isinstance(block, Mapping):
+        raise PydanticCustomError("dict_type", "expected a mapping")
+    if "engine" not in block:
+        raise PydanticCustomError("missing_key", "key 'engine' is missing")
+    model = kind(block)
+    if model is None:
+        raise PydanticCustomError("engine", "unknown engine")
+    kept = {}
+    for key, value in block.items():
+        others = [other for other in KINDS if key in other.model_fields]
+        if key in model.model_fields or not others:
+            kept[key] = value
+        elif value is not None and value != _usual(others[0], key):
+            raise _wrong_key(key, _of_another(key, model, others))
+    if model is Endpoint and kept.get("base_url") is None:
+        raise _wrong_key("base_url", f"engine 'openai' {NEEDS_ADDRESS}")
+    return model, kept
+
+
+def _wrong_key(key: str, problem: str) -> PydanticCustomError:
+    return PydanticCustomError("wrong_key", "{problem}", {"key": key, "problem": problem})
+
+
+NEEDS_ADDRESS = "needs either base_url, or serve for a server of its own"
+
+
+def _usual(model: type[Judge], key: str) -> object:
+    """The value of a key that is left out; null where there is none."""
+    field = model.model_fields[key]
+    return None if field.is_required() else plain(field.get_default(call_default_factory=True))
+
+
+def _of_another(key: str, model: type[Judge], others: list[type[Judge]]) -> str:
+    """Message about a key that judges of another kind have."""
+    if model is Server:
+        return {
+            "base_url": f"engine 'openai' {NEEDS_ADDRESS}",
+            "api_key_env": "the server of serve has a key of its own",
+        }.get(key, _REASONING if key == "reasoning_end" else f"it is for engine {others[0].KIND!r}")
+    if model is Endpoint and key in Loaded.model_fields:
+        return "it is for a model that is loaded here, by engine 'vllm' or with serve"
+    if model is Endpoint and key == "reasoning_end":
+        return _REASONING
+    detail = "" if others[0].KIND == "openai" else f", found engine {model.KIND!r}"
+    return f"it is for engine {others[0].KIND!r}{detail}"
+
+
+_REASONING = "over an endpoint the server parts reasoning from answer; expected null"
+AnyJudge = Annotated[Judge, Chosen(_chosen)]
+
+
+def read(block: Mapping[str, Any]) -> Judge:
+    """A judge from its block, as jobs get it.
+
+    Args:
+        block: the judge's settings. Under ``roles`` the sampling of its roles, where it makes reference answers.
+    """
+    block = dict(block)
+    roles = block.pop("roles", None)
+    rehearsed = block.get("engine") == Recorded.KIND and "simulation" in block
+    model, checked = (Rehearsed, block) if rehearsed else _chosen(block)
+    judge = model.model_validate(checked)
+    if roles is None:
+        return judge
+    return judge.with_roles(**{role: SamplingChange.model_validate(sampling) for role, sampling in roles.items()})
+
+
+def tracked(judge: Judge) -> dict[str, Any]:
+    """The settings of a judge on which a file of its answers depends, without its profiles."""
+    block, fields = judge.block(), type(judge).model_fields
+    unused = {
+        name for name, field in fields.items() if extra(field, "tracked") is False or extra(field, "role") is Role.LABEL
+    }
+    return {name: value for name, value in block.items() if name not in unused}
+
+
+def is_local(model: str) -> bool:
+    """True if a model is named by a path rather than by its id on the hub, which is ``name`` or ``owner/name``."""
+    return model.startswith((".", "/", "~")) or model.count("/") > 1
+
+
+def wrong_address(url: str) -> str | None:
+    """Fault of an endpoint's address; None where there is none."""
+    if not re.fullmatch(ADDRESS, url) or not url.isprintable():
+        return "expected http:// or https:// and a host, without a user, a query, a fragment, spaces or line breaks"
+    try:
+        return "no server has port 0" if urlsplit(url).port == 0 else None
+    except ValueError as error:
+        return str(error)
+
+
+def sends_secrets_in_the_open(base_url: str, api_key_env: str | None, headers: Mapping[str, str]) -> bool:
+    """True if a key, or a header with a variable, would go to another machine over plain http."""
+    url = urlsplit(base_url)
+    secrets = api_key_env or any(string.Template(value).get_identifiers() for value in headers.values())
+    if url.scheme != "http" or not secrets:
+        return False
+    try:
+        return not ipaddress.ip_address(url.hostname or "").is_loopback
+    except ValueError:
+        return (url.hostname or "").lower() != "localhost"
+
+
+def problems_of_headers(headers: Mapping[str, str]) -> Iterator[str]:
+    """Headers that cannot be sent, or that the client sets itself."""
+    for name, value in headers.items():
+        if not HEADER_NAME.fullmatch(name):
+            yield f"extra_headers/{name!r:.60}: no header has such a name"
+        elif name.lower() in OF_THE_CLIENT:
+            yield f"extra_headers/{name}: the client sets this header; leave it out"
+        if not (value.isascii() and value.isprintable()):
+            holds = "the value holds a character that a header cannot; expected printable ASCII"
+            yield f"extra_headers/{name!r:.60}: {holds}"
+
+
+def problems_of_simulation(simulation: Simulation | None) -> Iterator[str]:
+    """Contradictions in the parameters of a simulated judge."""
+    rows = simulation.interaction if simulation else 0
+    if isinstance(rows, list) and len(lengths := {len(row): None for row in rows}) > 1:
+        listed = ", ".join(map(str, lengths))
+        yield f"simulation/interaction: expected rows of one length, found lengths {listed}"
+
+
+def whole(value: object) -> Any:
+    """A setting with whole numbers as integers."""
+    if isinstance(value, Mapping):
+        return {key: whole(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [whole(entry) for entry in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _at(settings: object, path: str) -> object:
+    for key in path.split("/"):
+        settings = settings.get(key) if isinstance(settings, Mapping) else None
+    return settings

@@ -1,0 +1,595 @@
+"""Settings of figures and tables: keys that many share, and one block a result. Other packages bring their own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+from annotated_types import Len
+from pydantic import create_model
+
+from rubric_order import registry, strategies
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
+from rubric_order.base.readouts import READ, Readout
+from rubric_order.settings.base import (
+    Count,
+    Inches,
+    Levels,
+    Positive,
+    Probability,
+    ReadoutName,
+    Readouts,
+    Settings,
+    SomeTexts,
+    Unique,
+    setting,
+)
+
+
+class Key(NamedTuple):
+    """A key of a block: its type, its default, and its meaning."""
+
+    type: Any
+    default: Any
+    description: str
+    otherwise: str | None = None
+
+    def but(self, default: Any = None, description: str | None = None, type: Any = None) -> Key:
+        """The key with another default, meaning or type."""
+        return self._replace(
+            default=self.default if default is None else default,
+            description=description or self.description,
+            type=type or self.type,
+        )
+
+
+STUDY = Key(str, "position_bias", "Study to show; where none of this name is there, by default the first that fits.")
+ALSO = Key(list[str], [], "Further studies whose rows follow; column `study` then says whose each row is.")
+PROFILE = Key(
+    str, DEFAULT_PROFILE, "Profile of the judges to show; `all` shows every profile, each as a judge of its own."
+)
+CONDITION = Key(str, BASELINE, "Condition of the prompts to show, of those that the study has.")
+N = Key(Levels, 5, "Scale to show; where no study that is shown has the default, the first scale of the first one.")
+CLUSTER = Key(
+    Literal["group", "item"],
+    "group",
+    "What counts as the sample: items, or groups of items that share a prompt, an article or a story.",
+)
+CLUSTER_OR_BOTH = Key(
+    Literal["group", "item", "both"],
+    "group",
+    "What counts as the sample: items, groups of items that share a prompt, an article or a story, or one beside the"
+    " other.",
+)
+READOUT = Key(
+    ReadoutName,
+    Readout.HARD.value,
+    "`hard` counts selected options, `soft` averages the probabilities of all options.",
+)
+READOUTS = Key(Readouts, [name.value for name in READ], READOUT.description)
+READOUTS_OF_SCORES = READOUTS.but(
+    description="`hard` is the score that was written, `soft` the one expected by the options' probabilities."
+)
+AVERAGED = "`hard` averages selected scores, `soft` expected ones."
+
+
+def _one_of(*names: str) -> Any:
+    """The type of one of some names."""
+    return Literal.__getitem__(names)
+
+
+IN_EVERY_POSITION = Key(_one_of(*strategies.EVERY_POSITION), "balanced", "Strategy to show.")
+IN_EVERY_POSITION_OR_RECORDED = IN_EVERY_POSITION.but(type=_one_of(*strategies.EVERY_POSITION, strategies.RECORDED))
+OF_LEVELS = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("levels")))
+OF_ONE_SET_OR_RECORDED = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("one_set"), strategies.RECORDED))
+OF_ONE_SET = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("one_set")))  # the same orderings for every item
+IN_ONE_SET = IN_EVERY_POSITION.but(  # the k-th read of every item in one ordering, also where it is repeated
+    type=_one_of(*strategies.names(lambda strategy: strategy.one_ordering_a_read), strategies.RECORDED)
+)
+REPEATED = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("repeats")))
+OF_PILOT = IN_EVERY_POSITION.but(
+    type=_one_of(*strategies.fitting("repeats"), strategies.RECORDED), description="Strategy of the pilot."
+)
+TO_COMPARE = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("compared")))
+if TYPE_CHECKING:
+    OnCurve = str
+else:
+    OnCurve = _one_of(*strategies.fitting("budget_curve"), strategies.RECORDED)
+OF_ONE_ORDERING = strategies.names(lambda strategy: strategy.one_ordering)
+OF_SCORES = strategies.names(lambda strategy: strategy.orderings and "score_order" in strategy.probes)
+OF_SCORES_OR_RECORDED = IN_EVERY_POSITION.but(type=_one_of(*OF_SCORES, strategies.RECORDED))
+CORRELATION = Key(Literal["pearson", "spearman"], "pearson", "Measure of agreement.")
+DATASET = Key(str, "all", "Dataset to show; `all` is all of them.")
+STUDIES = Key(SomeTexts, ["scoring_bias"], "Studies to show; of a row that several have, the first one's is taken.")
+REFERENCE_JUDGE = Key(
+    str | None, None, "Judge that the others are compared with; by default the first one of each benchmark."
+)
+SETTING = Key(str, "", "Setting of a judge that its profiles vary, as a path.")
+NAMES = Key(dict[str, str], {}, "How to write the ids of criteria.")
+ORDER = Key(list[str], [], "Order of values that are not numbers.")
+AXIS = Key(str, "", "Label of the axis.")
+PRESET = Key(Literal["page", "column", "slide"], None, "Where the figure is to stand.", otherwise="`figure_preset`")
+WIDTH = Key(Inches, 6.5, "Width in inches.")
+PANEL = Key(Inches, 1.9, "Height of a panel in inches.")
+ROW = Key(Inches, 0.2, "Height of a row in inches.")
+COLUMNS = Key(Count, 2, "Panels a row, at most.")
+
+SHARED = {"study": STUDY, "profile": PROFILE, "condition": CONDITION}
+SIZES = {"preset": PRESET, "width_in": WIDTH}
+COMPARED = SHARED | {"study": STUDY.but("judging_the_judges")}
+SCORED = {"study": STUDY.but("scoring_bias"), "profile": PROFILE}
+SWEEP = {
+    "study": STUDY.but("temperature"),
+    "setting": SETTING.but("sampling/temperature"),
+    "strategy": IN_EVERY_POSITION_OR_RECORDED,
+    "n": N,
+    "readout": READOUT,
+    "cluster": CLUSTER,
+    "label": AXIS.but("Temperature"),
+    "order": ORDER,
+    **SIZES,
+    "panel_height_in": PANEL,
+    "columns": COLUMNS,
+    "names": NAMES.but(description="How to write the values of the setting."),
+}
+BY_POSITION = {
+    **SHARED,
+    "strategy": IN_EVERY_POSITION_OR_RECORDED,
+    "cluster": CLUSTER,
+    "n": N,
+    "readouts": READOUTS,
+    **SIZES,
+    "panel_height_in": PANEL.but(2.6),
+    "columns": COLUMNS,
+}
+OF_GAPS = {**COMPARED, **SIZES, "columns": COLUMNS.but(3)}
+
+FIGURES: dict[str, dict[str, Key]] = {
+    "position_selection": BY_POSITION,
+    "score_effects": {
+        **SHARED,
+        "strategy": IN_EVERY_POSITION_OR_RECORDED,
+        "n": N,
+        "dataset": DATASET.but(
+            description="Dataset to show; `all` takes the items of all of the study's datasets together."
+        ),
+        "readouts": READOUTS_OF_SCORES,
+        "cluster": CLUSTER,
+        **SIZES,
+        "row_height_in": ROW,
+        "columns": COLUMNS.but(3),
+    },
+    "position_consistency": {
+        **COMPARED,
+        "cluster": Key(
+            Literal["group", "source"],
+            "group",
+            "What counts as the sample: questions, or what questions share, such as a project.",
+        ),
+        "least_comparisons": Key(
+            Count,
+            10,
+            "A judge has a point in tasks of which it decided at least so many comparisons in all orders.",
+        ),
+        **SIZES,
+        "row_height_in": ROW.but(0.3, "Height of a task in inches."),
+        "columns": COLUMNS.but(3),
+    },
+    "quality_gap": OF_GAPS,
+    "judges_compared": {
+        **COMPARED,
+        "reference": REFERENCE_JUDGE,
+        **SIZES,
+        "row_height_in": ROW.but(0.13, "Height of a judge's row in inches."),
+    },
+    "quality_gap_of_lists": OF_GAPS,
+    "judge_agreement": OF_GAPS | {"columns": COLUMNS.but(4)},
+    "position_preference": BY_POSITION,
+    "power": {
+        "study": STUDY.but(description="Study to show beside the assumed ones."),
+        "profile": PROFILE,
+        "condition": CONDITION,
+        "strategy": IN_EVERY_POSITION_OR_RECORDED,
+        "cluster": CLUSTER,
+        **SIZES,
+        "height_in": Key(Inches, 3, "Height in inches."),
+        "columns": COLUMNS,
+    },
+    "human_scores": {**SIZES, "panel_height_in": PANEL.but(1.6), "columns": COLUMNS.but(4), "names": NAMES},
+    "strategy_forest": {
+        **SHARED,
+        "n": N,
+        "quantity": Key(Literal["pearson", "spearman", "kendall", "kappa"], "pearson", "Measure of agreement."),
+        "cluster": CLUSTER_OR_BOTH,
+        "readouts": READOUTS.but([Readout.HARD.value], AVERAGED),
+        **SIZES,
+        "row_height_in": ROW.but(0.38),
+        "columns": COLUMNS,
+    },
+    "scoring_tendency": {
+        "study": STUDY.but("scoring_bias"),
+        "also": ALSO.but(
+            description="Further studies whose rows to show below; of a row that several have, the first one's is"
+            " taken."
+        ),
+        "profile": PROFILE,
+        "dataset": DATASET,
+        "n": N,
+        **SIZES,
+        "row_height_in": ROW,
+        "columns": COLUMNS,
+    },
+    "scoring_accuracy": {
+        **SCORED,
+        "dataset": DATASET,
+        "golden": Key(
+            str,
+            "human",
+            "Whose scores are golden: people's (`human`), the `labels` that came with the dataset, or a judge of"
+            " `statistics/golden_scores`.",
+        ),
+        "quantity": Key(Literal["spearman", "pearson"], "spearman", "Measure of agreement."),
+        "shown": Key(
+            Literal["difference", "correlation"],
+            "difference",
+            "Differences from the study's first condition and strategy, or the correlations themselves.",
+        ),
+        "readout": READOUT.but(description=AVERAGED),
+        "n": N,
+        "cluster": CLUSTER,
+        **SIZES,
+        "row_height_in": ROW,
+        "columns": COLUMNS,
+    },
+    "temperature_sweep": SWEEP,
+    "effort_sweep": SWEEP
+    | {
+        "study": STUDY.but("effort"),
+        "setting": SETTING.but("chat_template_kwargs/reasoning_effort"),
+        "label": AXIS.but("Reasoning effort"),
+        "order": ORDER.but(["minimal", "low", "medium", "high"]),
+    },
+    "budget_curve": {
+        **SHARED,
+        "n": N,
+        "strategies": Key(
+            Annotated[list[OnCurve], Len(1), Unique],
+            ["balanced", "random", "fixed"],
+            "Strategies to show.",
+        ),
+        "measure": CORRELATION.but(description="Correlation to show."),
+        "readout": READOUT,
+        "cluster": CLUSTER,
+        **SIZES,
+        "panel_height_in": PANEL.but(1.75),
+        "columns": COLUMNS.but(3),
+    },
+    "generalisability": {
+        **SHARED,
+        "strategy": REPEATED,
+        "n": N,
+        "readout": READOUT,
+        "cluster": CLUSTER,
+        **SIZES,
+        "panel_height_in": PANEL.but(1.75),
+        "columns": COLUMNS.but(3),
+    },
+    "calibration": {
+        **SHARED,
+        "strategy": OF_ONE_SET_OR_RECORDED,
+        "n": N,
+        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        **SIZES,
+        "panel_height_in": PANEL.but(2.2),
+        "columns": COLUMNS,
+    },
+    "ordering_subsets": {
+        **SHARED,
+        "strategy": IN_ONE_SET,
+        "n": N,
+        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        **SIZES,
+        "panel_height_in": PANEL.but(2.2),
+        "columns": COLUMNS,
+    },
+    "advice": {
+        **SHARED,
+        "strategy": OF_PILOT,
+        "n": N,
+        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        **SIZES,
+        "panel_height_in": PANEL.but(2.2),
+        "columns": COLUMNS,
+    },
+    "manipulability": {
+        **SHARED,
+        "strategy": IN_ONE_SET,
+        "n": N,
+        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        **SIZES,
+        "row_height_in": ROW.but(0.45, "Height of a judge's row in inches."),
+    },
+    "corrected_means": {
+        **SHARED,
+        "strategy": OF_SCORES_OR_RECORDED,
+        "n": N,
+        "criterion": Key(str, "all", "Criterion to show; `all` is all of them together."),
+        "target": Key(
+            Literal["mean", "difference", "pass_rate"],
+            "mean",
+            "What to show: mean scores, differences of candidates from the reference, or pass rates.",
+        ),
+        "readout": READOUT.but(description=AVERAGED),
+        **SIZES,
+        "row_height_in": ROW.but(0.3),
+    },
+    "adaptive_budget": {
+        **SHARED,
+        "strategy": OF_ONE_SET_OR_RECORDED,
+        "n": N,
+        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        **SIZES,
+        "panel_height_in": PANEL.but(2.4),
+        "columns": COLUMNS,
+    },
+    "position_selection_by_dataset": {
+        **SHARED,
+        "strategy": IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("by_dataset"))),
+        "n": N,
+        "readout": READOUT,
+        "cluster": CLUSTER,
+        **SIZES,
+        "panel_height_in": PANEL.but(2.2),
+        "columns": COLUMNS,
+    },
+    "score_position": {
+        **SHARED,
+        "strategy": OF_LEVELS,
+        "n": N,
+        "dataset": DATASET.but(
+            description="Dataset to show; `all` takes the selections in all of the study's datasets together."
+        ),
+        "readout": READOUT,
+        "cluster": CLUSTER,
+        **SIZES,
+        "panel_height_in": PANEL,
+        "columns": COLUMNS.but(3),
+    },
+    "criterion_order": {
+        "study": STUDY.but("criterion_order"),
+        "profile": PROFILE,
+        "condition": CONDITION,
+        "strategy": IN_EVERY_POSITION,
+        "n": N,
+        "readout": READOUT.but(description=READOUTS_OF_SCORES.description),
+        "datasets": Key(list[str] | None, None, "Ids of the datasets to show; by default all of the study."),
+        **SIZES,
+        "row_height_in": ROW.but(0.24, "Height of a row of cells in inches."),
+        "columns": COLUMNS,
+        "names": NAMES,
+    },
+}
+
+GONE = {
+    ("figures", "strategy_forest", "interval"): (
+        "intervals are those of a jackknife over clusters; the BCa bootstrap left out the truth in up to 22% of studies"
+    ),
+}
+
+EFFECTS = {"study": STUDY, "also": ALSO, "condition": CONDITION, "cluster": CLUSTER}
+ROWS = {"study": STUDY, "also": ALSO, "profile": PROFILE, "condition": CONDITION}
+SCORING_ROWS = {"study": STUDY.but("scoring_bias"), "also": ALSO, "profile": PROFILE}
+SCORING_ESTIMATES = SCORING_ROWS | {"cluster": CLUSTER}
+SEVERAL_STUDIES = {"studies": STUDIES, "profile": PROFILE, "cluster": CLUSTER}
+PLAIN_STUDIES = STUDIES.but(description="Studies to show.")
+CRITERIA = ROWS | {"study": STUDY.but("criterion_order")}
+COMPARING = {"study": STUDY.but("judging_the_judges"), "also": ALSO, "condition": CONDITION}
+
+TABLES: dict[str, dict[str, Key]] = {
+    "position_selection": {
+        **ROWS,
+        "strategy": IN_EVERY_POSITION_OR_RECORDED,
+        "cluster": CLUSTER,
+        "n": N,
+    },
+    "score_effects": EFFECTS,
+    "order_spread": EFFECTS,
+    "position_preference": EFFECTS,
+    "preference_summary": EFFECTS,
+    "judge_comparison": EFFECTS,
+    "human_agreement": {**ROWS, "n": N, "cluster": CLUSTER},
+    "budget_curve": {
+        "study": STUDY,
+        "also": ALSO,
+        "condition": CONDITION,
+        "statistic": CORRELATION,
+        "cluster": CLUSTER,
+    },
+    "strategy_comparison": {
+        **ROWS,
+        "strategy": Key(
+            _one_of(*OF_SCORES),
+            "balanced",
+            "Strategy that the others are compared with.",
+        ),
+        "n": N,
+        "cluster": CLUSTER_OR_BOTH,
+    },
+    "scales": {
+        "profile": PROFILE,
+        "condition": CONDITION,
+        "strategy": IN_EVERY_POSITION_OR_RECORDED,
+        "cluster": CLUSTER,
+    },
+    "permutation_vs_repeat": {
+        **ROWS,
+        "strategy": IN_EVERY_POSITION.but(description="Strategy of several orderings."),
+        "baseline": Key(
+            _one_of(*OF_ONE_ORDERING),
+            "fixed",
+            "Strategy that it is compared with.",
+        ),
+        "n": N,
+        "cluster": CLUSTER,
+    },
+    "rank_reversal": {
+        **ROWS,
+        "strategy": TO_COMPARE.but(description="One of the two strategies to compare."),
+        "other": TO_COMPARE.but("fixed", "The other one."),
+        "n": N,
+    },
+    "within_item_deviation": {
+        **ROWS,
+        "strategy": OF_LEVELS.but(description="Strategy whose variance is split into ordering and repetition."),
+        "n": N,
+        "cluster": CLUSTER,
+    },
+    "generalisability": {**ROWS, "strategy": REPEATED, "n": N, "cluster": CLUSTER},
+    "calibration": {**ROWS, "strategy": OF_ONE_SET_OR_RECORDED, "n": N},
+    "ordering_subsets": {**ROWS, "strategy": IN_ONE_SET, "n": N},
+    "corrected_means": {
+        **ROWS,
+        "n": N,
+        "margin": Key(
+            Positive, 0.1, "Margin of error to show numbers of groups for, one of the statistic's `margins`."
+        ),
+    },
+    "adaptive_budget": {**ROWS, "strategy": OF_ONE_SET_OR_RECORDED, "n": N},
+    "advice": {**ROWS, "strategy": OF_PILOT, "n": N},
+    "canonical_rank": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
+    "score_position": {**ROWS, "strategy": OF_LEVELS, "n": N, "cluster": CLUSTER},
+    "manipulability": {**ROWS, "strategy": IN_ONE_SET, "n": N},
+    "bias_cost": {**ROWS, "strategy": OF_ONE_SET, "n": N, "cluster": CLUSTER},
+    "equivalence": {**ROWS, "cluster": CLUSTER},
+    "parse_failures": ROWS,
+    "paired_reads": SCORING_ESTIMATES,
+    "score_shifts": SCORING_ESTIMATES,
+    "scoring_tendency": SCORING_ROWS,
+    "scoring_accuracy": SCORING_ESTIMATES,
+    "scoring_causes": SCORING_ESTIMATES,
+    "prompt_styles": {"study": STUDY, "also": ALSO, "profile": PROFILE, "cluster": CLUSTER},
+    "reference_answers": {},
+    "golden_alignment": {},
+    "scoring_accuracy_by_dataset": {
+        "studies": STUDIES,
+        "profile": PROFILE,
+        "n": N,
+        "readout": READOUT.but(description=AVERAGED),
+        "cluster": CLUSTER,
+    },
+    "scoring_advice": SEVERAL_STUDIES | {"studies": PLAIN_STUDIES},
+    "scoring_averages": SEVERAL_STUDIES | {"studies": PLAIN_STUDIES},
+    "published_shifts": {},
+    "scoring_datasets": {},
+    "replication": {},
+    "datasets": {},
+    "judge_versions": {},
+    "criterion_order": {**CRITERIA, "strategy": IN_EVERY_POSITION, "n": N, "readouts": READOUTS_OF_SCORES},
+    "criteria_agreement": {
+        **CRITERIA,
+        "n": N,
+        "cluster": CLUSTER.but(
+            description="What the bootstrap draws: groups of texts, or texts (`item`), as in the paper."
+        ),
+        "readouts": READOUTS_OF_SCORES,
+    },
+    "carry_over": {**CRITERIA, "n": N, "readouts": READOUTS_OF_SCORES},
+    "halo": {**CRITERIA, "n": N, "readouts": READOUTS_OF_SCORES},
+    "bias_factors": COMPARING,
+    "influencing_factors": {
+        "study": COMPARING["study"],
+        "also": ALSO,
+        "profile": PROFILE,
+        "condition": CONDITION,
+        "gap": Key(
+            Literal["own", "others"],
+            "own",
+            "Quality gap: from the judgments themselves, as in the paper, or from those of other judges.",
+        ),
+    },
+    "mitigations": COMPARING,
+    "strengths": COMPARING,
+    "quality_gap": COMPARING,
+    "judge_agreement": COMPARING,
+    "judges_compared": COMPARING | {"reference": REFERENCE_JUDGE},
+    "hard_instances": COMPARING | {"most": Key(Count, 20, "Comparisons of each benchmark.")},
+    "length_scores": {"cluster": CLUSTER},
+    "length_control": {"study": COMPARING["study"], "also": ALSO},
+    "length_controlled_win_rates": {
+        "study": COMPARING["study"],
+        "also": ALSO,
+        "varied": Key(str, BASELINE, "Condition of the prompts."),
+    },
+    "list_position_bias": COMPARING,
+    "pairwise_position_bias": {
+        **COMPARING,
+        "judge_names": Key(
+            dict[str, str], {}, "What judges are called in the CSV file too, by id; their labels by default."
+        ),
+        "least_stability": Key(
+            Probability,
+            0.85,
+            "Judges whose repetition stability is below are marked; Shi et al. call .85 what capable judges have.",
+        ),
+        "most_errors": Key(Probability, 0.1, "Judges with a larger share of answers without a verdict are marked."),
+    },
+    "crossed_orders": {**CRITERIA, "n": N},
+}
+
+BLOCKS: Mapping[registry.Kind, Mapping[str, dict[str, Key]]] = {"figures": FIGURES, "tables": TABLES}
+
+
+@functools.cache
+def model(kind: registry.Kind, name: str) -> type[Settings]:
+    """The model of one result's block, made when a config names the result.
+
+    Args:
+        kind: ``figures`` or ``tables``.
+        name: the result.
+
+    Raises:
+        InputError: it is of another package, which is at fault, see `registry.load`.
+    """
+    entry, preset = registry.shown(kind, name), {"preset": PRESET} if kind == "figures" else {}
+    if registry.is_other(name):
+        base, block = of_package(name, entry.block) or Settings, preset
+    else:
+        base, block = Settings, BLOCKS[kind][name] | preset
+    keys: dict[str, Any] = {
+        key: (entry.type, setting(entry.default, entry.description, otherwise=entry.otherwise))
+        for key, entry in block.items()
+    }
+    made = create_model(f"{kind}_{name}", __base__=base, **keys)
+    if base is Settings:
+        made.GONE = {key: reason for (block, result, key), reason in GONE.items() if (block, result) == (kind, name)}
+    return made
+
+
+def defaults(kind: registry.Kind, name: str) -> dict[str, Any]:
+    """Keys of a result's block with their defaults.
+
+    Args:
+        kind: ``figures`` or ``tables``.
+        name: the result.
+
+    Raises:
+        InputError: it is of another package, which is at fault, see `registry.load`.
+    """
+    if not registry.is_other(name):
+        return {key: entry.default for key, entry in BLOCKS[kind][name].items()}
+    fields = model(kind, name).model_fields
+    return {key: field.default for key, field in fields.items() if not field.is_required()}
+
+
+def of_package(name: str, block: object) -> type[Settings] | None:
+    """The model that another package brings for a block of a result; None where it brings none.
+
+    Raises:
+        InputError: it is something else; the package is named.
+    """
+    if block is None or (isinstance(block, type) and issubclass(block, Settings)):
+        return block
+    where = registry.load(name).where
+    raise InputError(f"{where}: block: expected a subclass of {Settings.__module__}.Settings, found {block!r:.80}")

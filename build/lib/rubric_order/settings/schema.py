@@ -1,0 +1,156 @@
+"""The JSON schema of a config, made from the models, for editors: ``workflow/schemas/config.schema.json``.
+
+python -m rubric_order.settings.schema > workflow/schemas/config.schema.json
+
+With ``--installed`` it has the results of installed packages too, see docs/plugins.md.
+
+Beside the words of JSON Schema it has two of its own: ``x-reruns``, what runs again when a key changes, and
+``x-default``, what holds where a key without a default is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+import typing
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Union
+
+from annotated_types import Ge, Gt, Le, Len, Lt
+from pydantic import StringConstraints
+from pydantic.fields import FieldInfo
+
+from rubric_order import registry
+from rubric_order.base.errors import InputError
+from rubric_order.settings import results
+from rubric_order.settings.base import Chosen, EitherOr, Numeric, Settings, Unique, extra, plain
+from rubric_order.settings.config import Blocks, Config
+from rubric_order.settings.judges import KINDS
+from rubric_order.settings.statistics import with_packages
+
+Part = dict[str, Any]
+DEEPEST = 6  # level of a schema from which on a line holds what stands within
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+_BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
+
+
+def schema(*, installed: bool = False) -> Part:
+    """The schema of a whole config.
+
+    Args:
+        installed: with the results of other packages that are installed.
+
+    Raises:
+        InputError: one of these packages is at fault, see `registry.load`.
+    """
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Config of rubric-order"}
+    part: Part = {**head, **of_model(Config)}
+    records = {name: registry.load(name).value for name in registry.RECORDS.names()} if installed else {}
+    blocks = part["properties"]
+    for name, record in records.items():
+        blocks["tables"]["properties"] |= {name: of_model(results.model("tables", name))} if record.table else {}
+        blocks["figures"]["properties"] |= {name: of_model(results.model("figures", name))} if record.figure else {}
+    offered = [name for name, record in records.items() if record.statistic]
+    blocks["statistics"] |= of_model(with_packages(offered))
+    return part
+
+
+def of_model(model: type[Settings]) -> Part:
+    """The schema of a block."""
+    fields = model.model_fields
+    part: Part = {"type": "object", "additionalProperties": False}
+    if required := [name for name, field in fields.items() if field.is_required()]:
+        part["required"] = required
+    return part | {"properties": {name: of_field(field) for name, field in fields.items()}}
+
+
+def of_field(field: FieldInfo) -> Part:
+    """The schema of a key."""
+    part = of_type(field.annotation, field.metadata)
+    if not field.is_required() and (extra(field, "otherwise") is None or extra(field, "filled")):
+        part["default"] = plain(field.get_default(call_default_factory=True))
+    if field.description is not None:
+        part["description"] = field.description
+    for name, word in (("reruns", "x-reruns"), ("otherwise", "x-default")):
+        if extra(field, name):
+            part[word] = extra(field, name)
+    return part
+
+
+def of_type(annotation: Any, markers: Any = ()) -> Part:
+    """The schema of the values that a type takes."""
+    for marker in markers:
+        if (part := _chosen(marker)) is not None:
+            return part
+    part = _plain(annotation)
+    for marker in markers:
+        part |= _bound(marker, part)
+    return part
+
+
+def _chosen(marker: Any) -> Part | None:
+    """The schema of a type that a marker describes by itself; None where it does not."""
+    if isinstance(marker, Chosen):
+        return {"anyOf": [of_model(kind) for kind in KINDS]}
+    if isinstance(marker, Blocks):
+        blocks = {name: of_model(results.model(marker.kind, name)) for name in results.BLOCKS[marker.kind]}
+        return {"type": "object", "additionalProperties": False, "properties": blocks}
+    if isinstance(marker, EitherOr):
+        single, several = of_type(marker.single), of_type(marker.several)
+        kinds = [single["type"]] if isinstance(single["type"], str) else single["type"]
+        return {**several, **single, "type": [*kinds, several["type"]]}
+    return None
+
+
+def _plain(annotation: Any) -> Part:
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        return of_type(arguments[0], arguments[1:])
+    if origin in (Union, types.UnionType):
+        (inner,) = (argument for argument in arguments if argument is not types.NoneType)
+        part = of_type(inner)
+        return part | {"type": [part["type"], "null"]}
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin is list:
+        return {"type": "array", "items": of_type(arguments[0])}
+    if origin is dict:
+        ids = {"propertyNames": of_type(arguments[0])} if arguments[0] is not str else {}
+        values = {} if arguments[1] is Any else {"additionalProperties": of_type(arguments[1])}
+        return {"type": "object"} | ids | values
+    if isinstance(annotation, type) and issubclass(annotation, Settings):
+        return of_model(annotation)
+    return {} if annotation is Any else {"type": _TYPES[annotation]}
+
+
+def _bound(marker: Any, part: Mapping[str, Any]) -> Part:
+    """Words that a marker adds to the schema of a type."""
+    match marker:
+        case Numeric():
+            return {_BOUNDS[name]: value for name, value in marker.bounds.items()}
+        case Ge() | Gt() | Le() | Lt():
+            return {_BOUNDS[name]: getattr(marker, name) for name in _BOUNDS if hasattr(marker, name)}
+        case Len():
+            words = ("minProperties", "maxProperties") if part["type"] == "object" else ("minItems", "maxItems")
+            given = ((words[0], marker.min_length or None), (words[1], marker.max_length))
+            return {word: value for word, value in given if value is not None}
+        case StringConstraints():
+            given_texts = (("pattern", marker.pattern), ("minLength", marker.min_length))
+            return {word: value for word, value in given_texts if value is not None}
+    return {"uniqueItems": True} if marker is Unique else {}
+
+
+def written(part: Mapping[str, Any], depth: int = 0) -> str:
+    """A schema as JSON, with a line for each key of a block of settings."""
+    if depth == DEEPEST or not isinstance(part, Mapping):
+        return json.dumps(part, ensure_ascii=False)
+    lines = (f"{' ' * (depth + 1)}{json.dumps(key)}: {written(value, depth + 1)}" for key, value in part.items())
+    return "{\n" + ",\n".join(lines) + f"\n{' ' * depth}}}"
+
+
+if __name__ == "__main__":
+    try:
+        sys.stdout.write(written(schema(installed="--installed" in sys.argv[1:])) + "\n")
+    except InputError as error:
+        sys.exit(f"error: {error}")

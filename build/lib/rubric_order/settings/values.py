@@ -1,0 +1,60 @@
+"""Values that no setting takes, whatever its key: jobs read their settings as JSON, and people read them in pages."""
+
+import math
+from collections.abc import Iterator, Mapping
+
+from rubric_order.base.errors import InputError
+from rubric_order.settings import secrets
+
+LARGEST = 2**63 - 1  # no file of ours, and no engine, holds a greater number
+
+
+def check(config: Mapping[str, object]) -> None:
+    """Check that each value of a config, whatever its shape, can be handed on.
+
+    Raises:
+        InputError: with the path, what was found and what was expected. A key that is written out is not shown.
+    """
+    if problems := list(secrets.problems(config)):
+        raise InputError("config: " + "\nconfig: ".join(problems))
+    for path, value in _values(config):
+        if (problem := _problem(value)) is not None:
+            place = (path or "top level") if isinstance(value, Mapping) else path
+            raise InputError(f"config: {place}: {problem}")
+
+
+def _problem(value: object) -> str | None:
+    """Expected form of a value; None where it has it. Values within it are not looked at."""
+    if isinstance(value, Mapping):
+        if wrong := [key for key in value if not isinstance(key, str)]:
+            return f"expected a name as key, found {wrong[0]!r}; put it in quotes"
+        unfit = ((key, _unfit(key)) for key in value)
+        return next((f"key {key!r:.60}: {expected}" for key, expected in unfit if expected), None)
+    if isinstance(value, str):
+        expected = _unfit(value)
+        return f"{expected}, found {value!r:.80}" if expected else None
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"expected a finite number, found {value}"
+    if isinstance(value, int | float) and abs(value) > LARGEST:
+        return f"expected a number of at most {LARGEST} in size, found {value!r:.40}"
+    if not isinstance(value, list | int | float | None):
+        expected = "expected text, a number, true, false, null, a list or a mapping"
+        return f"{expected}, found {value!r:.80}; put it in quotes"
+    return None
+
+
+def _values(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """A value and every value within it, with their paths."""
+    yield path, value
+    parts = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield from _values(part, f"{path}/{key}".lstrip("/"))
+
+
+def _unfit(text: str) -> str | None:
+    """Expected form of a text that no file, page or terminal takes as it is; None where it is fit."""
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        return "expected text without lone surrogates"
+    if any((character < " " and character not in "\t\n\r") or "\x7f" <= character <= "\x9f" for character in text):
+        return "expected text without control characters"
+    return None

@@ -1,0 +1,1 @@
+"""A judge whose bias is planted, and studies of it."""

@@ -1,0 +1,462 @@
+"""A judge whose bias is known by construction.
+
+An item has a latent quality. The judge sees it with an error, and gives each option of the prompt a log-weight
+
+    decisiveness * (-(v_s - m_i)^2 / (2 tolerance^2) + effects of scores) + b_p + g_sp + effects of the prompt
+        + other effects
+
+for score s at position p, where v_s is the value of the score (1 to 5, whatever the number of levels), m_i what the
+judge thinks of item i, b the preference for positions and g the interaction of score and position. Effects of the
+prompt are what IDs are worth, and how far a reference answer's number and text are from score s. Other effects are
+those that an item, its group, or one prompt has for scores and positions. The softmax of the
+weights gives the probabilities of the options. At temperature 0 the judge selects the most probable option, so that
+repeats of a prompt are one read; at temperature T it draws from the softmax of weight / T.
+
+Of several candidates that are compared, candidate i at position p has the log-weight
+
+    decisiveness * u_i + length * z_i + own_family * f_i + b_p + other effects
+
+where u_i is what the judge thinks of it, z_i how long its text is in standard deviations (see `latent_length`), and f_i
+whether it is of the judge's own family. A tie, where it is offered, has the log-weight `tie` plus the mean of these
+without b_p: that is Davidson's model (1970) for pairs. A ranking draws one candidate after the other without
+replacement (Plackett, 1975).
+
+Every random number is a hash of what it belongs to (an item, a prompt, a read): results do not depend on the order, the
+chunks or the shards in which requests are answered.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy import special
+
+from rubric_order.settings.judges import Rehearsed, Simulated
+
+# Shapes of the preference for positions, by the place of a position between 0 (first) and 1 (last).
+SHAPES = {
+    "none": lambda place: 0 * place,
+    "first": lambda place: 1 - place,
+    "last": lambda place: place,
+    "u_shaped": lambda place: (2 * place - 1) ** 2,
+}
+LOW, HIGH = 1.0, 5.0  # values of the lowest and the highest score, on every scale
+GROUP_SHARE, TEXT_SHARE = 0.25, 0.5  # of the variance of quality; the rest belongs to the criterion
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+# What the random numbers of a key are for.
+_GROUP, _TEXT, _CRITERION, _ERROR, _ITEM_SCORES, _ITEM_POSITIONS, _PROMPT, _SELECT, _FAIL, _RATERS = range(1, 11)
+_GROUP_ERROR, _GROUP_SCORES, _GROUP_POSITIONS, _LENGTH, _RANK, _GROUP_ATTRACTION, _WRITE, _REVIEW = range(11, 19)
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Parameters of a simulated judge.
+
+    Log-weights are natural logarithms: 1 makes an option e times as probable. Values are those of a five-level scale.
+
+    Attributes:
+        seed: of the judge's own errors and effects.
+        leniency: added to what the judge thinks of every item, in values.
+        spread: values a standard deviation of quality.
+        item_error: standard deviation of the judge's error about an item's quality, in standard deviations of quality.
+            All reads of an item share it.
+        group_error: the same of an error that all items of a group share.
+        tolerance: how far from its opinion the judge's probabilities reach, in values.
+        decisiveness: what the log-weights that belong to scores are multiplied with. It leaves preferences for
+            positions as they are: the same preference moves an indecisive judge further.
+        usual_decisiveness: what all log-weights are multiplied with under the usual ordering (1 to n), besides. Other
+            than 1, the judge repeats itself more, or less, in that ordering than in others.
+        preference: log-weight of each position, one of ``SHAPES`` or a list from the first to the last position. A list
+            is interpolated where the scale has another length.
+        preference_strength: what `preference` is multiplied with.
+        interaction: log-weight of score and position together. A number gives the highest score at the first position,
+            and the lowest at the last, that log-weight, the opposite corners minus as much, and 0 in the middle. A list
+            of lists has one row a score and one column a position.
+        item_scores, item_positions: standard deviations of the log-weight that an item has for each score, and for each
+            position: what the reads of one item share.
+        group_scores, group_positions: the same of log-weights that all items of a group share.
+        prompts: standard deviation of the log-weight of each option of one prompt: what only its repeats share.
+        criterion_position: what the place of a criterion among several adds to the opinion, in values: a list, or a
+            number for the last place (0 for the first).
+        carry_over: the share of the preceding criterion's score, less the middle of the scale, that is added to the
+            opinion on the next.
+        tie: log-weight of a tie where candidates are compared, relative to the mean of theirs.
+        length: log-weight of a compared text that is longer by one standard deviation.
+        padding: standard deviations by which a padded text seems longer.
+        own_family: log-weight that the judge gives candidates of its own `family`, those whose names begin so.
+        id_preference: log-weight of an option by the ID that it has in the prompt, such as ``{"A": 0.5}``; else 0.
+        number_attraction: what each level between an option and the number of the shown reference answer takes from
+            its log-weight.
+        text_attraction: the same of the level that the reference answer's text was written for.
+        group_attraction: standard deviation of what a group adds to `number_attraction`.
+        writing_error: standard deviation of how far the level of a reference answer that it writes is from the one that
+            was asked for, in values.
+        reviewing_error: standard deviation of the error with which it sees the level of such a text, when it says
+            whether the text matches: it does so where the level is seen within half a value of the one asked for.
+        failure_rate: probability that an answer has no score, by the position of the option that it would have
+            selected: a number, or a list from the first to the last position.
+        seconds_per_request: how long an answer takes. It changes no answer.
+    """
+
+    seed: int = 0
+    leniency: float = 0.0
+    spread: float = 1.0
+    item_error: float = 0.5
+    group_error: float = 0.0
+    tolerance: float = 0.75
+    decisiveness: float = 1.0
+    usual_decisiveness: float = 1.0
+    preference: str | Sequence[float] = "none"
+    preference_strength: float = 1.0
+    interaction: float | Sequence[Sequence[float]] = 0.0
+    item_scores: float = 0.0
+    item_positions: float = 0.0
+    group_scores: float = 0.0
+    group_positions: float = 0.0
+    prompts: float = 0.0
+    criterion_position: float | Sequence[float] = 0.0
+    carry_over: float = 0.0
+    tie: float = 0.0
+    length: float = 0.0
+    padding: float = 1.0
+    own_family: float = 0.0
+    family: Sequence[str] = ()
+    id_preference: Mapping[str, float] = field(default_factory=dict)
+    number_attraction: float = 0.0
+    text_attraction: float = 0.0
+    group_attraction: float = 0.0
+    writing_error: float = 0.0
+    reviewing_error: float = 0.0
+    failure_rate: float | Sequence[float] = 0.0
+    seconds_per_request: float = 0.0
+
+    @classmethod
+    def of(cls, judge: Simulated | Rehearsed) -> Self:
+        """The parameters of a judge."""
+        return cls(**(judge.simulation.block() if judge.simulation else {}))
+
+    def position_weights(self, n: int) -> np.ndarray:
+        """Log-weight of each position, shape (n,)."""
+        if isinstance(self.preference, str):
+            return self.preference_strength * SHAPES[self.preference](np.linspace(0, 1, n))
+        return self.preference_strength * _stretched(self.preference, n)
+
+    def interaction_weights(self, n: int) -> np.ndarray:
+        """Log-weight of each score (rows) at each position (columns), shape (n, n)."""
+        if isinstance(self.interaction, int | float):
+            centred = np.linspace(-1, 1, n)
+            return -self.interaction * np.outer(centred, centred)
+        rows = np.array([_stretched(row, n) for row in self.interaction])
+        return np.array([_stretched(column, n) for column in rows.T]).T
+
+    def failure_rates(self, n: int) -> np.ndarray:
+        """Probability of an answer without a score, by selected position, shape (n,)."""
+        return _stretched(np.atleast_1d(self.failure_rate), n)
+
+    def criterion_shifts(self, n: int) -> np.ndarray:
+        """Amount that each place among n criteria adds to the judge's opinion, shape (n,)."""
+        if isinstance(self.criterion_position, int | float):
+            return self.criterion_position * np.linspace(0, 1, n)
+        return _stretched(self.criterion_position, n)
+
+
+class Wording(NamedTuple):
+    """Content of prompts beside the order of their options.
+
+    Attributes:
+        ids: of each read how the scores 1 to n are written, shape (reads, n).
+        number, text: score that the reference answer is said to get, and that it was written for, shape (reads,); 0
+            where none is shown.
+    """
+
+    ids: np.ndarray
+    number: np.ndarray
+    text: np.ndarray
+
+
+class Selection(NamedTuple):
+    """Selections of the judge under each of some prompts.
+
+    Attributes:
+        position: 1-based position of the selected option, shape (reads,).
+        failed: whether the answer has no score, shape (reads,).
+        probabilities: that the option at each position is written as the score, shape (reads, n). Failures take the
+            rest of the probability.
+    """
+
+    position: np.ndarray
+    failed: np.ndarray
+    probabilities: np.ndarray
+
+
+def _stretched(values: Sequence[float], n: int) -> np.ndarray:
+    """Values from the first to the last of n places, interpolated where they are not n."""
+    return np.asarray(np.interp(np.linspace(0, 1, n), np.linspace(0, 1, len(values)), np.asarray(values, dtype=float)))
+
+
+def values(n: int) -> np.ndarray:
+    """Value of each of n scores, shape (n,)."""
+    return np.linspace(LOW, HIGH, n)
+
+
+def keys(parts: Iterable[str]) -> np.ndarray:
+    """A 64-bit hash of each text."""
+    digests = b"".join(hashlib.blake2b(part.encode(), digest_size=8).digest() for part in parts)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def joined(key: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """One key for two."""
+    with np.errstate(over="ignore"):
+        return _mixed(key + _GOLDEN * _mixed(np.asarray(other, dtype=np.uint64)))
+
+
+def _mixed(key: np.ndarray) -> np.ndarray:
+    """The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): every bit of a key depends on every other."""
+    with np.errstate(over="ignore"):
+        key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return key ^ (key >> np.uint64(31))
+
+
+def uniforms(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
+    """Independent uniform numbers in (0, 1) of each key and purpose. Shape (keys, count)."""
+    with np.errstate(over="ignore"):
+        start = _mixed(np.asarray(key, dtype=np.uint64) + _GOLDEN * np.uint64(purpose))
+        bits = _mixed(start[:, None] + _GOLDEN * np.arange(1, count + 1, dtype=np.uint64))
+    return ((bits >> np.uint64(12)).astype(float) + 0.5) / 2.0**52
+
+
+def normals(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
+    """Independent standard normal numbers of each key and purpose. Shape (keys, count)."""
+    return special.ndtri(uniforms(key, purpose, count))
+
+
+def latent_quality(dataset: str, item_ids: Sequence[str]) -> np.ndarray:
+    """Quality of items, standard normal over many groups. Shape (items,).
+
+    The parts of an id are joined by hyphens. Items with the same first part (a group) share a quarter of the variance;
+    items that differ in the last part alone (one text under several criteria) share another half.
+    """
+    groups = [item.partition("-")[0] for item in item_ids]
+    texts = [item.rpartition("-")[0] if item.count("-") > 1 else item for item in item_ids]
+    return quality_of(*(_quality_keys(dataset, ids) for ids in (groups, texts, item_ids)))
+
+
+def _quality_keys(dataset: str, names: Sequence[str]) -> np.ndarray:
+    return keys(f"quality\x1f{dataset}\x1f{name}" for name in names)
+
+
+def quality_of(group: np.ndarray, text: np.ndarray, item: np.ndarray) -> np.ndarray:
+    """Quality of items, from the keys of their groups, of their texts and of themselves. Shape (items,)."""
+    parts = (
+        (group, _GROUP, GROUP_SHARE),
+        (text, _TEXT, TEXT_SHARE),
+        (item, _CRITERION, 1 - GROUP_SHARE - TEXT_SHARE),
+    )
+    return sum(np.sqrt(share) * normals(key, purpose, 1)[:, 0] for key, purpose, share in parts)
+
+
+def human_scores(quality: np.ndarray, item: np.ndarray, *, raters: int, rater_noise: float) -> np.ndarray:
+    """Whole scores 1 to 5 that simulated people give.
+
+    Args:
+        quality: of each item, shape (items,).
+        item: key of each item.
+        raters: people an item.
+        rater_noise: standard deviation of a person's error, in standard deviations of quality.
+
+    Returns:
+        Shape (items, raters).
+    """
+    opinion = quality[:, None] + rater_noise * normals(item, _RATERS, raters)
+    return np.clip(np.rint((LOW + HIGH) / 2 + opinion), LOW, HIGH)
+
+
+def opinions(simulation: Simulation, quality: np.ndarray, *, item: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Opinion of the judge on items, in values. Shape (items,).
+
+    Args:
+        quality: of each item, shape (items,).
+        item, group: keys of the items and of their groups, shape (items,).
+    """
+    seen = quality + simulation.item_error * normals(item, _ERROR, 1)[:, 0]
+    if simulation.group_error:
+        seen = seen + simulation.group_error * normals(group, _GROUP_ERROR, 1)[:, 0]
+    return (LOW + HIGH) / 2 + simulation.leniency + simulation.spread * seen
+
+
+def select(
+    simulation: Simulation,
+    shown: np.ndarray,
+    *,
+    opinion: np.ndarray,
+    item: np.ndarray,
+    group: np.ndarray,
+    read: np.ndarray,
+    temperature: float,
+    wording: Wording | None = None,
+) -> Selection:
+    """Select an option in each read.
+
+    Args:
+        shown: the score at each position, shape (reads, n).
+        opinion: what the judge thinks of the item, shape (reads,); see `opinions`.
+        item, group, read: keys of the item, of its group and of the read, shape (reads,). A prompt is an item and an
+            ordering.
+        temperature: 0 selects the most probable option.
+        wording: of the prompts; None where nothing but their order is varied.
+    """
+    n = shown.shape[1]
+    weights = _weights(simulation, shown, opinion, item, group, wording)
+    weights -= weights.max(axis=1, keepdims=True)
+    probabilities = _shares(np.exp(weights))
+    if temperature == 0:
+        selected = weights.argmax(axis=1)
+    else:
+        cumulated = np.cumsum(_shares(np.exp(weights / temperature)), axis=1)
+        selected = (uniforms(read, _SELECT, 1) > cumulated[:, :-1]).sum(axis=1)
+    rates = simulation.failure_rates(n)
+    failed = uniforms(read, _FAIL, 1)[:, 0] < rates[selected]
+    return Selection(selected + 1, failed, probabilities * (1 - rates))
+
+
+def latent_length(dataset: str, item_ids: Sequence[str]) -> np.ndarray:
+    """Length of the texts of items, in standard deviations. Shape (items,)."""
+    return normals(keys(f"length\x1f{dataset}\x1f{item_id}" for item_id in item_ids), _LENGTH, 1)[:, 0]
+
+
+class Comparison(NamedTuple):
+    """Verdicts of the judge on prompts that compare candidates.
+
+    Attributes:
+        places: the positions that it names, from 0, the best first; one where it names the best alone, and the number
+            of candidates where it says that none is better. Shape (reads, 1 or n).
+        failed: whether the answer has no verdict, shape (reads,).
+        probabilities: that each position is named as the best, and last a tie where it is offered, shape (reads, n or
+            n + 1). Failures take the rest.
+    """
+
+    places: np.ndarray
+    failed: np.ndarray
+    probabilities: np.ndarray
+
+
+def compare(
+    simulation: Simulation,
+    shown: np.ndarray,
+    merit: np.ndarray,
+    *,
+    unit: np.ndarray,
+    group: np.ndarray,
+    read: np.ndarray,
+    temperature: float,
+    tie: bool,
+    ranking: bool,
+) -> Comparison:
+    """Compare candidates in each read.
+
+    Args:
+        shown: the candidate at each position, shape (reads, n).
+        merit: log-weight of each candidate in canonical order, wherever it stands, shape (reads, n).
+        unit, group, read: keys of the pair or list, of its group and of the read, shape (reads,).
+        temperature: 0 names the most probable.
+        tie: whether a tie is offered.
+        ranking: whether all candidates are ranked.
+    """
+    n = shown.shape[1]
+    weights = np.take_along_axis(merit, shown - 1, axis=1) + simulation.position_weights(n)
+    for size, key, purpose in (
+        (simulation.item_positions, unit, _ITEM_POSITIONS),
+        (simulation.group_positions, group, _GROUP_POSITIONS),
+    ):
+        if size:
+            weights = weights + size * normals(joined(key, np.full(len(key), n)), purpose, n)
+    if tie:
+        weights = np.column_stack([weights, simulation.tie + merit.mean(axis=1)])
+    if simulation.prompts:
+        prompt = joined(unit, shown @ max(10, n) ** np.arange(n))
+        weights = weights + simulation.prompts * normals(prompt, _PROMPT, weights.shape[1])
+    weights = weights - weights.max(axis=1, keepdims=True)
+    # The greatest log-weight with Gumbel noise is a draw from the softmax, and their order one without replacement.
+    noise = -np.log(-np.log(uniforms(read, _RANK, weights.shape[1]))) if temperature else 0
+    order = np.argsort(-(weights + temperature * noise), axis=1, kind="stable")
+    places = order if ranking else order[:, :1]
+    rates = simulation.failure_rates(n)
+    rates = np.append(rates, rates.mean()) if tie else rates
+    failed = uniforms(read, _FAIL, 1)[:, 0] < rates[places[:, 0]]
+    return Comparison(places, failed, _shares(np.exp(weights)) * (1 - rates))
+
+
+def _weights(
+    simulation: Simulation,
+    shown: np.ndarray,
+    opinion: np.ndarray,
+    item: np.ndarray,
+    group: np.ndarray,
+    wording: Wording | None,
+) -> np.ndarray:
+    """Log-weight of the option at each position of each read, shape (reads, n); see the module."""
+    n = shown.shape[1]
+    scores: np.ndarray = shown - 1
+
+    def of(key: np.ndarray, purpose: int) -> np.ndarray:
+        """Effects of keys on each of n scores or positions; other ones on each scale."""
+        return normals(joined(key, np.full(len(key), n)), purpose, n)
+
+    weights = -((values(n)[scores] - opinion[:, None]) ** 2) / (2 * simulation.tolerance**2)
+    for size, key, purpose in (
+        (simulation.item_scores, item, _ITEM_SCORES),
+        (simulation.group_scores, group, _GROUP_SCORES),
+    ):
+        if size:
+            weights += size * np.take_along_axis(of(key, purpose), scores, axis=1)
+    weights *= simulation.decisiveness
+    weights += simulation.position_weights(n) + simulation.interaction_weights(n)[scores, np.arange(n)]
+    if wording is not None:
+        weights += _of_wording(simulation, shown, group, wording)
+    for size, key, purpose in (
+        (simulation.item_positions, item, _ITEM_POSITIONS),
+        (simulation.group_positions, group, _GROUP_POSITIONS),
+    ):
+        if size:
+            weights += size * of(key, purpose)
+    if simulation.prompts:
+        prompt = joined(item, shown @ max(10, n) ** np.arange(n))
+        weights += simulation.prompts * normals(prompt, _PROMPT, n)
+    if simulation.usual_decisiveness != 1:
+        weights[(shown == np.arange(1, n + 1)).all(axis=1)] *= simulation.usual_decisiveness
+    return weights
+
+
+def written_level(simulation: Simulation, wanted: np.ndarray, read: np.ndarray, n: int) -> np.ndarray:
+    """The level of each text that the judge writes, between 1 and n; shape (reads,)."""
+    step = (HIGH - LOW) / (n - 1)
+    return np.clip(wanted + simulation.writing_error / step * normals(read, _WRITE, 1)[:, 0], 1, n)
+
+
+def matches(simulation: Simulation, level: np.ndarray, wanted: np.ndarray, read: np.ndarray, n: int) -> np.ndarray:
+    """True where the judge says of a text that its level is the one that was asked for; shape (reads,)."""
+    step = (HIGH - LOW) / (n - 1)
+    seen = level + simulation.reviewing_error / step * normals(read, _REVIEW, 1)[:, 0]
+    return np.abs(seen - wanted) <= 0.5 / step
+
+
+def _of_wording(simulation: Simulation, shown: np.ndarray, group: np.ndarray, wording: Wording) -> np.ndarray:
+    """Log-weight that IDs and a reference answer give the option at each position, shape (reads, n)."""
+    ids, number = np.unique(wording.ids, return_inverse=True)
+    worth = np.array([simulation.id_preference.get(label, 0.0) for label in ids])[number.reshape(shown.shape)]
+    weights = np.take_along_axis(worth, shown - 1, axis=1)
+    pull = np.full(len(shown), simulation.number_attraction)
+    if simulation.group_attraction:
+        pull += simulation.group_attraction * normals(group, _GROUP_ATTRACTION, 1)[:, 0]
+    for level, attraction in ((wording.number, pull), (wording.text, simulation.text_attraction)):
+        weights -= np.where(level > 0, attraction, 0.0)[:, None] * np.abs(shown - level[:, None])
+    return weights
+
+
+def _shares(weights: np.ndarray) -> np.ndarray:
+    return weights / weights.sum(axis=1, keepdims=True)

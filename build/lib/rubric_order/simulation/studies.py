@@ -1,0 +1,293 @@
+"""Studies with a simulated judge without its texts: reads as they would be parsed, and what they estimate.
+
+A study is a sample of items. What it estimates is what the same quantity is over all items that the judge could meet,
+which is computed from a large sample, with its standard error; where probabilities are known they are averaged, not
+drawn.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import randomness
+from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, KEYS
+from rubric_order.base.readouts import Readout
+from rubric_order.methods.position import uniformity
+from rubric_order.prompts import orderings
+from rubric_order.simulation.judge import Selection, Simulation, human_scores, joined, opinions, quality_of, select
+
+ITEMS_AT_ONCE = 20_000  # so that their reads fit into memory
+ITEMS_OF_TRUTH = 400_000
+
+
+class Truth(NamedTuple):
+    """A quantity over all items, and the standard error of its computation."""
+
+    value: np.ndarray
+    error: np.ndarray
+
+
+class Reads(NamedTuple):
+    """Reads of some items by a judge.
+
+    Attributes:
+        shown: the score at each position, shape (items, reads, n).
+        selection: see `judge.select`; its arrays have one row a read, all reads of an item after one another.
+        human: mean human score of each item, shape (items,).
+    """
+
+    shown: np.ndarray
+    selection: Selection
+    human: np.ndarray
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Selected position of each read, 0 where it failed. Shape (items, reads)."""
+        kept = np.where(self.selection.failed, 0, self.selection.position)
+        return kept.reshape(self.shown.shape[:2])
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Score of each read, NaN where it failed. Shape (items, reads)."""
+        place = np.maximum(self.positions, 1)[..., None] - 1
+        return np.where(self.positions == 0, np.nan, np.take_along_axis(self.shown, place, axis=2)[..., 0])
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """Probability of each position in each read, failures left out. Shape (items, reads, n)."""
+        mass = self.selection.probabilities
+        return (mass / mass.sum(axis=1, keepdims=True)).reshape(self.shown.shape)
+
+
+def read_items(
+    judge: Simulation,
+    *,
+    n: int,
+    strategies: Sequence[str],
+    budget: int | None = None,
+    temperature: float = 1.0,
+    groups: int,
+    candidates: int = 1,
+    raters: int = 3,
+    rater_noise: float = 0.75,
+    seed: int,
+) -> dict[str, Reads]:
+    """Reads of new items, by strategy. As in a real study, strategies share the reads of prompts that they share.
+
+    Args:
+        judge: the simulated judge.
+        n, strategies, budget: see `orderings.choose`.
+        groups, candidates: items are `candidates` in each of `groups`; qualities in a group share a quarter of their
+            variance.
+        raters, rater_noise: see `judge.human_scores`.
+        seed: decides the items and all that is random about them.
+    """
+    rng = randomness.generator(seed, "simulated study", n)
+    group: np.ndarray = np.repeat(_new_keys(rng, groups), candidates)
+    item = _new_keys(rng, len(group))
+    quality = quality_of(group, item, item)
+    human = human_scores(quality, item, raters=raters, rater_noise=rater_noise).mean(axis=1)
+    opinion = opinions(judge, quality, item=item, group=group)
+    reads = {}
+    for strategy in strategies:
+        if strategy == "random":
+            count = 2 * n if budget is None else budget
+            drawn = orderings.random_orderings(n, len(item) * count, rng=rng)
+            shown = drawn.reshape(len(item), count, n)
+        else:
+            shown = np.broadcast_to(chosen := orderings.choose(strategy, n, budget=budget), (len(item), *chosen.shape))
+        rows = shown.reshape(-1, n)
+        asked: np.ndarray = np.repeat(item, shown.shape[1])
+        prompt = joined(asked, rows @ max(10, n) ** np.arange(n))
+        read = joined(prompt, _repeats(prompt.reshape(shown.shape[:2])).ravel())
+        selection = select(
+            judge,
+            rows,
+            opinion=np.repeat(opinion, shown.shape[1]),
+            item=asked,
+            group=np.repeat(group, shown.shape[1]),
+            read=read,
+            temperature=temperature,
+        )
+        reads[strategy] = Reads(shown, selection, human)
+    return reads
+
+
+def _new_keys(rng: np.random.Generator, count: int) -> np.ndarray:
+    return rng.integers(0, 2**64, size=count, dtype=np.uint64)
+
+
+def _repeats(prompts: np.ndarray) -> np.ndarray:
+    """Number of times that each prompt (columns) of an item (rows) came before."""
+    return np.tril(prompts[:, :, None] == prompts[:, None, :], -1).sum(axis=2)
+
+
+def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> pd.DataFrame:
+    """Reads in the form of `scores.score_reads`.
+
+    Args:
+        reads: see `read_items`.
+        candidates: items of a group, as they were drawn.
+        keys: values of the key columns, such as ``judge``; by default all are ``simulated``.
+    """
+    parts = []
+    for strategy, block in reads.items():
+        items, count, n = block.shown.shape
+        number: np.ndarray = np.arange(items)
+        group = [f"g{place:05d}" for place in number // candidates]
+        candidate = [f"c{place:02d}" for place in number % candidates]
+        columns = dict.fromkeys(KEYS[:-2], "simulated") | {"profile": DEFAULT_PROFILE, "condition": BASELINE} | keys
+        table = pd.DataFrame(
+            columns
+            | {
+                "item_id": np.repeat([f"{g}-{c}" for g, c in zip(group, candidate, strict=True)], count),
+                "group_id": np.repeat(group, count),
+                "candidate": np.repeat(candidate, count),
+                "question": "",
+                "criterion": "quality",
+                "human_score": np.repeat(block.human, count),
+                "probe": "score_order",
+                "strategy": strategy,
+                "n": n,
+                "read_index": np.tile(np.arange(count), items),
+            }
+        )
+        rows = block.shown.reshape(-1, n)
+        failed = block.selection.failed
+        shares = block.probabilities.reshape(-1, n)
+        table["ordering"] = list(rows)
+        table["repeat"] = _repeats(rows.dot(max(10, n) ** np.arange(n)).reshape(items, count)).ravel()
+        table["score"] = pd.array(block.scores.ravel(), dtype="Float64").astype("Int8")
+        table["position"] = pd.array(np.where(failed, np.nan, block.selection.position), dtype="Float64").astype("Int8")
+        table["failure"] = np.where(failed, "no_score", None)
+        table["expected_score"] = (shares * rows).sum(axis=1)
+        table["option_mass"] = block.selection.probabilities.sum(axis=1)
+        table["position_probabilities"] = list(shares)
+        parts.append(table)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _batches(judge: Simulation, items: int, seed: int, **study: Any) -> Iterator[dict[str, Reads]]:
+    for place in range(-(-items // ITEMS_AT_ONCE)):
+        yield read_items(judge, groups=min(ITEMS_AT_ONCE, items - place * ITEMS_AT_ONCE), seed=seed + place, **study)
+
+
+def true_shares(
+    judge: Simulation,
+    n: int,
+    *,
+    strategy: str = "balanced",
+    temperature: float = 1.0,
+    readout: Readout = Readout.HARD,
+    items: int = ITEMS_OF_TRUTH,
+    seed: int = 1,
+) -> Truth:
+    """Share of each position among what the judge selects, over all items.
+
+    Args:
+        strategy: how the orderings of an item are chosen.
+        readout: ``hard``, the share among the reads that have a score; or ``soft``, the mean probability of the
+            position. At temperature 1 the two are equal but for failures.
+
+    Returns:
+        Values and errors of shape (n,). Without a preference and an interaction the true shares are 1/n exactly,
+        whatever items have for scores and positions of their own; what is returned then shows how good the computation
+        is.
+    """
+    per_item = _position_totals(judge, n, strategy, temperature, readout, items, seed)
+    shares, residual = _shares(per_item)
+    return Truth(shares, residual.std(axis=0) / np.sqrt(len(residual)))
+
+
+def true_v(judge: Simulation, n: int, **options: Any) -> Truth:
+    """Cramer's V of the true shares. Takes the options of `true_shares`."""
+    defaults: dict[str, Any] = {
+        "strategy": "balanced",
+        "temperature": 1.0,
+        "readout": Readout.HARD,
+        "items": ITEMS_OF_TRUTH,
+        "seed": 1,
+    }
+    shares, residual = _shares(_position_totals(judge, n, **defaults | options))
+    v = uniformity.cramers_v(shares)
+    slope = n / (n - 1) * (shares - 1 / n) / v
+    return Truth(v, (residual @ slope).std() / np.sqrt(len(residual)))
+
+
+def _position_totals(
+    judge: Simulation, n: int, strategy: str, temperature: float, readout: Readout, items: int, seed: int
+) -> np.ndarray:
+    """Expected number of times that each position is selected in each item. Shape (items, n)."""
+    totals = []
+    for batch in _batches(judge, items, seed, n=n, strategies=[strategy], temperature=temperature):
+        reads = batch[strategy]
+        if readout == Readout.SOFT:
+            expected = reads.probabilities
+        elif temperature == 1:
+            expected = reads.selection.probabilities.reshape(reads.shown.shape)
+        else:
+            rates = judge.failure_rates(n)
+            expected = ((1 - rates) * np.eye(n))[reads.selection.position - 1].reshape(reads.shown.shape)
+        totals.append(expected.sum(axis=1))
+    return np.concatenate(totals)
+
+
+def _shares(per_item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pooled shares of the columns, and how much each item (rows) moves them, on average 0."""
+    weight = per_item.sum(axis=1, keepdims=True)
+    shares = per_item.sum(axis=0) / weight.sum()
+    return shares, (per_item - shares * weight) / weight.mean()
+
+
+def true_agreement(
+    judge: Simulation,
+    n: int,
+    *,
+    strategies: Sequence[str] = ("balanced", "fixed"),
+    budget: int | None = None,
+    temperature: float = 1.0,
+    readout: Readout = Readout.HARD,
+    raters: int = 3,
+    rater_noise: float = 0.75,
+    items: int = ITEMS_OF_TRUTH,
+    seed: int = 1,
+) -> Truth:
+    """Pearson's r of items' mean scores with their mean human scores, over all items.
+
+    Args:
+        strategies, budget: how the orderings of an item are chosen.
+        readout: ``hard``, the mean of the scores that are there, or ``soft``, the mean of the expected scores.
+        raters, rater_noise: see `judge.human_scores`.
+
+    Returns:
+        Values and errors of shape (strategies + 1,): the last is the first strategy's r less the second's, the gain
+        from balancing by default; NaN where there is one strategy.
+    """
+    means: dict[str, list[np.ndarray]] = {strategy: [] for strategy in strategies}
+    human = []
+    study = {"budget": budget, "temperature": temperature, "raters": raters, "rater_noise": rater_noise}
+    for batch in _batches(judge, items, seed, n=n, strategies=strategies, **study):
+        for strategy, reads in batch.items():
+            expected = (reads.probabilities * reads.shown).sum(axis=2)
+            scores = reads.scores if readout == Readout.HARD else expected
+            has_score = ~np.isnan(scores)
+            with np.errstate(invalid="ignore"):
+                means[strategy].append(np.where(has_score, scores, 0).sum(axis=1) / has_score.sum(axis=1))
+        human.append(reads.human)
+    y = np.concatenate(human)
+    both = [_pearson(np.concatenate(means[strategy]), y) for strategy in strategies]
+    values = [r for r, _ in both]
+    moves = [move for _, move in both]
+    values.append(values[0] - values[1] if len(values) > 1 else np.nan)
+    moves.append(moves[0] - moves[1] if len(moves) > 1 else np.full(len(y), np.nan))
+    return Truth(np.array(values), np.array([move.std() for move in moves]) / np.sqrt(len(y)))
+
+
+def _pearson(x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
+    """Pearson's r of the items that have both, and how much each item moves it, on average 0."""
+    is_known = ~np.isnan(x)
+    zx, zy = ((values - values[is_known].mean()) / values[is_known].std() for values in (x, y))
+    r = (zx * zy)[is_known].mean()
+    return r, np.where(is_known, zx * zy - r * (zx**2 + zy**2) / 2, 0) / is_known.mean()

@@ -1,0 +1,462 @@
+"""Strategies: the ways to choose the orderings in which the options of a prompt are shown. One record a strategy.
+
+An ordering is a permutation of 1..n written as the option that stands at each position: entry p - 1 is the option at
+position p. Functions return integer arrays with one ordering a row. Numpy is imported where they need it: checks of a
+config and each start of Snakemake read the records alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+
+MAX_ORDERINGS = 5040  # 7!: beyond it, `all` is a mistake rather than a plan
+RECORDED = "recorded"
+
+
+def check_all(n: int) -> None:
+    """Check that strategy `all` is possible with n options.
+
+    Raises:
+        ValueError: there are more than ``MAX_ORDERINGS`` orderings of them.
+    """
+    if math.factorial(n) > MAX_ORDERINGS:
+        raise ValueError(f"strategy 'all' with {n} options has {math.factorial(n)} orderings; use 'random' instead")
+
+
+def rotations(n: int) -> np.ndarray:
+    """Cyclic rotations of the canonical ordering.
+
+    Returns:
+        Shape (n, n): row r is ``[r+1, ..., n, 1, ..., r]``, so every option stands once in every position.
+
+    Raises:
+        ValueError: n is below 2.
+    """
+    import numpy as np
+
+    if n < 2:
+        raise ValueError(f"an ordering needs at least 2 options, got {n}")
+    return (np.arange(n)[:, None] + np.arange(n)) % n + 1
+
+
+def balanced(n: int) -> np.ndarray:
+    """Forward rotations, then rotations of the reversed ordering.
+
+    Returns:
+        Shape (2n, n): every option stands exactly twice in every position. For n = 2 the rows of the second half
+        repeat those of the first.
+
+    Source: Xu et al. (2026), Section 3.1, in the order given there.
+    """
+    import numpy as np
+
+    return np.vstack([rotations(n), n + 1 - rotations(n)])
+
+
+def balanced_williams(n: int) -> np.ndarray:
+    """A Williams design with as many rows as `balanced`.
+
+    Returns:
+        Shape (2n, n): every option stands exactly twice in every position, and exactly twice right after every other
+        option. For even n the two halves are different Williams squares; for n = 2 they are the same.
+
+    Raises:
+        ValueError: n is below 2.
+
+    Source: Williams (1949), Section 2: rotations of the sequence 1, 2, n, 3, n - 1, ... and of its mirror image.
+    """
+    import numpy as np
+
+    if n < 2:
+        raise ValueError(f"an ordering needs at least 2 options, got {n}")
+    # 0, 1, -1, 2, -2, ...: neighbours differ by 1, -2, 3, -4, ..., and in the mirror image by -1, 2, -3, 4, ...
+    zigzag = np.array([(place + 1) // 2 * (1 if place % 2 else -1) for place in range(n)])
+    turns = np.arange(n)[:, None]
+    return np.vstack([(turns + zigzag) % n, (turns - zigzag) % n]) + 1
+
+
+def random_orderings(n: int, reads: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Independent uniform draws, so that an ordering can come twice. Shape (reads, n)."""
+    import numpy as np
+
+    return rng.permuted(np.tile(np.arange(1, n + 1), (reads, 1)), axis=1)
+
+
+def fixed(n: int, reads: int) -> np.ndarray:
+    """The canonical ordering ``[1, ..., n]`` in every row. Shape (reads, n)."""
+    import numpy as np
+
+    return np.tile(np.arange(1, n + 1), (reads, 1))
+
+
+def repeated_rotations(n: int, reads: int) -> np.ndarray:
+    """Each rotation of the canonical ordering, over and over.
+
+    Returns:
+        Shape (reads, n): every option stands equally often in every position, and each ordering has ``reads / n``
+        repeats, so that what repetition does is seen under every ordering.
+
+    Raises:
+        ValueError: not every rotation can be read equally often, and at least twice.
+    """
+    import numpy as np
+
+    if reads % n or reads < 2 * n:
+        wanted = f"at least {2 * n}, in steps of {n}"
+        raise ValueError(f"strategy repeated_rotations reads {n} options in {n} orderings: {wanted}; got {reads}")
+    return np.tile(rotations(n), (reads // n, 1))
+
+
+def swap(n: int, reads: int) -> np.ndarray:
+    """The two orders of a pair, in turn.
+
+    Returns:
+        Shape (reads, 2): rows ``[1, 2]`` and ``[2, 1]``, over and over.
+
+    Raises:
+        ValueError: there are not two options, or not as many reads of one order as of the other.
+    """
+    import numpy as np
+
+    if n != 2 or reads % 2:
+        raise ValueError(f"strategy swap reads 2 options an even number of times; got {n} options and {reads} reads")
+    return np.tile([[1, 2], [2, 1]], (reads // 2, 1))
+
+
+def cyclic(n: int, reads: int) -> np.ndarray:
+    """The rotations of the canonical ordering: each option at each position once, or equally often.
+
+    Returns:
+        Shape (reads, n).
+
+    Raises:
+        ValueError: `reads` is not a multiple of n.
+    """
+    import numpy as np
+
+    return np.tile(rotations(n), (_rounds("cyclic", n, reads), 1))
+
+
+def latin(n: int, reads: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Rows of random Latin squares: each option at each position equally often, and what precedes it varies.
+
+    Returns:
+        Shape (reads, n): squares of n rows one after the other, each a cyclic square with its options and its columns
+        shuffled.
+
+    Raises:
+        ValueError: `reads` is not a multiple of n.
+    """
+    import numpy as np
+
+    squares = [
+        rng.permutation(n)[(rotations(n) - 1)[:, rng.permutation(n)]] + 1 for _ in range(_rounds("latin", n, reads))
+    ]
+    return np.vstack(squares)
+
+
+def _rounds(strategy: str, n: int, reads: int) -> int:
+    if reads % n or not reads:
+        raise ValueError(f"strategy {strategy} reads {n} options in steps of {n} reads; got {reads}")
+    return reads // n
+
+
+def all_orderings(n: int) -> np.ndarray:
+    """Every permutation in lexicographic order. Shape (n!, n).
+
+    Raises:
+        ValueError: there are too many of them, see `check_all`.
+    """
+    import numpy as np
+
+    check_all(n)
+    return np.array(list(itertools.permutations(range(1, n + 1))))
+
+
+def _given(rng: np.random.Generator | None) -> np.random.Generator:
+    if rng is None:
+        raise ValueError("orderings that are drawn need a generator")
+    return rng
+
+
+class Wanted(NamedTuple):
+    """Orderings that are wanted of a strategy.
+
+    Attributes:
+        n: number of options, 2 to 11.
+        budget: reads of a unit, of strategies that take a number; None for as many as is usual.
+        candidates: True if the options are the candidates of a pair or a list.
+        rng: generator of those that are drawn.
+    """
+
+    n: int
+    budget: int | None = None
+    candidates: bool = False
+    rng: np.random.Generator | None = None
+
+    @property
+    def reads(self) -> int:
+        """Number of reads: the budget, or n of candidates and 2n, the budget of `balanced`, of other options."""
+        usual = self.n if self.candidates else 2 * self.n
+        return usual if self.budget is None else self.budget
+
+
+# Results that can show a strategy.
+Fit: TypeAlias = Literal["levels", "one_set", "repeats", "compared", "budget_curve", "by_dataset", "deviation"]
+Line: TypeAlias = "str | tuple[float, tuple[float, ...]]"
+
+
+class Head(NamedTuple):
+    """Head of a strategy's column in table `criteria_agreement`, and its place among them."""
+
+    place: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """One way to choose the orderings of a unit's options.
+
+    Attributes:
+        name: as a study names it.
+        words: what it does, for the text of methods.
+        probes: those that offer it.
+        orderings: makes the orderings, shape (reads, n); None where they exist already.
+        colour, marker, line: its look in every figure, as Matplotlib has them.
+        compared: place in the order in which strategies are compared and shown: an earlier one with each later one;
+            None where it is compared with no other.
+        every_position: True if every option stands in every position.
+        drawn: True if each unit has other orderings, which are drawn.
+        crossed: order of the score levels beside it in a crossed design: `balanced`, `drawn`, or `canonical`.
+        one_ordering: True if all reads are in the canonical ordering.
+        one_ordering_a_read: True if the k-th read of every item is in one ordering, which differs from others.
+        rounds: least number of times that each of n orderings is read, where the budget has to be a multiple of n; 0
+            where it has not.
+        in_turn: True if units take its orderings in turn, one each.
+        fits: results that can show it, beside those of all strategies with `every_position`: `levels`, what scores do
+            by position; `one_set`, orderings that all items share; `repeats`, each ordering read several times;
+            `compared`, rankings by two strategies; `budget_curve`; `by_dataset`; `deviation`, within items.
+        head: in table `criteria_agreement`; None where it has no column there.
+    """
+
+    name: str
+    words: str
+    probes: tuple[str, ...]
+    orderings: Callable[[Wanted], np.ndarray] | None
+    colour: str
+    marker: str
+    line: Line = "-"
+    compared: int | None = None
+    every_position: bool = False
+    drawn: bool = False
+    crossed: Literal["balanced", "drawn", "canonical"] = "balanced"
+    one_ordering: bool = False
+    one_ordering_a_read: bool = False
+    rounds: int = 0
+    in_turn: bool = False
+    fits: frozenset[Fit] = field(default_factory=frozenset)
+    head: Head | None = None
+
+    @property
+    def look(self) -> dict[str, Any]:
+        """Keywords of Matplotlib for a line."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": self.line}
+
+
+def _fits(*results: Fit) -> frozenset[Fit]:
+    return frozenset(results)
+
+
+_ITEMS = ("score_order", "criterion_order")
+
+# In the order in which they are listed to users.
+_EVERY = (
+    Strategy(
+        "balanced",
+        "all rotations of the usual ordering and of its reverse (each option in each position equally often)",
+        _ITEMS,
+        lambda wanted: balanced(wanted.n),
+        colour="#0072b2",
+        marker="o",
+        compared=1,
+        every_position=True,
+        one_ordering_a_read=True,
+        fits=_fits("levels", "one_set", "repeats", "compared", "budget_curve", "by_dataset", "deviation"),
+        head=Head(1, "Bal"),
+    ),
+    Strategy(
+        "swap",
+        "both orders of a pair",
+        ("pair_order",),
+        lambda wanted: swap(wanted.n, wanted.reads),
+        colour="#003a5c",
+        marker="h",
+        compared=4,
+        rounds=1,
+    ),
+    Strategy(
+        "cyclic",
+        "all rotations of a list",
+        ("list_order",),
+        lambda wanted: cyclic(wanted.n, wanted.reads),
+        colour="#00523c",
+        marker=">",
+        compared=5,
+        rounds=1,
+    ),
+    Strategy(
+        "latin",
+        "a Latin square of orderings",
+        ("list_order",),
+        lambda wanted: latin(wanted.n, wanted.reads, rng=_given(wanted.rng)),
+        colour="#73345a",
+        marker="*",
+        compared=6,
+        drawn=True,
+        rounds=1,
+    ),
+    Strategy(
+        "random",
+        "orderings drawn at random for each item",
+        (*_ITEMS, "pair_order", "list_order"),
+        lambda wanted: random_orderings(wanted.n, wanted.reads, rng=_given(wanted.rng)),
+        colour="#e69f00",
+        marker="s",
+        compared=8,
+        every_position=True,
+        drawn=True,
+        crossed="drawn",
+        fits=_fits("levels", "compared", "budget_curve", "by_dataset", "deviation"),
+        head=Head(2, "Rnd"),
+    ),
+    Strategy(
+        "all",
+        "all orderings",
+        (*_ITEMS, "list_order"),
+        lambda wanted: all_orderings(wanted.n),
+        colour="#009e73",
+        marker="^",
+        compared=3,
+        every_position=True,
+        one_ordering_a_read=True,
+        fits=_fits("levels", "one_set", "repeats", "compared", "budget_curve", "by_dataset", "deviation"),
+        head=Head(6, "All"),
+    ),
+    Strategy(
+        "balanced_williams",
+        "a Williams design, which balances which option comes before which",
+        _ITEMS,
+        lambda wanted: balanced_williams(wanted.n),
+        colour="#56b4e9",
+        marker="P",
+        compared=2,
+        every_position=True,
+        one_ordering_a_read=True,
+        head=Head(4, "Williams"),
+    ),
+    Strategy(
+        "repeated_rotations",
+        "the rotations of the usual ordering, repeated",
+        ("score_order",),
+        lambda wanted: repeated_rotations(wanted.n, wanted.reads),
+        colour="#808080",
+        marker="p",
+        line=(0, (3, 1, 1, 1)),
+        compared=7,
+        every_position=True,
+        one_ordering_a_read=True,
+        rounds=2,
+        fits=_fits("levels", "repeats", "compared", "deviation"),
+    ),
+    Strategy(
+        "fixed",
+        "the usual ordering, repeated",
+        (*_ITEMS, "pair_order", "list_order"),
+        lambda wanted: fixed(wanted.n, wanted.reads),
+        colour="#333333",
+        marker="D",
+        line=(0, (1, 1.2)),
+        compared=9,
+        crossed="canonical",
+        one_ordering=True,
+        fits=_fits("compared", "budget_curve", "deviation"),
+        head=Head(3, "Fix"),
+    ),
+    Strategy(
+        "single",
+        "the usual ordering once",
+        (*_ITEMS, "pair_order", "list_order"),
+        lambda wanted: fixed(wanted.n, wanted.reads if wanted.candidates and wanted.budget is not None else 1),
+        colour="#cc79a7",
+        marker="v",
+        line=(0, (4, 1.5)),
+        compared=10,
+        crossed="canonical",
+        one_ordering=True,
+        fits=_fits("compared"),
+        head=Head(5, "Single"),
+    ),
+    Strategy(
+        "descending",
+        "the reverse of the usual ordering",
+        ("score_order",),
+        lambda wanted: fixed(wanted.n, 1)[:, ::-1],
+        colour="#6e3000",
+        marker="<",
+        line=(0, (2, 1)),
+        compared=11,
+        fits=_fits("compared"),
+    ),
+    Strategy(
+        "rotated",
+        "one ordering of `balanced` for each item, the next one for the next item (over items, each option in each"
+        " position equally often)",
+        ("score_order",),
+        lambda wanted: balanced(wanted.n),
+        colour="#7f3c8d",
+        marker="d",
+        line=(0, (5, 1, 1, 1, 1, 1)),
+        compared=12,
+        in_turn=True,
+        fits=_fits("compared"),
+    ),
+    Strategy(
+        RECORDED,
+        "the orderings in which answers had been recorded",
+        ("score_order", "pair_order", "list_order"),
+        None,
+        colour="#d55e00",
+        marker="X",
+        fits=_fits("by_dataset"),
+    ),
+)
+
+STRATEGIES: Mapping[str, Strategy] = MappingProxyType({strategy.name: strategy for strategy in _EVERY})
+
+
+def names(chosen: Callable[[Strategy], object]) -> tuple[str, ...]:
+    """Names of the strategies of which something is true, as they are listed."""
+    return tuple(name for name, strategy in STRATEGIES.items() if chosen(strategy))
+
+
+def offered(probe: str) -> tuple[str, ...]:
+    """Names of the strategies that a probe of ours offers."""
+    return names(lambda strategy: probe in strategy.probes)
+
+
+def fitting(result: Fit) -> tuple[str, ...]:
+    """Names of the strategies that a result can show."""
+    return names(lambda strategy: result in strategy.fits)
+
+
+# In the order in which they are compared and shown.
+COMPARED = tuple(sorted(names(lambda strategy: strategy.compared), key=lambda name: STRATEGIES[name].compared or 0))
+EVERY_POSITION = names(lambda strategy: strategy.every_position)

@@ -1,0 +1,182 @@
+"""Tables for reading and for papers: each as CSV (every digit), Markdown, LaTeX and HTML (rounded).
+
+The module of a result's table says which rows it has and which columns are printed (`TABLE`, see `spec`), and what they
+are (`CAPTION`). Here are the files that they become, and the tables of the status rules.
+"""
+
+import html
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rubric_order.base import files
+from rubric_order.tables.spec import Table
+
+
+def of_studies(
+    table: Table, statistics: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of a table as its CSV file has them, and the same as they are printed.
+
+    Args:
+        statistics, settings: arguments of `Table.table`. Where `also` of the settings names further studies, their rows
+            follow those of `study`, and a column `study` says whose each row is.
+    """
+    settings = dict(settings)
+    further = settings.pop("also", [])
+    rows, printed = [], []
+    for study in dict.fromkeys([settings.get("study"), *further]):
+        own = table.table(**statistics, **settings | ({"study": study} if further else {}))
+        rows.append(own.drop(columns=list(table.hidden)))
+        printed.append(table.for_print(own))
+        for part in (rows[-1], printed[-1]) if further else ():
+            if "study" not in part:
+                part.insert(0, "study", study)
+    return pd.concat(rows, ignore_index=True), pd.concat(printed, ignore_index=True)
+
+
+def write(table: pd.DataFrame, printed: pd.DataFrame, stem: Path, caption: str) -> None:
+    """Write `table` as ``stem.csv``, which is data alone, and `printed` with its caption as ``stem.md``, ``stem.tex``
+    and ``stem.html``.
+    """
+    files.write_text(table.to_csv(index=False), stem.with_suffix(".csv"))
+    rows = printed.to_markdown(index=False, disable_numparse=True)
+    files.write_text(f"{rows}\n\nTable: {caption}\n", stem.with_suffix(".md"))
+    files.write_text(_latex(printed, caption), stem.with_suffix(".tex"))
+    files.write_text(_html(printed, caption), stem.with_suffix(".html"))
+
+
+_LATEX_NAMES = {"chi2": r"$\chi^2$", "rho": r"$\rho$"}
+_LATEX_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "†": r"$^\dagger$",
+    "‡": r"$^\ddagger$",
+    "≈": r"$\approx$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "−": r"$-$",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "κ": r"$\kappa$",
+    "ρ": r"$\rho$",
+    "τ": r"$\tau$",
+    "<": r"$<$",
+    ">": r"$>$",
+} | {character: f"\\{character}" for character in "&%$#_{}"}
+
+
+_GAPS = ("", "-", "undefined", "unknown")  # what stands in a column of numbers where there is none
+_NUMBER = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]+)?|[+-]?[0-9]*\.?[0-9]+")
+
+
+# Points of LaTeX. A page: with margins of an inch, or both columns of a paper; its height is the width when turned.
+PAGE_WIDTH, PAGE_HEIGHT = 455, 650
+# Width of a character, and the space on either side of a column (tabcolsep), in the usual size and in small print.
+USUAL, SMALL = (5.0, 6.0), (4.25, 3.0)
+
+
+def _latex(printed: pd.DataFrame, caption: str) -> str:
+    """A table for LaTeX; it needs the packages booktabs, siunitx and threeparttable, and rotating where it is turned.
+
+    Columns of numbers are lined up at the decimal point. The first sentence of the caption stands above the table, the
+    others are its notes. A table that would be wider than a page is in small print, and is turned where that is not
+    enough.
+    """
+
+    def cell(value: object) -> str:
+        text = str(value)
+        for name, symbol in _LATEX_NAMES.items():
+            if text == name or text.endswith(f" {name}"):
+                return cell(text.removesuffix(name)) + symbol
+        return "".join(_LATEX_SPECIAL.get(character, character) for character in text)
+
+    formats = [_number_format(printed.iloc[:, place]) for place in range(len(printed.columns))]
+    heads = [
+        f"{{{cell(name)}}}" if number_format else cell(name)
+        for name, number_format in zip(printed.columns, formats, strict=True)
+    ]
+    lines = [
+        " & ".join(_in_column(cell(value), number_format) for value, number_format in zip(row, formats, strict=True))
+        + r" \\"
+        for row in printed.itertuples(index=False)
+    ]
+    first, notes = _first_sentence(caption)
+    small, turned = (_width(printed, *size) > PAGE_WIDTH for size in (USUAL, SMALL))
+    cut = _width(printed, *SMALL) > PAGE_HEIGHT
+    environment = "sidewaystable" if turned else "table"
+    begin_notes = r"\begin{tablenotes}" + ("" if small else r"\small")
+    return "\n".join(
+        [
+            rf"% \usepackage{{booktabs, siunitx, threeparttable{', rotating' if turned else ''}}}",
+            *(["% Wider than a page: leave columns out."] if cut else []),
+            rf"\begin{{{environment}}}",
+            r"\centering",
+            *([rf"\footnotesize\setlength{{\tabcolsep}}{{{SMALL[1]:g}pt}}"] if small else []),
+            r"\begin{threeparttable}",
+            rf"\caption{{{cell(first)}}}",
+            rf"\begin{{tabular}}{{{''.join(number_format or 'l' for number_format in formats)}}}",
+            r"\toprule",
+            " & ".join(heads) + r" \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            *([begin_notes, rf"\item {cell(notes)}", r"\end{tablenotes}"] if notes else []),
+            r"\end{threeparttable}",
+            rf"\end{{{environment}}}",
+            "",
+        ]
+    )
+
+
+def _width(printed: pd.DataFrame, character: float, space: float) -> float:
+    """About how wide a table is in LaTeX, in points, from the longest text of each column."""
+    texts = ([name, *printed.iloc[:, place]] for place, name in enumerate(printed.columns))
+    longest = [max(len(str(text)) for text in column) for column in texts]
+    return sum(character * length + 2 * space for length in longest)
+
+
+def _first_sentence(text: str) -> tuple[str, str]:
+    """A text in two parts: its first sentence, and the others."""
+    end = re.search(r"(?<!et al)(?<!e\.g)\.\s+(?=[A-Z])", text)
+    return (text[: end.start() + 1], text[end.end() :]) if end else (text, "")
+
+
+def _number_format(column: pd.Series) -> str:
+    """The column type of siunitx for a column of numbers and gaps; empty for one of texts."""
+    texts = [str(value) for value in column if str(value) not in _GAPS]
+    if not texts or not all(_NUMBER.fullmatch(text) for text in texts):
+        return ""
+    digits = [text.lstrip("+-").replace(",", "").partition(".") for text in texts]
+    whole, decimals = (max(len(part[place]) for part in digits) for place in (0, 2))
+    sign = "+" if any(text[0] in "+-" for text in texts) else ""
+    return f"S[table-format={sign}{max(whole, 1)}.{decimals}]" if decimals else f"S[table-format={sign}{whole}]"
+
+
+def _in_column(text: str, known: str) -> str:
+    """A cell of LaTeX: in a column of numbers as siunitx reads it."""
+    if not known:
+        return text
+    return text.replace(",", "") if _NUMBER.fullmatch(text) else f"{{{text}}}"
+
+
+_STYLE = """body { font-family: system-ui, sans-serif; margin: 1.5rem; color: #222; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.9rem; }
+caption { caption-side: top; text-align: left; padding-bottom: 0.75rem; max-width: 48rem; }
+th { border-bottom: 2px solid #222; text-align: left; }
+th, td { padding: 0.25rem 0.7rem 0.25rem 0; white-space: nowrap; }
+th:first-child, td:first-child { position: sticky; left: 0; background: #fff; }
+tbody tr:nth-child(even) td { background: #f4f4f4; }"""
+
+
+def _html(printed: pd.DataFrame, caption: str) -> str:
+    body = printed.to_html(index=False, border=0, escape=True).replace("<th>", '<th scope="col">')
+    body = body.replace("<thead>", f"<caption>{html.escape(caption)}</caption>\n  <thead>", 1)
+    return f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<style>\n{_STYLE}\n</style>\n{body}\n</html>\n'
