@@ -48,7 +48,7 @@ def main(
     paths = [responses / f"{shard}.parquet" for shard in range(1, shards + 1)]
     RESPONSES.check(*paths)
     people = ITEMS.read_each(items, RATERS)
-    found = reads.content(
+    shown_reads = reads.content(
         choice,
         prompts=prompts,
         responses=read_responses(paths, wanted),
@@ -56,7 +56,7 @@ def main(
         caps=limits,
         about=about,
     )
-    files.write_text(f"{CALL}({page.script(found)});\n", output)
+    files.write_text(f"{CALL}({page.script(shown_reads)});\n", output)
     command_line.log.info("%d of %d items", len(choice.shown), len(choice.items))
 
 

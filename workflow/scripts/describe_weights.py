@@ -9,9 +9,9 @@ from rubric_order.judging import weights
 
 def main(model: dict, output: Path) -> None:
     """Write what names the weights."""
-    found = weights.describe(model["model"], model["revision"])
-    files.write_text(json.dumps(found) + "\n", output)
-    command_line.log.info("%s: %s", model["model"], ", ".join(f"{kind} {name}" for kind, name in found.items()))
+    description = weights.describe(model["model"], model["revision"])
+    files.write_text(json.dumps(description) + "\n", output)
+    command_line.log.info("%s: %s", model["model"], ", ".join(f"{kind} {name}" for kind, name in description.items()))
 
 
 if __name__ == "__main__":

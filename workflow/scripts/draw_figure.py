@@ -28,8 +28,8 @@ def main(
         note: a word across the figure; empty for none.
     """
     read = {name: ESTIMATES.read(path) for name, path in statistics.items()}
-    known, drawing_module = Labels(**labels), plugins.imported(module)
-    output.save(drawing.drawn(drawing_module, read, settings, known, style=style, note=note), outputs)
+    label_of, drawing_module = Labels(**labels), plugins.imported(module)
+    output.save(drawing.drawn(drawing_module, read, settings, label_of, style=style, note=note), outputs)
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ def main(
     answers = reads.read(records, judge=judge.model, **judge.reading)
     answers = reads.about(answers, dataset["adapter"], dataset.get("benchmark"))
     if items:
-        known = ITEMS.read(*items)
-        plan = reads.plan(known, answers, study=study, judge_id=judge_id, n=judge.n, unknown=judge.unknown)
+        items_of_dataset = ITEMS.read(*items)
+        plan = reads.plan(items_of_dataset, answers, study=study, judge_id=judge_id, n=judge.n, unknown=judge.unknown)
     else:
         keys = {"study": study, "judge_id": judge_id, "dataset": dataset["name"]}
         plan = reads.plan_comparisons(answers, **keys, probe=dataset.get("probe", COMPARES))

@@ -43,8 +43,8 @@ def main(
         chosen: reads of the same studies that their pages show, of which one is an example where none has a score.
         prices: of those judges that have some.
     """
-    known = Labels(**labels)
-    read = {name: in_order(ESTIMATES.read(path), known) for name, path in statistics.items()}
+    label_of = Labels(**labels)
+    read = {name: in_order(ESTIMATES.read(path), label_of) for name, path in statistics.items()}
     costs = {key: cost for path in scores for key, cost in usage.costs_of(path, prices).items()}
     cards = summary.made(read, note=run.get("rehearsal", ""), costs=costs) if read else []
     of_criteria = criteria.cards(read[criteria.STATISTIC], margin) if criteria.STATISTIC in read else []
@@ -53,7 +53,7 @@ def main(
     content = summary.content(cards, run, of_criteria, of_single, unread.notes(scores, chosen))
     results = {kind: summary.shown_of(shown[kind]) for kind in ("tables", "figures")}
     others = {"of_criteria": of_criteria, "of_single": of_single, "table_folder": str(page.parent / "tables")}
-    html = summary.page(cards, content, labels=known, reads=reads, **others, **results)
+    html = summary.page(cards, content, labels=label_of, reads=reads, **others, **results)
     files.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", data)
     files.write_text(html, page)
 

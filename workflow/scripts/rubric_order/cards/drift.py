@@ -167,9 +167,9 @@ def moved(baseline: Anchors, runs: Sequence[Anchors], drift: Drift) -> np.ndarra
 
 def _mean(values: np.ndarray) -> np.ndarray:
     """Mean over runs of what is known, shape (n_groups,)."""
-    known = ~np.isnan(values)
+    defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        return np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
+        return np.where(defined, values, 0.0).sum(axis=0) / defined.sum(axis=0)
 
 
 def _sides(quantity: str) -> int:

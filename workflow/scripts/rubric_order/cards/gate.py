@@ -253,7 +253,7 @@ def _names(own: Anchors, other: Anchors) -> list[str]:
         "missing items": [item for item in groups if item not in own_groups],
         "items in another group": moved,
     }
-    listed = [f"{about} ({len(items)}): {_first(items)}" for about, items in parts.items() if items]
+    listed = [f"{heading} ({len(items)}): {_first(items)}" for heading, items in parts.items() if items]
     return listed or ["the items are the same, so that their orderings or repeats differ"]
 
 

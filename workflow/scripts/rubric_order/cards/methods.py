@@ -314,8 +314,8 @@ def _study(name: str, study: Mapping[str, Any], counts: Mapping[str, Counts], ci
 
 def _draws(strategy: str) -> bool:
     """True for a strategy whose orderings are drawn, or may be, since it is not ours."""
-    known = strategies.STRATEGIES.get(strategy)
-    return known is None or known.drawn or known.crossed == "drawn"
+    record = strategies.STRATEGIES.get(strategy)
+    return record is None or record.drawn or record.crossed == "drawn"
 
 
 def _resampled(statistic: str) -> bool:

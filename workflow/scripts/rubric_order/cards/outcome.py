@@ -48,8 +48,8 @@ def junit(findings: Iterable[Finding]) -> str:
         element = {FAILED: "failure", CANNOT_TELL: "error"}.get(finding.outcome)
         message = saxutils.quoteattr(_xml(f"{finding.outcome}: {finding.found}"))
         inner = f"<{element} message={message}/>" if element else f"<system-out>{_text(finding.found)}</system-out>"
-        about = f"classname={_attribute(finding.card)} name={_attribute(finding.limit)}"
-        cases.append(f'    <testcase {about} time="0">{inner}</testcase>\n')
+        attributes = f"classname={_attribute(finding.card)} name={_attribute(finding.limit)}"
+        cases.append(f'    <testcase {attributes} time="0">{inner}</testcase>\n')
     numbers = f'tests="{len(cases)}" failures="{counts[FAILED]}" errors="{counts[CANNOT_TELL]}"'
     suite = f'  <testsuite name="{SUITE}" {numbers} skipped="0" time="0">\n{"".join(cases)}  </testsuite>\n'
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites {numbers}>\n{suite}</testsuites>\n'

@@ -17,8 +17,8 @@ def questions_of(prompt: Structured, form: Form) -> dict[str, dict[str, Any]]:
     numbers = range(1, len(prompt.orders) + 1) or [0]
     questions: dict[str, dict[str, Any]] = {}
     for number, options in zip(numbers, prompt.shown, strict=True):
-        names = decisions.names_of(form, [option.label for option in options], number if len(numbers) > 1 else 0)
-        questions |= zip(names, _asked(prompt.question, options, form), strict=True)
+        field_names = decisions.names_of(form, [option.label for option in options], number if len(numbers) > 1 else 0)
+        questions |= zip(field_names, _asked(prompt.question, options, form), strict=True)
     return questions
 
 

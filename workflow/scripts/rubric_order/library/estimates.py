@@ -50,12 +50,12 @@ def scores_of(
         columns: names that the table has for its columns.
         scale: how the levels are written, lowest first; by default as the orderings list them.
     """
-    names = Columns.given(columns)
+    of_file = Columns.given(columns)
     if scale is not None and not isinstance(scale, Scale):
         scale = scales.parse(scale if isinstance(scale, str) else ",".join(scale))
     if isinstance(reads, pd.DataFrame):
-        return reads_table.as_scores(reads, where, columns=names, scale=scale)
-    return reads_table.as_scores(reads_table.read_file(reads, packed=True), reads, columns=names, scale=scale)
+        return reads_table.as_scores(reads, where, columns=of_file, scale=scale)
+    return reads_table.as_scores(reads_table.read_file(reads, packed=True), reads, columns=of_file, scale=scale)
 
 
 def estimate(name: str, scores: pd.DataFrame | blocks.Kept, **others: Any) -> pd.DataFrame:

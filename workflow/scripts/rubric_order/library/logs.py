@@ -216,17 +216,17 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
         lengths = record.get("lengths") or [_number(record, name, row, where) for name in LENGTHS]
         if shown is None and first:
             shown = [str(_field(record, side, row, where)) for side in sides]
-            about = dict(zip(sides, shown, strict=True)) | {"first": _field(record, first, row, where)}
-            about |= (
+            shown_sides = dict(zip(sides, shown, strict=True)) | {"first": _field(record, first, row, where)}
+            shown_sides |= (
                 {"lengths": record["lengths"]} if record.get("lengths") else dict(zip(LENGTHS, lengths, strict=True))
             )
         elif shown is None:
             kind = "answer" if "answer_a" in record else "model"
             shown = [str(_field(record, f"{kind}_{letter}", row, where)) for letter in "ab"]
-            about = {"ordering": shown, "lengths": lengths}
+            shown_sides = {"ordering": shown, "lengths": lengths}
         else:
             shown = _listed(shown, "answers", row, where)
-            about = {"ordering": shown, "lengths": lengths}
+            shown_sides = {"ordering": shown, "lengths": lengths}
         winner, response = record.get("winner"), record.get("response")
         if winner is None and response is None and "winner" not in table and "response" not in table:
             raise InputError(f"{where}: row {row}: expected field 'response' or 'winner', found neither")
@@ -234,7 +234,7 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
         item = " ".join(str(part) for part in parts if part is not None)
         item = item if record.get("question_id") is not None else f"{item} {_field(record, 'item', row, where)}".strip()
         judge = record.get("judge") or "judge"
-        common = {"item": item, "group": record.get("group") or item, "judge": judge} | about
+        common = {"item": item, "group": record.get("group") or item, "judge": judge} | shown_sides
         options = record.get("options")
         choice = _mapped(response if winner is None else winner, options)
         tie = not isinstance(options, list | tuple | Mapping) or len(options) > len(shown)

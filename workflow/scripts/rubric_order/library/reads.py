@@ -373,8 +373,8 @@ def _under(item: Words, criterion: Words) -> Words:
     items, criteria = np.divmod(pairs, len(criterion.values))
     if len(np.unique(items)) == len(items):
         return item
-    names = [f"{item.values[one]}/{criterion.values[other]}" for one, other in zip(items, criteria, strict=True)]
-    return Words(code, np.array(names, dtype=object))
+    joined = [f"{item.values[one]}/{criterion.values[other]}" for one, other in zip(items, criteria, strict=True)]
+    return Words(code, np.array(joined, dtype=object))
 
 
 def _named(words: Words, field: str, where: str | Path) -> Words:

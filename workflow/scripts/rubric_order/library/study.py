@@ -135,8 +135,8 @@ def _judge(judge: Function | str, answer_format: str, settings: Mapping[str, Any
     except ValidationError as misfit:
         wrong = misfit.errors()[0]
         key = "/".join(map(str, wrong["loc"]))
-        known = nearest(key, list(PythonCallable.model_fields)) if wrong["type"] == "extra_forbidden" else ""
-        raise InputError(f"{key}: {wrong['msg']}, found {wrong['input']!r:.80}{known}") from None
+        hint = nearest(key, list(PythonCallable.model_fields)) if wrong["type"] == "extra_forbidden" else ""
+        raise InputError(f"{key}: {wrong['msg']}, found {wrong['input']!r:.80}{hint}") from None
     problems = [problem for problem in made.problems() if isinstance(judge, str) or not problem.startswith("function:")]
     if problems:
         raise InputError("\n".join(problems))

@@ -158,8 +158,8 @@ class Run:
 
     def studies_until(self, study: str, judge: str) -> list[str]:
         """The studies that use a judge, in the order of config, up to and including the given one."""
-        names = list(self.studies_of(judge))
-        return names[: names.index(study) + 1]
+        study_ids = list(self.studies_of(judge))
+        return study_ids[: study_ids.index(study) + 1]
 
     def studies_meant(self, wildcards: Wildcards) -> list[str]:
         """The study of a job; of a job of a judge alone, the studies that use the judge."""

@@ -328,12 +328,12 @@ def with_functions(config: Config) -> Config:
             from rubric_order.judging.engines.python import functions
 
             try:
-                found = functions.resolved(judge, functions.find(judge)).changed(folder=os.path.abspath(judge.folder))
+                bound = functions.resolved(judge, functions.find(judge)).changed(folder=os.path.abspath(judge.folder))
             except InputError as error:
                 problems.append(f"judges/{name}/{error}")
                 continue
-            problems += (f"judges/{name}/{problem}" for problem in found.problems())
-            judges[name] = found
+            problems += (f"judges/{name}/{problem}" for problem in bound.problems())
+            judges[name] = bound
     if problems:
         raise InputError("config: " + "\nconfig: ".join(problems))
     return config.changed(judges=judges)

@@ -94,5 +94,5 @@ def costs_of(scores: Path, prices: Mapping[str, Mapping[str, Any]]) -> dict[tupl
         scores: the file, in folders of its study and dataset.
         prices: by judge, of those that have some.
     """
-    about = {"study": scores.parts[-3], "dataset": scores.parts[-2], "judge": scores.stem}
-    return costs(files.read_metadata(scores).get(METADATA, []), prices.get(about["judge"]), about)
+    parts_of_path = {"study": scores.parts[-3], "dataset": scores.parts[-2], "judge": scores.stem}
+    return costs(files.read_metadata(scores).get(METADATA, []), prices.get(parts_of_path["judge"]), parts_of_path)

@@ -254,8 +254,8 @@ def bootstrap_t(
         mean = np.where(defined, draws, 0).sum(axis=0) / count
         variance = np.where(defined, draws - mean, 0) ** 2
         error = np.sqrt(variance.sum(axis=0) / count * clusters / (clusters - 1))
-    known = np.isfinite(middle) & (defined.mean(axis=0) >= 1 - MAX_UNDEFINED)
-    width = np.where(known, distributions.t_quantile((1 + confidence) / 2, df) * error, np.nan)
+    bounded = np.isfinite(middle) & (defined.mean(axis=0) >= 1 - MAX_UNDEFINED)
+    width = np.where(bounded, distributions.t_quantile((1 + confidence) / 2, df) * error, np.nan)
     low, high = (end if back is None else back(end) for end in (middle - width, middle + width))
     return low, high
 

@@ -33,8 +33,8 @@ NAMES = {"best_pairs": "best pairs"}
 def _rows(ordering_subsets: pd.DataFrame) -> pd.DataFrame:
     """One row a judge, dataset, readout, number of reads and design."""
     errors = ordering_subsets[ordering_subsets["k"].notna()]
-    about = same(*ABOUT, "n_items", "n_incomplete", "n_clusters")
-    rows = wide(errors, [*KEYS, "k"], [about, *map(estimate, QUANTITIES)])
+    first_columns = same(*ABOUT, "n_items", "n_incomplete", "n_clusters")
+    rows = wide(errors, [*KEYS, "k"], [first_columns, *map(estimate, QUANTITIES)])
     least = wide(select(ordering_subsets, quantity="needed"), KEYS, [estimate("needed")])
     rows = rows.merge(least, on=KEYS, how="left")
     order = rows[["judge", "profile", "dataset", "readout", "k"]].assign(place=rows["design"].map(PLACES))

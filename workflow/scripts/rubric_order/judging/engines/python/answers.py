@@ -149,6 +149,6 @@ def _mapping(names: Sequence[str], given: object, where: str, kind: str) -> dict
         raise WrongAnswerError(f"{where}: expected a mapping by {kind}, found {type(given).__name__} {given!r:.80}")
     by_name = {str(key): value for key, value in given.items()}
     if sorted(by_name) != sorted(names) or len(by_name) != len(given):
-        found = ", ".join(map(str, given)) or "none"
-        raise WrongAnswerError(f"{where}: expected each {kind} once, {', '.join(names)}; found {found:.80}")
+        listed = ", ".join(map(str, given)) or "none"
+        raise WrongAnswerError(f"{where}: expected each {kind} once, {', '.join(names)}; found {listed:.80}")
     return by_name

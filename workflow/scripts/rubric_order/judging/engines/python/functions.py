@@ -39,7 +39,7 @@ def find(judge: PythonCallable) -> Function:
     expected = "expected module:name of a function of one argument"
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            found: Any = importlib.import_module(name)
+            target: Any = importlib.import_module(name)
     except (Exception, SystemExit) as error:
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing is not None and f"{name}.".startswith(f"{missing}."):
@@ -48,13 +48,13 @@ def find(judge: PythonCallable) -> Function:
         reason = f"{type(error).__name__}: {one_line(str(error))}"
         raise InputError(f"function: {judge.function!r}: module {name!r} cannot be imported: {reason}") from error
     for attribute in attributes.split("."):
-        if not hasattr(found, attribute):
+        if not hasattr(target, attribute):
             raise InputError(f"function: {judge.function!r}: {name!r} has no {attribute!r}; {expected}")
-        found, name = getattr(found, attribute), f"{name}.{attribute}"
-    if not callable(found):
-        raise InputError(f"function: {judge.function!r}: {expected}, found {found!r:.80}")
-    takes(found, judge.function)
-    return found
+        target, name = getattr(target, attribute), f"{name}.{attribute}"
+    if not callable(target):
+        raise InputError(f"function: {judge.function!r}: {expected}, found {target!r:.80}")
+    takes(target, judge.function)
+    return target
 
 
 def takes(function: Function, name: str) -> Literal["prompt", "messages"]:
