@@ -1,1 +1,0 @@
-"""Several criteria in one answer: their order, and what one does to the next."""

@@ -1,1 +1,0 @@
-"""Data and judges of a run: datasets, versions, failures, reference answers."""

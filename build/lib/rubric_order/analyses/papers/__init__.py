@@ -1,1 +1,0 @@
-"""Results that serve the tables of papers alone."""

@@ -1,1 +1,0 @@
-"""Position bias: how the order of options moves selections and scores."""

@@ -1,1 +1,0 @@
-"""Tools that every part uses: files, errors, locks, keys, command lines, the hash of code."""

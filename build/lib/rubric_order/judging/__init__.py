@@ -1,1 +1,0 @@
-"""Asking the judges: the loop of a shard, the response store, devices, engines."""

@@ -1,1 +1,0 @@
-"""Functions of Python as judges: the engine, the function that a config names, and what it returns."""

@@ -1,1 +1,0 @@
-"""Statistical machinery that knows of no study."""

@@ -1,1 +1,0 @@
-"""Precision of studies that are not made yet, from a pilot."""

@@ -1,1 +1,0 @@
-"""Agreement of scores with other scores of the same items."""

@@ -1,1 +1,0 @@
-"""Single reads made better by what a balanced study knows of a judge's positions."""

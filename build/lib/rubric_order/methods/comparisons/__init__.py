@@ -1,1 +1,0 @@
-"""Comparisons of candidates: series of judgments, strengths, and what decides besides quality."""

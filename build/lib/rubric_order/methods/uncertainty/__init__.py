@@ -1,1 +1,0 @@
-"""Intervals, tests and models in which clusters are the sample."""

@@ -1,1 +1,0 @@
-"""Parsing of a judge's answers into choices."""

@@ -1,1 +1,0 @@
-"""From items to reads, and from reads to distinct requests."""

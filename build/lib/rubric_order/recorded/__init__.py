@@ -1,1 +1,0 @@
-"""Answers that exist already, as reads and responses."""

@@ -1,1 +1,0 @@
-"""From settings to jobs: what each rule reads, passes on and depends on."""

@@ -1,1 +1,0 @@
-"""From reads and responses to scores."""

@@ -1,1 +1,0 @@
-"""A judge whose bias is planted, and studies of it."""
