@@ -65,6 +65,8 @@ def test_an_item_under_two_criteria_is_two_items_of_its_group():
     assert scores["read_index"].tolist() == [0, 1] * 4
     assert scores["criterion"].tolist() == ["style"] * 4 + ["plot"] * 4
     assert scores["group_id"].unique().tolist() == ["g"]
+    alone = reads.as_scores(pd.concat([one, two]))
+    assert alone["group_id"].tolist() == ["a", "a", "b", "b"] * 2  # a text is one group under all its criteria
     same = reads.as_scores(one)
     assert same["item_id"].tolist() == ["a", "a", "b", "b"]
     pd.testing.assert_frame_equal(same.drop(columns="criterion"), reads.as_scores(table()).drop(columns="criterion"))

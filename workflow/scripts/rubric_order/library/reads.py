@@ -111,9 +111,9 @@ def as_scores(
         reads: columns ``item``; ``ordering``, the score at each position, such as ``1 2 3 4 5``, as text or as a list,
             or a word such as ``descending``; ``score``, as a level or as an answer that gives one, and empty where
             there is none; and, where they are known, ``judge``, ``group`` (what items share that are not independent;
-            else each item is one), ``criterion``, ``p_1`` to ``p_n`` (probability of each score) and ``human_score`` of
-            the item. An item that is judged under several criteria is an item under each of them. Other columns are not
-            read.
+            else each text is one, under all its criteria), ``criterion``, ``p_1`` to ``p_n`` (probability of each score)
+            and ``human_score`` of the item. A text that is judged under several criteria is an item under each of them.
+            Other columns are not read.
         where: names the table in errors.
         columns: names that the table has for these.
         scale: the levels; by default those that the orderings of a judge list, see `scales.of_labels`.
@@ -134,11 +134,12 @@ def as_scores(
         raise InputError(f"{where}: no rows")
     check_cells(reads, where)
     criterion = _criteria(reads, where)
-    item = _under(names_of(reads, "item", where), criterion)
+    text = names_of(reads, "item", where)
+    item = _under(text, criterion)
     judge = names_of(reads, "judge", where, default="judge")
     groups = words_of(reads["group"]) if "group" in reads else None
     named = groups is not None and not groups.empty
-    group = _named(groups, "group", where) if named and groups else item
+    group = _named(groups, "group", where) if named and groups else text
     shown = _orderings(reads["ordering"], judge, scale, where)
     level, reason = _scores(reads["score"], shown, where)
     of_judge = Words(judge.codes * len(item.values) + item.codes, item.values)
