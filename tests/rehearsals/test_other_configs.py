@@ -1,4 +1,4 @@
-"""Rehearsals of the all other configs."""
+"""Rehearsals of all other configs."""
 
 import pytest
 

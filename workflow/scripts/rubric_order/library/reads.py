@@ -111,8 +111,8 @@ def as_scores(
         reads: columns ``item``; ``ordering``, the score at each position, such as ``1 2 3 4 5``, as text or as a list,
             or a word such as ``descending``; ``score``, as a level or as an answer that gives one, and empty where
             there is none; and, where they are known, ``judge``, ``group`` (what items share that are not independent;
-            else each text is one, under all its criteria), ``criterion``, ``p_1`` to ``p_n`` (probability of each score)
-            and ``human_score`` of the item. A text that is judged under several criteria is an item under each of them.
+            else each text is one, under all its criteria), ``criterion``, ``p_1`` to ``p_n`` (probability of each
+            score) and ``human_score`` of the item. A text that is judged under several criteria is an item under each of them.
             Other columns are not read.
         where: names the table in errors.
         columns: names that the table has for these.

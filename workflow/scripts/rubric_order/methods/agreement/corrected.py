@@ -128,12 +128,13 @@ def _moments(of: Sums) -> _Moments:
 
 
 class _Residuals(NamedTuple):
-    """Residuals of a group in three means, as weights of its sums, of each row of `_Moments`; shape (rows, 5 kinds).
+    """Residuals of a group in three means, as weights of its sums, shape (5 kinds,); and what the means say.
 
     Attributes:
         human: to people's mean over labelled items. judge: to the judge's over all. judged: of its labelled items alone
             the same, so that it is the same number for a group of which all items are labelled.
-        value, correction: people's mean (or difference), and the judge's over labelled items less that over all.
+        value, correction: people's mean (or difference), and the judge's over labelled items less that over all; of
+            each row of `_Moments`, shape (rows,).
     """
 
     human: np.ndarray
@@ -151,15 +152,15 @@ def _residuals(of: _Moments, contrast: np.ndarray) -> _Residuals:
         means = human / weight, judged / weight, judge / items
         scales = contrast * m / weight, contrast * count / items
 
-    def rows(scale: np.ndarray, mean: np.ndarray, value: int, size: int) -> np.ndarray:
-        columns = np.zeros_like(of.labelled)
-        columns[:, value], columns[:, size] = scale, -scale * mean
-        return columns.reshape(len(columns), -1)
+    def weights(scale: np.ndarray, mean: np.ndarray, value: int, size: int) -> np.ndarray:
+        parts = np.zeros_like(of.labelled[0])
+        parts[value], parts[size] = scale[0], -scale[0] * mean[0]
+        return parts.reshape(-1)
 
     return _Residuals(
-        rows(scales[0], means[0], _HUMAN, _WEIGHT),
-        rows(scales[1], means[2], _JUDGED, _WEIGHT),
-        rows(scales[1], means[2], _JUDGE, _ITEMS),
+        weights(scales[0], means[0], _HUMAN, _WEIGHT),
+        weights(scales[1], means[2], _JUDGED, _WEIGHT),
+        weights(scales[1], means[2], _JUDGE, _ITEMS),
         (contrast * means[0]).sum(axis=1),
         (contrast * (means[1] - means[2])).sum(axis=1),
     )
@@ -175,7 +176,7 @@ def _weight(of: _Moments, residuals: _Residuals, spread: float) -> float:
     m, count = of.sizes
     shared = 1 / m - 1 / count
     total = of.labelled[0].reshape(-1)
-    human, judged, judge = residuals.human[0], residuals.judged[0], residuals.judge[0]
+    human, judged, judge = residuals.human, residuals.judged, residuals.judge
     aside = judged - judge
 
     def within(left: np.ndarray, right: np.ndarray) -> float:
@@ -248,7 +249,7 @@ def corrected(
     if m < 2:
         return Corrected(Interval(estimate), np.nan, np.nan, own, m)
     variance = (m - 1) / m * ((values[1:] - values[0]) ** 2).sum() * _sizes_unseen(of)
-    others = own * of.values[~of.labelled].reshape(-1, of.values[0].size) @ residuals.judge[0] / count
+    others = own * of.values[~of.labelled].reshape(-1, of.values[0].size) @ residuals.judge / count
     of_others = float(len(others) * others.var(ddof=1)) if len(others) > 1 else float((others**2).sum())
     worth = resampling.effective(of.values[of.labelled, _WEIGHT].sum(axis=1))
     used_up = float(tuned and own != 0)

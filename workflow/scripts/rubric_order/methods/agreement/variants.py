@@ -78,7 +78,7 @@ def kind(name: Name, base: Name) -> str:
     """
     changed = set() if name[1] == base[1] else {"order"}
     for part in parts(name[0]) ^ parts(base[0]):
-        changed.add(next((name for beginning, name in KINDS.items() if part.startswith(beginning)), part))
+        changed.add(next((shared for beginning, shared in KINDS.items() if part.startswith(beginning)), part))
     return "base" if not changed else changed.pop() if len(changed) == 1 else "crossed"
 
 
