@@ -85,9 +85,7 @@ def main() -> None:
     rows = rows[(rows["readout"] == "soft") & (rows["quantity"] == "rmse")].set_index(
         ["design", "reads", "calibration"]
     )
-    print(
-        f"{len(items)} texts of {items['group_id'].nunique()} groups, {LEVELS} levels, {options.criterion}, 95% intervals\n"
-    )
+    print(f"{len(items)} texts, one a group, {LEVELS} levels, {options.criterion}, {CONFIDENCE:.0%} intervals\n")
     print("| method | calls a text | error, points |\n|---|---|---|")
     for design in DESIGNS:
         for kind, words in (("none", ""), ("folds", ", calibrated")):

@@ -112,8 +112,8 @@ def as_scores(
             or a word such as ``descending``; ``score``, as a level or as an answer that gives one, and empty where
             there is none; and, where they are known, ``judge``, ``group`` (what items share that are not independent;
             else each text is one, under all its criteria), ``criterion``, ``p_1`` to ``p_n`` (probability of each
-            score) and ``human_score`` of the item. A text that is judged under several criteria is an item under each of them.
-            Other columns are not read.
+            score) and ``human_score`` of the item. A text under several criteria is an item under each of them. Other
+            columns are not read.
         where: names the table in errors.
         columns: names that the table has for these.
         scale: the levels; by default those that the orderings of a judge list, see `scales.of_labels`.
