@@ -9,7 +9,10 @@ WORDS is a file with the words of each job (`warm.py`), FOLDER where the run was
 studies of statistics that have no column for them. It prints what is not shown, as JSON.
 """
 
+from __future__ import annotations
+
 import contextlib
+import functools
 import io
 import json
 import os
@@ -17,8 +20,10 @@ import runpy
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 COUNTS = {"parse_failures", "judge_versions", "datasets"}
@@ -33,6 +38,33 @@ TOGETHER = {"padded_1": "padding", "padded_2": "padding"}
 SCRIPTS = ("render_table.py", "draw_figure.py")
 
 
+@dataclass
+class Statistic:
+    """A statistic's rows, and the values of its columns as far as they were asked for.
+
+    Attributes:
+        rows: as they stand in its file.
+        values: of a column: the number of each row's value, and for each value the words that it names.
+    """
+
+    rows: pd.DataFrame
+    values: dict[str, tuple[np.ndarray, list[set[str]]]] = field(default_factory=dict)
+
+    @staticmethod
+    @functools.cache
+    def read(path: str) -> Statistic:
+        return Statistic(pd.read_parquet(path))
+
+    def has(self, column: str, value: object) -> np.ndarray:
+        """True for each row whose entry in a column is a value, or names it among others."""
+        if column not in self.values:
+            numbers, values = pd.factorize(self.rows[column], use_na_sentinel=False)
+            self.values[column] = numbers, [{str(entry), *str(entry).split()} for entry in values]
+        numbers, words = self.values[column]
+        names = {str(value), TOGETHER.get(str(value), str(value))}
+        return np.array([not names.isdisjoint(entry) for entry in words], dtype=bool)[numbers]
+
+
 class Result:
     """A table or a figure, with the words of its command."""
 
@@ -42,9 +74,13 @@ class Result:
         end = next(place for place in range(start, len(words)) if words[place].startswith("--"))
         pairs = (word.partition("=") for word in words[start:end])
         self.place, self.paths = (start, end), {name: path for name, _, path in pairs}
-        self.tables = {name: pd.read_parquet(path) for name, path in self.paths.items() if name not in COUNTS}
+        self.tables = {name: Statistic.read(path) for name, path in self.paths.items() if name not in COUNTS}
         self.names = names
-        self.usual = self.made({})
+
+    @functools.cached_property
+    def usual(self) -> bytes:
+        """The result from the statistics as they are."""
+        return self.made({})
 
     def made(self, other: Mapping[str, pd.DataFrame]) -> bytes:
         """The result as a file, from other statistics."""
@@ -74,25 +110,24 @@ class Result:
         for name, table in self.tables.items():
             rows = self._rows(name, table, cell)
             if rows.any():
-                other[name] = table[~rows]
+                other[name] = table.rows[~rows]
         return bool(other) and self.made(other) != self.usual
 
-    def _rows(self, name: str, table: pd.DataFrame, cell: Mapping[str, object]) -> pd.Series:
+    def _rows(self, name: str, table: Statistic, cell: Mapping[str, object]) -> np.ndarray:
         """The rows of a statistic that come from a cell."""
-        found = pd.Series(True, table.index)
-        if "study" not in table and cell["study"] not in self.names.get(name, ()):
-            return ~found
+        rows = np.ones(len(table.rows), dtype=bool)
+        if "study" not in table.rows and cell["study"] not in self.names.get(name, ()):
+            return ~rows
         for key, value in cell.items():
-            sides = [column for column in SIDES.get(key, (key,)) if column in table]
+            sides = [column for column in SIDES.get(key, (key,)) if column in table.rows]
             if sides:
-                found &= pd.concat([_is(table[column], value) for column in sides], axis=1).any(axis=1)
-        return found
+                rows &= np.any([table.has(column, value) for column in sides], axis=0)
+        return rows
 
 
-def _is(column: pd.Series, value: object) -> pd.Series:
-    """True for each entry that is a value, or names it among others."""
-    names = {str(value), TOGETHER.get(str(value), str(value))}
-    return pd.Series([not names.isdisjoint([str(entry), *str(entry).split()]) for entry in column], column.index)
+def write_csv(table: pd.DataFrame, printed: pd.DataFrame, stem: Path, caption: str) -> None:
+    """In the place of `tables.write`: of a table's files the one that is compared."""
+    table.to_csv(stem.with_suffix(".csv"), index=False)
 
 
 def cells(folder: Path) -> Iterator[dict]:
@@ -125,4 +160,8 @@ def unread(words: Path, folder: Path, names: Mapping[str, list[str]]) -> list[di
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2] / "workflow/scripts"))
+    from rubric_order import tables
+    from rubric_order.tables.spec import Table
+
+    tables.write, Table.for_print = write_csv, lambda _, rows: rows
     print(json.dumps(unread(Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])), default=int))
