@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import types
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -23,7 +24,7 @@ WORDS = "TEST_WORDS"  # names a file for the words of each job, one line of JSON
 SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
 COMMAND = re.compile(r"set -euo pipefail; +python (?P<words>.+) 2> >\(tee (?P<log>.+) >&2\)", re.DOTALL)
 # What entry scripts import, and what the modules of results import: the library, without those that load engines.
-IMPORTED = ["pandas", "pyarrow.parquet", "scipy.stats", "matplotlib.pyplot", "jinja2", "tabulate"]
+IMPORTED = ["pandas", "pyarrow.parquet", "pyarrow.dataset", "scipy.stats", "matplotlib.pyplot", "jinja2", "tabulate"]
 PACKAGES = ("analyses", "cards", "datasets", "methods", "pages", "parsing", "planning", "probes", "prompts", "recorded")
 PACKAGES += ("scoring", "tables", "figures")
 
@@ -32,7 +33,7 @@ def modules() -> list[str]:
     """Modules that jobs may import, by name."""
     paths = (path for name in PACKAGES for path in (SCRIPTS / "rubric_order" / name).rglob("*.py"))
     ours = sorted(".".join(path.relative_to(SCRIPTS).with_suffix("").parts) for path in paths)
-    return [*IMPORTED, *(name.removesuffix(".__init__") for name in ours)]
+    return [*IMPORTED, *(name.removesuffix(".__init__") for name in ours), "prepared"]
 
 
 def run(words: list[str], log: str, folder: str, asked: Connection) -> None:
@@ -91,6 +92,11 @@ if __name__ == "__main__":
     sys.path.insert(0, str(SCRIPTS))
     CONTEXT = multiprocessing.get_context("forkserver")
     CONTEXT.set_forkserver_preload(modules())
+    environment = dict(os.environ)
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(SCRIPTS), str(Path(__file__).parent)])
+    forkserver.ensure_running()
+    os.environ.clear()
+    os.environ.update(environment)
     from snakemake import cli
 
     # `snakemake.shell` is also the name of a class.

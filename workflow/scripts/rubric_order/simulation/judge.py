@@ -216,10 +216,12 @@ def joined(key: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 def _mixed(key: np.ndarray) -> np.ndarray:
     """The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): every bit of a key depends on every other."""
-    with np.errstate(over="ignore"):
-        key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return key ^ (key >> np.uint64(31))
+    mixed = key ^ (key >> np.uint64(30))
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)  # arrays overflow in silence
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed
 
 
 def uniforms(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
@@ -227,7 +229,11 @@ def uniforms(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
     with np.errstate(over="ignore"):
         start = _mixed(np.asarray(key, dtype=np.uint64) + _GOLDEN * np.uint64(purpose))
         bits = _mixed(start[:, None] + _GOLDEN * np.arange(1, count + 1, dtype=np.uint64))
-    return ((bits >> np.uint64(12)).astype(float) + 0.5) / 2.0**52
+    bits >>= np.uint64(12)
+    numbers = bits.astype(float)
+    numbers += 0.5
+    numbers /= 2.0**52
+    return numbers
 
 
 def normals(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
@@ -404,8 +410,10 @@ def _weights(
     scores: np.ndarray = shown - 1
 
     def of(key: np.ndarray, purpose: int) -> np.ndarray:
-        """Effects of keys on each of n scores or positions; other ones on each scale."""
-        return normals(joined(key, np.full(len(key), n)), purpose, n)
+        """Effects of keys on each of n scores or positions; other ones on each scale. Neighbours often share a key."""
+        first = np.append(True, key[1:] != key[:-1])[: len(key)]
+        drawn = normals(joined(key[first], np.full(first.sum(), n)), purpose, n)
+        return drawn[np.cumsum(first) - 1]
 
     weights = -((values(n)[scores] - opinion[:, None]) ** 2) / (2 * simulation.tolerance**2)
     for size, key, purpose in (
