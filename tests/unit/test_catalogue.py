@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import re
 
 import docutils.core
 import pytest
@@ -100,6 +101,14 @@ def test_a_caption_is_filled_with_settings_and_is_plain_text(kind, name, default
     settings = {"report_level": 1, "halt_level": 1}  # any remark of docutils is an error
     html = docutils.core.publish_parts(caption, writer="html", settings_overrides=settings)["body"]
     assert not any(mark in html for mark in ("<em>", "<strong>", "<li>", "<blockquote>", "href"))
+
+
+@pytest.mark.parametrize(("kind", "name", "shown"), SHOWN, ids=[f"{kind} {name}" for kind, name, _ in SHOWN])
+def test_a_caption_that_speaks_of_a_bootstrap_is_of_a_statistic_that_draws_one(kind, name, shown, root):
+    caption = str(constant(root / "workflow/scripts/rubric_order" / catalogue.module_file(kind, name), "CAPTION"))
+    drawing = {"bootstrap", "bootstrap/resamples", "paired", "paired/resamples"}
+    draws = any(drawing & {*catalogue.STATISTICS[read].settings} for read in shown.statistics)
+    assert draws or "bootstrap" not in re.sub(r"\{.*?\}", "", caption)
 
 
 def test_config_knows_the_tables_and_figures_of_the_catalogue_and_no_others():

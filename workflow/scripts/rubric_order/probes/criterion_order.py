@@ -50,7 +50,7 @@ class CriterionOrder(Probe):
         "response": "the text that is judged",
         "instruction": "what the response answers",
         "n": "the number of criteria",
-        "scale": "the number of score levels of each",
+        "scale": "the number of score levels of each criterion",
         "lowest": "the lowest score, 0 or 1",
         "highest": "the highest score",
     }

@@ -69,39 +69,39 @@ class Config(Settings):
 
     dataset_mirror: str = setting(
         "",
-        "Folder with the datasets' files, read instead of the network; the same checksums apply.",
+        "Folder from which the files of datasets are read, instead of from the network. The same checksums apply.",
         reruns="nothing: a file is known by its checksum",
     )
     recorded_dir: str = setting(
         "",
-        "Folder with answers that judges have already given; each judge in it joins the studies of strategy"
+        "Folder with answers that judges have already given. Each judge in it joins the studies with strategy"
         " `recorded`.",
         reruns="what joins or leaves the studies",
     )
     output: Annotated[str, StringConstraints(pattern=OUTPUT)] = setting(
         "results",
-        "Folder of what the run makes: `results`, or a folder in it, such as `results/gpt_4o`. Runs with folders of"
-        " their own keep their results beside each other. They share `results/store/`, so that no question is asked"
-        " twice, `results/data/` and `results/models/`.",
+        "Folder for the results of the run: `results`, or a folder in it, such as `results/gpt_4o`. Runs with"
+        " different folders keep separate results. They share `results/data/`, `results/models/` and `results/store/`;"
+        " the store ensures that no question is asked twice.",
         reruns="all but the judges' answers, into the new folder",
     )
     rehearse: Annotated[int, Ge(2)] | None = setting(
         None,
-        "Rehearse the run: each judge is simulated under its own name, each dataset is cut to its first so many groups,"
-        " and all results are written below `rehearsal/`.",
+        "Number of groups, the first ones, that each dataset keeps in a rehearsal of the run; null: no rehearsal. In a"
+        " rehearsal each judge is simulated under its own name, and all results are written below `rehearsal/`.",
         reruns="nothing of the run; a rehearsal has results of its own",
     )
     only_judges: SomeTexts | None = setting(
         None,
-        "Judges to which all studies are restricted, such as one for a first try. A study without any of them is left"
-        " out, and so are the figures and tables that show no other study. Answers of the other judges stay where they"
-        " are.",
+        "Ids of the judges to which all studies are restricted, such as one judge for a first try; null: no"
+        " restriction. A study without any of these judges is left out. So is each figure or table that shows no other"
+        " study. Stored answers of the other judges stay where they are.",
         reruns="what these judges' studies show; no judge is asked again",
     )
     cards_by_criterion: bool = setting(
         False,
-        "Whether `summary.html` has a bias card of each criterion beside the one of all, where a dataset's items are of"
-        " several criteria.",
+        "Whether `summary.html` has a bias card for each criterion beside the card for all criteria. It matters only"
+        " for datasets with several criteria.",
         reruns="the summary, and the statistics of these cards",
     )
     datasets: Annotated[dict[Id, Dataset], Len(1)] = setting(
@@ -110,9 +110,8 @@ class Config(Settings):
     judges: dict[Id, AnyJudge] = setting(..., reruns=judges.PROMPTS)
     references: dict[Id, References] = setting(
         {},
-        "Reference answers at every score, by dataset, for conditions `reference_1` to `reference_5`: written and"
-        " reviewed"
-        " by judges, or a file of your own.",
+        "How reference answers at every score are made, by dataset, for conditions `reference_1` to `reference_5`."
+        " Either judges write and review them, or they are read from a file of your own.",
         reruns="`plan_references` and below; judges answer new prompts only",
     )
     studies: dict[Id, Study] = setting(..., reruns=READ)
@@ -120,10 +119,10 @@ class Config(Settings):
     reads: Reads = setting(factory=Reads, reruns="`choose_reads` and the pages of reads")
     figure_preset: Literal["page", "column", "slide"] = setting(
         "page",
-        "Where figures are to stand that name no `preset` of their own. It sets their width (6.5, 3.4 or 12 inches),"
-        " the"
-        " size of letters (8, 7 or 14 points) and of lines, panels a row, and the dots an inch of PNG files. Sizes and"
-        " columns that a figure sets itself stay; the defaults below are those of a page.",
+        "Where figures will be placed that have no `preset` of their own: on a page, in a column of a paper or on a"
+        " slide. The place sets their width (6.5, 3.4 or 12 inches), the size of letters (8, 7 or 14 points), the"
+        " width of lines, the panels in a row, and the resolution of PNG files in dots per inch. Sizes and columns"
+        " that a figure sets itself stay. The defaults below are those of a page.",
         reruns="these figures",
     )
     figures: Annotated[dict[str, Settings], Blocks("figures")] = setting({}, reruns="that figure")

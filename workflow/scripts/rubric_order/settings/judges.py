@@ -144,17 +144,18 @@ TopP = Annotated[float, Numeric(gt=0, le=1)]
 MaxTokens = Annotated[int, Ge(1), Le(LONGEST)]
 FirstSeed = Annotated[int, Ge(0)]
 TEMPERATURE = (
-    "0 is greedy decoding. Null, as for the other settings of sampling, leaves it to the endpoint (engine openai)."
+    "Temperature of sampling; 0 is greedy decoding. For engine openai null leaves the choice to the endpoint, here and"
+    " in the other settings of sampling."
 )
-TOP_P, MAX_TOKENS = "Nucleus sampling.", "Longest answer in tokens."
-FIRST_SEED, STOP = "Seed of the first read; repeats count up from it.", "Texts that end the answer."
+TOP_P, MAX_TOKENS = "Probability mass of nucleus sampling; 1: all tokens.", "Largest length of an answer, in tokens."
+FIRST_SEED, STOP = "Seed of the first read of a prompt; it rises by 1 with each repeat.", "Texts that end the answer."
 
 
 class Message(Settings):
     """A message of a prompt."""
 
-    role: Literal["system", "user", "assistant"] = setting(..., "Who speaks.")
-    content: Text = setting(..., "Text (Jinja).")
+    role: Literal["system", "user", "assistant"] = setting(..., "Role of the speaker.")
+    content: Text = setting(..., "Text of the message, as a Jinja template.")
 
 
 class Sampling(Settings):
@@ -180,15 +181,19 @@ class SamplingChange(Change):
 class Profile(Change):
     """A variant of a judge under which a study reads the same prompts."""
 
-    sampling: SamplingChange = setting(None, "Settings of sampling to change.", otherwise="")
-    chat_template_kwargs: Arguments = setting(None, "Arguments of the chat template to change.", otherwise="")
-    system_prompt: str | None = setting(None, "Another system message.", otherwise="")
+    sampling: SamplingChange = setting(None, "Sampling settings that differ from the judge's own.", otherwise="")
+    chat_template_kwargs: Arguments = setting(
+        None, "Arguments of the chat template that differ from the judge's own.", otherwise=""
+    )
+    system_prompt: str | None = setting(None, "System message in place of the judge's own.", otherwise="")
 
 
 class EndpointProfile(Profile):
     """A variant of a judge over an endpoint."""
 
-    extra_body: Arguments = setting(None, "Engine openai; fields of the request to change.", otherwise="")
+    extra_body: Arguments = setting(
+        None, "Fields of the request that differ from the judge's own (engine openai).", otherwise=""
+    )
 
 
 class RoleProfile(Change):
@@ -211,33 +216,45 @@ class Backoff(Settings):
     """Waiting between the calls for one request."""
 
     first: From0 = setting(
-        1, "Seconds to wait before the second call; doubled for each further one, of which a random part is waited."
+        1,
+        "Longest wait before the second call, in seconds. It doubles with each further call. The wait itself is drawn"
+        " at random between 0 and this limit.",
     )
-    longest: From0 = setting(60, "Seconds to wait, at most, unless the endpoint asks for more.")
+    longest: From0 = setting(
+        60,
+        "Upper bound, in seconds, up to which the wait of `first` doubles. If the endpoint asks for a wait, that time"
+        " is added.",
+    )
 
 
 class Budget(Settings):
     """Limits of what all runs together may use."""
 
-    calls: Annotated[int, Ge(0)] | None = setting(None, "Calls that all runs together may send, retries included.")
+    calls: Annotated[int, Ge(0)] | None = setting(
+        None,
+        "Largest number of calls that all runs together may send; null: no limit. Repeated calls after a failure count"
+        " too.",
+    )
     tokens: Annotated[int, Ge(0)] | None = setting(
-        None, "Tokens of prompts and answers that all runs together may use."
+        None, "Largest number of tokens, of prompts and answers, that all runs together may use; null: no limit."
     )
     cost: Annotated[float, Numeric(ge=0)] | None = setting(
-        None, "Money that all runs together may spend, in the currency of the prices."
+        None, "Largest amount of money that all runs together may spend, in the currency of the prices; null: no limit."
     )
 
 
 class Prices(Settings):
     """Prices of a million tokens."""
 
-    prompt: From0 = setting(..., "Price of prompts.")
-    completion: From0 = setting(..., "Price of answers, with what the judge thinks.")
+    prompt: From0 = setting(..., "Price of a million tokens of prompts.")
+    completion: From0 = setting(
+        ..., "Price of a million tokens of answers. The judge's reasoning is part of the answers."
+    )
     cached: From0 = setting(
-        None, "Price of the part of a prompt that the endpoint had cached.", otherwise="as `prompt`"
+        None, "Price of a million tokens of prompts that the endpoint reads from its cache.", otherwise="as `prompt`"
     )
     cache_write: From0 = setting(
-        None, "Price of the part of a prompt that the endpoint put into its cache.", otherwise="as `prompt`"
+        None, "Price of a million tokens of prompts that the endpoint writes to its cache.", otherwise="as `prompt`"
     )
     currency: str = setting(None, "Name of the currency.", otherwise="`USD`")
 
@@ -271,9 +288,11 @@ class Batch(Settings):
         "1h",
         "How long a job waits for its batches, such as 90m or 1h. Then it ends, and a later run fetches the answers.",
     )
-    poll: Duration = setting("60s", "Time between two looks at how far the batches are.")
-    requests: Annotated[int, Ge(1), Le(50_000)] = setting(10_000, "Requests of one batch, at most.")
-    window: Text = setting("24h", "Time in which the endpoint is to answer, as it takes it (`completion_window`).")
+    poll: Duration = setting("60s", "Time between two checks of the batches' state.")
+    requests: Annotated[int, Ge(1), Le(50_000)] = setting(10_000, "Largest number of requests in one batch.")
+    window: Text = setting(
+        "24h", "Time within which the endpoint is to answer, in the endpoint's own notation (`completion_window`)."
+    )
 
 
 def seconds(duration: str) -> float:
@@ -291,7 +310,7 @@ class Serve(Settings):
 
     arguments: Arguments = setting(
         None,
-        "Further arguments of the server by name, such as `reasoning_parser`; those of the engine go into"
+        "Further arguments of the server by name, such as `reasoning_parser`. Arguments of the engine belong in"
         " `engine_args`.",
         otherwise="`{}`",
     )
@@ -311,80 +330,128 @@ class Simulation(Settings):
     """Parameters of a simulated judge."""
 
     seed: FirstSeed = setting(0, "Seed of the judge's own errors and effects.")
-    leniency: Number = setting(0, "Added to what the judge thinks of every item, in scores of a five-level scale.")
-    spread: From0 = setting(1, "Scores of a five-level scale a standard deviation of quality.")
+    leniency: Number = setting(
+        0, "Number that is added to the judge's opinion of every item, in scores of a five-level scale."
+    )
+    spread: From0 = setting(
+        1, "Scores of a five-level scale by which the judge's opinion rises for each standard deviation of quality."
+    )
     item_error: From0 = setting(
-        0.5, "Standard deviation of the judge's error about an item, in standard deviations of quality."
+        0.5,
+        "Standard deviation of the judge's error about an item, in standard deviations of quality. All reads of an"
+        " item share the error.",
     )
-    group_error: From0 = setting(0, "The same of an error that all items of a group share.")
+    group_error: From0 = setting(
+        0,
+        "Standard deviation of the judge's error about a group, in standard deviations of quality. All items of a"
+        " group share the error.",
+    )
     tolerance: Positive = setting(
-        0.75, "How far from its opinion the judge's probabilities reach, in scores of a five-level scale."
+        0.75, "Distance from its opinion over which the judge's probabilities spread, in scores of a five-level scale."
     )
-    decisiveness: From0 = setting(1, "What the log-weights of scores are multiplied with, not those of positions.")
+    decisiveness: From0 = setting(
+        1, "Factor by which the log-weights of scores are multiplied. The log-weights of positions are not multiplied."
+    )
     usual_decisiveness: From0 = setting(
-        1, "What all log-weights are multiplied with under the usual ordering, besides."
+        1, "Further factor, by which all log-weights are multiplied under the usual ordering alone."
     )
     preference: Annotated[str | list[Any], EitherOr(Shape, Numbers)] = setting(
-        "none", "Log-weight of each position: a shape, or a list from the first to the last position."
+        "none", "Log-weight of each position: the name of a shape, or a list from the first to the last position."
     )
-    preference_strength: Number = setting(1, "What the preference is multiplied with.")
+    preference_strength: Number = setting(1, "Factor by which `preference` is multiplied.")
     interaction: Annotated[
         float | list[Any], EitherOr(Annotated[float, Numeric()], Annotated[list[Numbers], Len(2)])
     ] = setting(
         0,
-        "Log-weight of score and position together: of the highest score at the first position, or a matrix (a row"
-        " a score).",
+        "Log-weight that depends on score and position together. A number is that of the highest score at the first"
+        " position. A matrix has one row for each score and one column for each position.",
     )
-    item_scores: From0 = setting(0, "Standard deviation of the log-weight that an item has for each score.")
-    item_positions: From0 = setting(0, "Standard deviation of the log-weight that an item has for each position.")
-    group_scores: From0 = setting(0, "Standard deviation of the log-weight that a group has for each score.")
-    group_positions: From0 = setting(0, "Standard deviation of the log-weight that a group has for each position.")
-    prompts: From0 = setting(0, "Standard deviation of the log-weight of each option of one prompt.")
+    item_scores: From0 = setting(
+        0, "Standard deviation of the random log-weight of each score that an item has. All reads of the item share it."
+    )
+    item_positions: From0 = setting(
+        0,
+        "Standard deviation of the random log-weight of each position that an item has. All reads of the item share"
+        " it.",
+    )
+    group_scores: From0 = setting(
+        0,
+        "Standard deviation of the random log-weight of each score that a group has. All items of the group share it.",
+    )
+    group_positions: From0 = setting(
+        0,
+        "Standard deviation of the random log-weight of each position that a group has. All items of the group share"
+        " it.",
+    )
+    prompts: From0 = setting(
+        0,
+        "Standard deviation of the random log-weight of each option in one prompt. Only repeats of the prompt share"
+        " it.",
+    )
     criterion_position: Annotated[float | list[Any], EitherOr(Annotated[float, Numeric()], Numbers)] = setting(
         0,
-        "What the position of a criterion among several adds to the opinion: a list, or a number for the last"
-        " position.",
+        "Effect of a criterion's position in the prompt on the judge's opinion, in scores of a five-level scale: a"
+        " list from the first to the last position, or a number for the last position. With a number the effect rises"
+        " evenly from 0 at the first position.",
     )
     carry_over: Annotated[float, Numeric()] = setting(
-        0, "Share of the preceding criterion's score, less the middle of the scale, that is added to the opinion."
+        0,
+        "Share of the preceding criterion's score that is added to the opinion. The score is counted from the middle"
+        " of the scale.",
     )
-    tie: Number = setting(0, "Probes that compare; log-weight of a tie, relative to the mean of the candidates.")
-    length: Number = setting(0, "Probes that compare; log-weight of a text that is longer by one standard deviation.")
-    padding: From0 = setting(1, "Standard deviations by which a padded text seems longer.")
+    tie: Number = setting(
+        0, "Log-weight of a tie, relative to the mean log-weight of the candidates (probes that compare)."
+    )
+    length: Number = setting(
+        0, "Log-weight that a text gains if it is longer by one standard deviation (probes that compare)."
+    )
+    padding: From0 = setting(1, "Number of standard deviations by which a padded text seems longer to the judge.")
     own_family: Number = setting(
-        0, "Probes that compare; log-weight that the judge gives candidates of its own family."
+        0, "Log-weight that the judge adds for candidates of its own family (probes that compare)."
     )
-    family: list[Text] = setting([], "Beginnings of the names of candidates that are of the judge's own family.")
-    id_preference: dict[str, Number] = setting({}, "Log-weight of an option by the ID that it has in the prompt.")
+    family: list[Text] = setting([], "Beginnings of the names of candidates that belong to the judge's own family.")
+    id_preference: dict[str, Number] = setting(
+        {}, "Log-weight that an option gains by the ID that it has in the prompt, for each ID."
+    )
     number_attraction: Number = setting(
         0,
-        "What each level between an option and the number of the shown reference answer takes from its log-weight.",
+        "Log-weight that an option loses for each level between its score and the number of the shown reference"
+        " answer.",
     )
-    text_attraction: Number = setting(0, "The same of the level that the reference answer was written for.")
-    group_attraction: From0 = setting(0, "Standard deviation of what a group adds to number_attraction.")
+    text_attraction: Number = setting(
+        0,
+        "Log-weight that an option loses for each level between its score and the level for which the text of the"
+        " shown reference answer was written.",
+    )
+    group_attraction: From0 = setting(0, "Standard deviation between groups of `number_attraction`.")
     writing_error: From0 = setting(
         None,
-        "Standard deviation of how far the level of a reference answer that it writes is from the one asked for, in"
-        " scores of a five-level scale.",
+        "Standard deviation of the difference between the level of a reference answer that the judge writes and the"
+        " level that was requested, in scores of a five-level scale.",
         otherwise="`0`",
     )
     reviewing_error: From0 = setting(
         None,
-        "Standard deviation of the error with which it sees that level, when it says whether a reference answer"
-        " matches.",
+        "Standard deviation of the error with which the judge sees the level of a reference answer that it reviews, in"
+        " scores of a five-level scale.",
         otherwise="`0`",
     )
     failure_rate: Annotated[float | list[Any], EitherOr(Probability, Annotated[list[Probability], Len(2)])] = setting(
-        0, "Probability of an answer without a score: a number, or a list by selected position."
+        0,
+        "Probability that an answer has no score: a number, or a list by the position of the option that would be"
+        " selected.",
     )
-    seconds_per_request: From0 = setting(0, "How long an answer takes.", reruns="`judge_shard`, from the store")
+    seconds_per_request: From0 = setting(
+        0, "Seconds that an answer takes. The answer does not depend on it.", reruns="`judge_shard`, from the store"
+    )
 
 
 def _profiles() -> Any:
     return setting(
         {},
-        "Variants of the judge under which a study reads the same prompts, such as temperatures. Each changes"
-        " `sampling`, `chat_template_kwargs`, `system_prompt` or `extra_body`. One loaded model answers all profiles.",
+        "Variants of the judge under which a study reads the same prompts, such as other temperatures. Each variant"
+        " changes `sampling`, `chat_template_kwargs`, `system_prompt` or `extra_body`. One loaded model answers all"
+        " profiles.",
         reruns="`plan_reads` and below, for the studies that use the profile",
         otherwise="as the judge has it",
         filled=True,
@@ -443,12 +510,17 @@ class Judge(Settings):
 
     engine: str = setting(
         ...,
-        "What answers the requests; `openai` asks an OpenAI-compatible endpoint, `decisions` a decision model, which"
-        " writes nothing, `python` calls a function, `simulated` computes answers with a known bias, `recorded` reads"
-        " answers that exist already.",
+        "What answers the requests. `vllm` runs a model in the job. `openai` asks an OpenAI-compatible endpoint."
+        " `decisions` asks a decision model, which writes no text. `python` calls a function. `simulated` computes"
+        " answers with a known bias. `recorded` reads answers that exist already.",
         role=Role.IDENTITY,
     )
-    model: str = setting(..., "Hugging Face model id or local folder; with gguf, only a name.", role=Role.IDENTITY)
+    model: str = setting(
+        ...,
+        "Model id on the Hugging Face hub, path of a local folder, or the name by which an endpoint knows the model."
+        " With `gguf` it is only a name.",
+        role=Role.IDENTITY,
+    )
     label: Text = setting(
         None,
         "Name of the judge in tables and figures.",
@@ -458,31 +530,30 @@ class Judge(Settings):
     )
     answer_format: Literal["feedback", "score"] = setting(
         "feedback",
-        "`feedback`, then [RESULT] and the score, as in the papers; or the `score` at once, with the log-probability of"
-        " every score.",
+        "Form of the answer. With `feedback` the judge writes feedback, then [RESULT] and the score, as in the papers."
+        " With `score` it writes the score at once, and the log-probability of every score is read.",
         role=Role.FORMAT,
     )
     answer_prefix: str = setting(
-        "", "What the judge's answer is made to begin with, in format score.", role=Role.FORMAT
+        "", "Text with which the judge's answer is made to begin, in answer format `score`.", role=Role.FORMAT
     )
     template: Annotated[str | list[Any] | None, EitherOr(str | None, Annotated[list[Message], Len(1)])] = setting(
         None,
-        "A prompt of your own, in place of the one that comes with the study's probe: a file (Jinja), or a list of"
-        " messages with `role` and `content`, which may also be a file of YAML; docs/own_prompt.md has its fields.",
+        "Prompt of your own, in place of the prompt of the study's probe. It is a file (Jinja) or a list of messages"
+        " with `role` and `content`; the list may be in a YAML file. docs/own_prompt.md lists the fields of a prompt.",
         role=Role.RUN,
         tracked=False,
         reruns="`plan_reads` and below; prompts that it changes are new requests",
     )
     criteria_format: Literal["free", "lines"] = setting(
         "free",
-        "Answers that score several criteria: `free`, as the judge writes them, or `lines`, which lets it choose"
-        " nothing"
-        " but the scores.",
+        "How answers that score several criteria are written. With `free` the judge writes them freely. With `lines`"
+        " it can choose nothing but the scores.",
         role=Role.FORMAT,
         reruns="`plan_reads` of studies of probe criterion_order, and below; every prompt is a new request",
     )
     system_prompt: str | None = setting(
-        None, "System message before the prompt; by default the chat template's own.", role=Role.IDENTITY
+        None, "System message before the prompt; null: that of the chat template.", role=Role.IDENTITY
     )
     chat_template_kwargs: Arguments = setting(
         {}, "Arguments of the chat template, such as enable_thinking.", role=Role.IDENTITY
@@ -491,63 +562,65 @@ class Judge(Settings):
     profiles: dict[Id, Profile] = _profiles()
     second_request: bool = setting(
         False,
-        "Engine vllm, or a server of vLLM; whether an answer that gives no score is followed by a second request that"
-        " allows a score alone. The first answer is kept; the score's form is `constrained`.",
+        "Whether an answer without a score is followed by a second request, in which the judge can write nothing but a"
+        " score (engine vllm, or a server of vLLM). The first answer is kept. A score from a second request has the"
+        " form `constrained`.",
         role=Role.RUN,
         reruns="`judge_shard`, which asks the second requests alone, and below",
     )
     greedy_repeats: Literal["measure", "reuse"] = setting(
         "measure",
-        "At temperature 0, whether to `measure` repeats of one prompt, or to `reuse` the first answer.",
+        "What is done about repeats of one prompt at temperature 0: `measure` asks for each of them, `reuse` takes the"
+        " first answer for all of them.",
         role=Role.RUN,
         tracked=False,
         reruns="`plan_reads` and below",
     )
     accept_mixed: bool = setting(
         False,
-        "Whether answers of several versions of the engine, weights, revisions or addresses are one judge's; else the"
-        " job ends with an error that names them.",
+        "Whether answers of different engine versions, weights, revisions or addresses count as those of one judge. If"
+        " false, a job that has such a mixture ends with an error that names them.",
         role=Role.RUN,
         reruns="`judge_shard`, from the store, and `list_responses`",
     )
     accept_failures: bool = setting(
         False,
-        "Whether failures that may pass, such as time-outs, are final; else the job ends with an error, and running"
-        " again asks only these.",
+        "Whether failures that may pass, such as time-outs, are final. If false, a job with such failures ends with an"
+        " error, and the next run asks only the failed requests.",
         role=Role.RUN,
         reruns=ASKING,
     )
     retry_failed: bool = setting(
         False,
-        "Whether to ask again what failed for good, such as prompts that were too long.",
+        "Whether requests with a permanent failure, such as a prompt that was too long, are asked again.",
         role=Role.RUN,
         reruns=ASKING,
     )
     gpu: Annotated[int, Ge(0)] = setting(
         0,
-        "GPUs a job. With 0 a model runs on the CPU where the CPU build of vLLM is installed; with the CUDA build it"
-        " claims one GPU.",
+        "Number of GPUs of a job. With 0 the CPU build of vLLM runs the model on the CPU, and the CUDA build claims"
+        " one GPU.",
         role=Role.RUN,
         tracked=False,
         reruns="nothing",
     )
     shards: Count = setting(
         1,
-        "Jobs that share the judge's requests.",
+        "Number of jobs that share the judge's requests.",
         role=Role.RUN,
         tracked=False,
         reruns="`judge_shard`, without a model: the store is cut anew",
     )
     mem: Annotated[str, StringConstraints(pattern="^[1-9][0-9]*([.][0-9]+)? ?[KMGTkmgt](i?[Bb])?$")] = setting(
-        "16GB", "Memory a job, such as 16GB.", role=Role.RUN, tracked=False, reruns="nothing"
+        "16GB", "Memory of a job, such as 16GB.", role=Role.RUN, tracked=False, reruns="nothing"
     )
     runtime: Annotated[
         str, StringConstraints(pattern="^[1-9][0-9]*([.][0-9]+)? ?(m|min|minutes?|h|hours?|d|days?|w|weeks?)$")
-    ] = setting("4h", "Time limit a job, such as 90m, 4h or 2d.", role=Role.RUN, tracked=False, reruns="nothing")
+    ] = setting("4h", "Time limit of a job, such as 90m, 4h or 2d.", role=Role.RUN, tracked=False, reruns="nothing")
     throughput: Positive | None = setting(
         None,
-        "Tokens a second that a job computes (prompts but for what is cached, and answers), for `plan_cost`; by default"
-        " as earlier jobs did.",
+        "Tokens per second that a job computes, for `plan_cost`. Answers and the part of prompts that is not cached"
+        " count. Null: the speed of earlier jobs.",
         role=Role.RUN,
         tracked=False,
         reruns="nothing",
@@ -555,15 +628,16 @@ class Judge(Settings):
     # Part of every request's name since the first version, also of judges that have no use for them.
     revision: str | None = setting(
         None,
-        "Commit of the model on the hub. A branch, a tag or null is looked up once, when reads are planned; pin it.",
+        "Commit of the model on the hub; pin it. A branch, a tag or null is resolved to a commit once, when reads are"
+        " planned.",
         role=Role.IDENTITY,
     )
     dtype: str = setting("bfloat16", "Number format of the weights.", role=Role.IDENTITY)
     quantization: str | None = setting(None, "Quantisation method, as vLLM names it.", role=Role.IDENTITY)
     max_model_len: Count | None = setting(
         None,
-        "Longest prompt and answer together in tokens; by default what the model allows. A prompt that does not fit"
-        " fails alone.",
+        "Largest total length of prompt and answer in tokens; null: what the model allows. A prompt that does not fit"
+        " fails; other prompts are not affected.",
         role=Role.IDENTITY,
     )
 
@@ -788,14 +862,19 @@ class Loaded(Judge):
     LOADED = True
 
     gguf: Gguf | None = setting(
-        None, "Weights that an installed Python package ships; converted once, by a rule.", role=Role.IDENTITY
+        None,
+        "Weights in a GGUF file of an installed Python package. A rule of the workflow converts them once.",
+        role=Role.IDENTITY,
     )
     chat_template: str | None = setting(
-        None, "File with another chat template (Jinja) than the model's own.", role=Role.IDENTITY
+        None,
+        "File with a chat template (Jinja) in place of the model's own; null: the model's own.",
+        role=Role.IDENTITY,
     )
     batch_invariant: bool = setting(
         False,
-        "Answers that do not depend on what else is in the batch, where vLLM and the GPU can; slower.",
+        "Whether answers are independent of the other prompts in the batch, where vLLM and the GPU can do that. It is"
+        " slower.",
         role=Role.IDENTITY,
     )
     engine_args: Arguments = setting(
@@ -847,8 +926,8 @@ class Vllm(Loaded):
     engine: Literal["vllm"] = setting(..., role=Role.IDENTITY)
     reasoning_end: str | None = setting(
         None,
-        "The mark that ends what the judge thinks, such as `</think>`. What comes before it is kept apart and is not"
-        " parsed. An answer without it is empty.",
+        "Mark that ends the judge's reasoning, such as `</think>`; null: no mark. The text before the mark is stored"
+        " separately and is not parsed. An answer without the mark is empty.",
         role=Role.IDENTITY,
     )
 
@@ -870,34 +949,43 @@ class Metered(Judge):
 
     concurrency: Annotated[int, Ge(1), Le(4096)] | None = setting(
         None,
-        "Requests under way at once. `null`: 32 at an endpoint or of an async function, 1 of any other function, 512"
-        " where the job serves the model itself.",
+        "Largest number of requests under way at once. Null: 32 for an endpoint or an async function, 1 for any other"
+        " function, 512 if the job serves the model itself.",
         role=Role.WIRE,
         tracked=False,
         reruns=NOTHING,
     )
     requests_per_minute: Positive | None = setting(
-        None, "Calls a minute, at most.", role=Role.WIRE, tracked=False, reruns=NOTHING
+        None, "Largest number of calls per minute; null: no limit.", role=Role.WIRE, tracked=False, reruns=NOTHING
     )
     tokens_per_minute: Positive | None = setting(
-        None, "Tokens of prompts and answers a minute, at most.", role=Role.WIRE, tracked=False, reruns=NOTHING
+        None,
+        "Largest number of tokens per minute, of prompts and answers; null: no limit.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns=NOTHING,
     )
     timeout: Positive = setting(
         600, "Seconds after which a call is given up.", role=Role.WIRE, tracked=False, reruns=NOTHING
     )
-    max_attempts: Count = setting(6, "Calls for one request, at most.", role=Role.WIRE, tracked=False, reruns=NOTHING)
+    max_attempts: Count = setting(
+        6, "Largest number of calls for one request.", role=Role.WIRE, tracked=False, reruns=NOTHING
+    )
     backoff: Backoff = setting(factory=Backoff, role=Role.WIRE, tracked=False, reruns=NOTHING)
     budget: Budget = setting(
-        description="What all runs together may use. It is not exceeded, since a call is counted with the most that"
-        " it can"
-        " use before it is sent.",
+        description="Limits of what all runs together may use. They are never exceeded: before a call is sent, it"
+        " counts with the most that it can use.",
         factory=Budget,
         role=Role.WIRE,
         tracked=False,
         reruns=NOTHING,
     )
     prices: Prices | None = setting(
-        None, "Prices of a million tokens.", role=Role.WIRE, tracked=False, reruns="`summary.html`; no answer"
+        None,
+        "Prices per million tokens; null: the prices are not known.",
+        role=Role.WIRE,
+        tracked=False,
+        reruns="`summary.html`; no answer",
     )
 
     @property
@@ -928,16 +1016,15 @@ class Called(Metered):
     profiles: dict[Id, EndpointProfile] = _profiles()  # type: ignore[assignment]  # a profile of its own fields
     key_over_http: bool = setting(
         False,
-        "Whether the key, and headers with variables, may be sent to another machine over plain http, where anyone on"
-        " the"
-        " way can read them.",
+        "Whether the key, and headers with variables, may be sent to another machine over plain http. Anyone on the"
+        " way can read them there.",
         role=Role.WIRE,
         tracked=False,
         reruns=NOTHING,
     )
     extra_headers: dict[str, str] = setting(
         {},
-        "Further headers. `$NAME` stands for an environment variable, whose value is kept secret.",
+        "Further headers of the requests. `$NAME` stands for an environment variable, whose value is kept secret.",
         role=Role.WIRE,
         tracked=False,
         reruns=NOTHING,
@@ -947,7 +1034,8 @@ class Called(Metered):
     )
     accept_models: list[str] = setting(
         [],
-        "Names under which the model may answer, beside its own and dated versions of it.",
+        "Further names under which the model may answer. Its own name and dated versions of it are accepted in any"
+        " case.",
         role=Role.WIRE,
         tracked=False,
         reruns=NOTHING,
@@ -981,16 +1069,17 @@ class Chat(Called):
 
     dialect: Literal["openai", "vllm"] = setting(
         "openai",
-        "`vllm` also uses what vLLM's server adds, answer_prefix and the log-probability of every score. A server of"
-        " `serve` is one.",
+        "Form of the requests. `vllm` also uses what vLLM's server adds to the protocol, such as answer_prefix and the"
+        " log-probability of every score. A server of `serve` always has dialect `vllm`.",
         role=Role.IDENTITY,
     )
     max_tokens_name: Literal["max_tokens", "max_completion_tokens"] = setting(
-        "max_tokens", "How the endpoint calls the longest answer.", role=Role.IDENTITY
+        "max_tokens", "Name of the endpoint's field that limits the length of an answer.", role=Role.IDENTITY
     )
     top_logprobs: Annotated[int, Ge(0), Le(20)] = setting(
         20,
-        "Likeliest tokens to ask for in format score; 0 where the endpoint gives no log-probabilities.",
+        "Number of likeliest tokens whose log-probabilities are requested in answer format `score`. It is 0 for an"
+        " endpoint that gives no log-probabilities.",
         role=Role.IDENTITY,
         reruns="`plan_reads` and below; where log-probabilities are read, every prompt is a new request",
     )
@@ -1026,7 +1115,7 @@ class Addressed(Called):
     )
     api_key_env: Annotated[str, StringConstraints(pattern="^[A-Za-z_][A-Za-z0-9_]*$")] | None = setting(
         None,
-        "Name of the environment variable that holds the key; null where the endpoint wants none.",
+        "Name of the environment variable that contains the key; null: the endpoint needs no key.",
         role=Role.WIRE,
         tracked=False,
         reruns=NOTHING,
@@ -1064,8 +1153,8 @@ class Endpoint(Addressed, Chat):
     engine: Literal["openai"] = setting(..., role=Role.IDENTITY)
     batch: Annotated[bool | Batch, EitherOr(bool, Batch)] = setting(
         False,
-        "Whether requests go out by the endpoint's Batch API, which answers later and often at half the price. A block"
-        " says how.",
+        "Whether requests are sent by the endpoint's Batch API, which answers later and often at half the price."
+        " `true` takes the defaults of the keys below. A block sets these keys.",
         role=Role.WIRE,
         tracked=False,
         reruns=NOTHING,
@@ -1104,17 +1193,17 @@ class Decisions(Addressed):
     engine: Literal["decisions"] = setting(..., role=Role.IDENTITY)
     dialect: Literal["decisions", "systemone"] = setting(
         "decisions",
-        "Engine decisions; form of its requests, `/decisions` as OpenAI has it or `/systemone`.",
+        "Form of the requests: `/decisions`, as OpenAI has it, or `/systemone`.",
         role=Role.IDENTITY,
     )
     question: Literal["score", "choice", "predicate"] = setting(
         "score",
         "How levels are asked for: as an ordered rubric (`score`), as options that have names (`choice`), or with a"
-        " question of yes or no for each level (`predicate`). docs/decisions.md says what each can show.",
+        " yes-or-no question for each level (`predicate`). docs/decisions.md says what each form can show.",
         role=Role.IDENTITY,
     )
     answer_format: Literal["decision"] = setting(  # type: ignore[assignment]
-        "decision", "Engine decisions; nothing is written.", role=Role.FORMAT
+        "decision", "Form of the answer: a decision model writes no text (engine decisions).", role=Role.FORMAT
     )
 
     @property
@@ -1153,7 +1242,8 @@ class Server(Chat, Loaded):
     engine: Literal["openai"] = setting(..., role=Role.IDENTITY)
     serve: Serve = setting(
         ...,
-        "Start vLLM's server for the time of the job, on a free port of this machine, instead of asking at base_url.",
+        "vLLM's server, which the job starts on a free port of this machine and stops at its end. It takes the place"
+        " of an endpoint at base_url.",
         role=Role.IDENTITY,
     )
 
@@ -1192,43 +1282,48 @@ class PythonCallable(Metered):
     engine: Literal["python"] = setting(..., role=Role.IDENTITY)
     model: str = setting(
         "",
-        "Name of the model that the function asks, for the methods text.",
+        "Name of the model that the function asks, for the text on methods.",
         role=Role.IDENTITY,
         otherwise="the function's name",
     )
-    function: str = setting(..., "The function, as `module:name`; docs/python_judges.md.", role=Role.IDENTITY)
+    function: str = setting(
+        ...,
+        "Function that answers, as `module:name`. docs/python_judges.md says what it takes and returns.",
+        role=Role.IDENTITY,
+    )
     folder: str = setting(
         ".",
-        "Folder in which the module is looked for, where it is not installed.",
+        "Folder in which the module is looked for if it is not installed.",
         role=Role.RUN,
         tracked=False,
         reruns=NOTHING,
     )
     takes: Literal["prompt", "messages"] = setting(
         None,
-        "Argument of the function: the `prompt` as text, or the `messages` as a list of mappings with `role` and"
-        " `content`.",
+        "Argument that the function takes: the `prompt` as text, or the `messages` as a list of mappings with `role`"
+        " and `content`.",
         role=Role.IDENTITY,
         otherwise="`messages` where the first parameter has this name, else `prompt`",
     )
     version: Text = setting(
         None,
-        "Version of the function. Another one asks all anew.",
+        "Version of the function. A function of another version is asked everything anew.",
         role=Role.IDENTITY,
         otherwise="the function's `__version__`, or else a digest of the source of its module",
     )
     transient: list[str] = setting(
         [],
-        "Exceptions after which the function is called again, by the names of their classes or of base classes, such"
-        " as `RateLimitError` or `litellm.exceptions.Timeout`; beside `ConnectionError` and `TimeoutError`.",
+        "Names of exceptions after which the function is called again, such as `RateLimitError` or"
+        " `litellm.exceptions.Timeout`. The name of a base class stands for all of its subclasses. `ConnectionError`"
+        " and `TimeoutError` are always included.",
         role=Role.WIRE,
         tracked=False,
         reruns=NOTHING,
     )
     answer_tokens: Count | None = setting(
         None,
-        "Longest answer in tokens, as the function limits it: what a call is booked with until its answer says what it"
-        " used. Limits of tokens or cost need it.",
+        "Length in tokens to which the function limits an answer. A call counts with this length until its answer says"
+        " how many tokens it used. Limits of tokens or cost need this key.",
         role=Role.WIRE,
         tracked=False,
         reruns=NOTHING,
@@ -1298,7 +1393,7 @@ class Simulated(Judge):
     engine: Literal["simulated"] = setting(..., role=Role.IDENTITY)
     simulation: Simulation | None = setting(
         None,
-        "What the judge does. docs/simulated.md has the model.",
+        "Parameters of the simulated judge. docs/simulated.md describes the model.",
         role=Role.IDENTITY,
         otherwise="all parameters by default",
     )
@@ -1324,45 +1419,47 @@ class Recorded(Judge):
     engine: Literal["recorded"] = setting(..., role=Role.IDENTITY)
     files: Annotated[list[str], Len(1)] = setting(
         ...,
-        "Files with the judge's answers (JSON Lines, gzip or not, or Parquet).",
+        "Files with the judge's answers: JSON Lines, compressed by gzip or not, or Parquet.",
         role=Role.IDENTITY,
         reruns=RECORDED,
     )
     prompt_style: str | None = setting(
         None,
-        "Which of the judge's answers, where the files hold several prompt styles.",
+        "Prompt style whose answers are read, if the files contain several; null: answers without a prompt style.",
         role=Role.IDENTITY,
         reruns=RECORDED,
     )
     adapters: list[str] | None = setting(
         None,
-        "Adapters of the datasets that the answers are about, by default any.",
+        "Adapters of the datasets that the answers are about; null: any adapter.",
         role=Role.IDENTITY,
         reruns=RECORDED,
     )
     compares: bool = setting(
         False,
-        "Whether the answers choose between two texts instead of scoring one.",
+        "Whether each answer chooses between two texts. If false, each answer scores one text.",
         role=Role.IDENTITY,
         reruns=RECORDED,
     )
     labels: dict[str, str] | None = setting(
         None,
-        "Of comparisons of any benchmark: what a written label stands for (`A`, `B`, `tie`, `none` or the name of a"
-        " candidate), such as {'1': A, '2': B, '0': tie}. A map in a record goes before.",
+        "Meaning of each written label in comparisons of any benchmark: `A`, `B`, `tie`, `none` or the name of a"
+        " candidate, such as {'1': A, '2': B, '0': tie}. A map in a record takes precedence.",
         role=Role.IDENTITY,
         reruns=RECORDED,
     )
     n: Levels = setting(5, "Number of score levels.", role=Role.IDENTITY, reruns=RECORDED)
     duplicates: Literal["keep_and_report", "keep", "refuse"] = setting(
         "keep_and_report",
-        "What to do with several answers to one prompt. Kept ones are repeats.",
+        "What is done about several answers to one prompt: they are kept as repeats, with a warning"
+        " (`keep_and_report`) or without one (`keep`), or they are an error (`refuse`).",
         role=Role.IDENTITY,
         reruns=RECORDED,
     )
     unknown: Literal["refuse", "skip"] = setting(
         "refuse",
-        "What to do with answers about items that the dataset does not have.",
+        "What is done about answers on items that the dataset does not have: they are an error (`refuse`), or they are"
+        " left out (`skip`).",
         role=Role.IDENTITY,
         reruns=RECORDED,
     )

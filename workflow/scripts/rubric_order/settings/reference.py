@@ -31,14 +31,15 @@ COLUMNS = ("key", "type", "default", "meaning", "what runs again when it changes
 NONSENSE = 10**7  # a bound as wide keeps out nonsense alone, and is not told
 HEAD = """# All keys of a config
 
-This page is made from the models of [`rubric_order/settings/`](../workflow/scripts/rubric_order/settings) by
-`make config-reference`; change it there. What the blocks are for, and how a study is written:
-[config/README.md](../config/README.md). An editor that reads the first line of a config
-(`# yaml-language-server: $schema=...`) completes keys and marks mistakes by
+`make config-reference` makes this page from the models of
+[`rubric_order/settings/`](../workflow/scripts/rubric_order/settings); change the models, not the page.
+[config/README.md](../config/README.md) says what the blocks are for, and how a study is written. An editor that reads
+the first line of a config (`# yaml-language-server: $schema=...`) completes keys and marks mistakes by
 [the schema](../workflow/schemas/config.schema.json).
 
-What runs again is named by its rule or its statistic; "and below" is all that is made from its output. Answers
-of judges are kept by what was asked: a question that was asked before is not asked again.
+The last column says what runs again when a key changes, by the name of the rule or of the statistic. "And below" stands
+for everything that is made from its output. Answers of judges are stored by the question that was asked, so no question
+is asked twice.
 """
 # Headings of the keys of each kind of judge.
 KINDS: Mapping[type[judges.Judge], str] = {

@@ -45,34 +45,45 @@ class Key(NamedTuple):
         )
 
 
-STUDY = Key(str, "position_bias", "Study to show; where none of this name is there, by default the first that fits.")
-ALSO = Key(list[str], [], "Further studies whose rows follow; column `study` then says whose each row is.")
+STUDY = Key(
+    str,
+    "position_bias",
+    "Study to show. If the key is left out and no study has the default name, the first study that fits is shown.",
+)
+ALSO = Key(list[str], [], "Further studies whose rows follow. Column `study` then names the study of each row.")
 PROFILE = Key(
-    str, DEFAULT_PROFILE, "Profile of the judges to show; `all` shows every profile, each as a judge of its own."
+    str, DEFAULT_PROFILE, "Profile of the judges to show. `all` shows every profile as if it were a judge of its own."
 )
 CONDITION = Key(str, BASELINE, "Condition of the prompts to show, of those that the study has.")
-N = Key(Levels, 5, "Scale to show; where no study that is shown has the default, the first scale of the first one.")
+N = Key(
+    Levels,
+    5,
+    "Number of score levels to show. If the key is left out and no shown study has the default scale, the first scale"
+    " of the first study is shown.",
+)
 CLUSTER = Key(
     Literal["group", "item"],
     "group",
-    "What counts as the sample: items, or groups of items that share a prompt, an article or a story.",
+    "Unit of the sample, for intervals and tests: single items, or groups of items that share a prompt, an article or"
+    " a story.",
 )
 CLUSTER_OR_BOTH = Key(
     Literal["group", "item", "both"],
     "group",
-    "What counts as the sample: items, groups of items that share a prompt, an article or a story, or one beside the"
-    " other.",
+    "Unit of the sample, for intervals and tests: single items, groups of items that share a prompt, an article or a"
+    " story, or both beside each other.",
 )
 READOUT = Key(
     ReadoutName,
     Readout.HARD.value,
-    "`hard` counts selected options, `soft` averages the probabilities of all options.",
+    "What is averaged: `hard` counts the selected options, `soft` averages the probabilities of all options.",
 )
 READOUTS = Key(Readouts, [name.value for name in READ], READOUT.description)
 READOUTS_OF_SCORES = READOUTS.but(
-    description="`hard` is the score that was written, `soft` the one expected by the options' probabilities."
+    description="Score of a read: `hard` is the written score, `soft` the score expected under the probabilities of"
+    " the options."
 )
-AVERAGED = "`hard` averages selected scores, `soft` expected ones."
+AVERAGED = "What is averaged: `hard` averages the written scores, `soft` the expected scores."
 
 
 def _one_of(*names: str) -> Any:
@@ -90,7 +101,7 @@ IN_ONE_SET = IN_EVERY_POSITION.but(  # the k-th read of every item in one orderi
 )
 REPEATED = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("repeats")))
 OF_PILOT = IN_EVERY_POSITION.but(
-    type=_one_of(*strategies.fitting("repeats"), strategies.RECORDED), description="Strategy of the pilot."
+    type=_one_of(*strategies.fitting("repeats"), strategies.RECORDED), description="Strategy whose reads are the pilot."
 )
 TO_COMPARE = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("compared")))
 if TYPE_CHECKING:
@@ -101,20 +112,29 @@ OF_ONE_ORDERING = strategies.names(lambda strategy: strategy.one_ordering)
 OF_SCORES = strategies.names(lambda strategy: strategy.orderings and "score_order" in strategy.probes)
 OF_SCORES_OR_RECORDED = IN_EVERY_POSITION.but(type=_one_of(*OF_SCORES, strategies.RECORDED))
 CORRELATION = Key(Literal["pearson", "spearman"], "pearson", "Measure of agreement.")
-DATASET = Key(str, "all", "Dataset to show; `all` is all of them.")
-STUDIES = Key(SomeTexts, ["scoring_bias"], "Studies to show; of a row that several have, the first one's is taken.")
-REFERENCE_JUDGE = Key(
-    str | None, None, "Judge that the others are compared with; by default the first one of each benchmark."
+DATASET = Key(str, "all", "Dataset to show. `all` shows the datasets of the study together.")
+STUDIES = Key(
+    SomeTexts,
+    ["scoring_bias"],
+    "Studies to show. If several of them have the same row, that of the first study is shown.",
 )
-SETTING = Key(str, "", "Setting of a judge that its profiles vary, as a path.")
-NAMES = Key(dict[str, str], {}, "How to write the ids of criteria.")
-ORDER = Key(list[str], [], "Order of values that are not numbers.")
+REFERENCE_JUDGE = Key(
+    str | None, None, "Judge with which the others are compared; null: the first judge of each benchmark."
+)
+SETTING = Key(str, "", "Path of the judges' setting that profiles vary, such as `sampling/temperature`.")
+NAMES = Key(dict[str, str], {}, "Names to show for criteria, by id.")
+ORDER = Key(list[str], [], "Order in which values that are not numbers are shown.")
 AXIS = Key(str, "", "Label of the axis.")
-PRESET = Key(Literal["page", "column", "slide"], None, "Where the figure is to stand.", otherwise="`figure_preset`")
+PRESET = Key(
+    Literal["page", "column", "slide"],
+    None,
+    "Where the figure will be placed: on a page, in a column of a paper or on a slide. It sets the figure's sizes.",
+    otherwise="`figure_preset`",
+)
 WIDTH = Key(Inches, 6.5, "Width in inches.")
 PANEL = Key(Inches, 1.9, "Height of a panel in inches.")
 ROW = Key(Inches, 0.2, "Height of a row in inches.")
-COLUMNS = Key(Count, 2, "Panels a row, at most.")
+COLUMNS = Key(Count, 2, "Largest number of panels in a row.")
 
 SHARED = {"study": STUDY, "profile": PROFILE, "condition": CONDITION}
 SIZES = {"preset": PRESET, "width_in": WIDTH}
@@ -132,7 +152,7 @@ SWEEP = {
     **SIZES,
     "panel_height_in": PANEL,
     "columns": COLUMNS,
-    "names": NAMES.but(description="How to write the values of the setting."),
+    "names": NAMES.but(description="Names to show for the values of the setting."),
 }
 BY_POSITION = {
     **SHARED,
@@ -152,9 +172,7 @@ FIGURES: dict[str, dict[str, Key]] = {
         **SHARED,
         "strategy": IN_EVERY_POSITION_OR_RECORDED,
         "n": N,
-        "dataset": DATASET.but(
-            description="Dataset to show; `all` takes the items of all of the study's datasets together."
-        ),
+        "dataset": DATASET.but(description="Dataset to show. `all` pools the items of all of the study's datasets."),
         "readouts": READOUTS_OF_SCORES,
         "cluster": CLUSTER,
         **SIZES,
@@ -166,12 +184,13 @@ FIGURES: dict[str, dict[str, Key]] = {
         "cluster": Key(
             Literal["group", "source"],
             "group",
-            "What counts as the sample: questions, or what questions share, such as a project.",
+            "Unit of the sample: questions (`group`), or what several questions share, such as a project (`source`).",
         ),
         "least_comparisons": Key(
             Count,
             10,
-            "A judge has a point in tasks of which it decided at least so many comparisons in all orders.",
+            "Number of comparisons that a judge must have decided in all orders of a task. With fewer it has no point"
+            " in that task.",
         ),
         **SIZES,
         "row_height_in": ROW.but(0.3, "Height of a task in inches."),
@@ -188,7 +207,7 @@ FIGURES: dict[str, dict[str, Key]] = {
     "judge_agreement": OF_GAPS | {"columns": COLUMNS.but(4)},
     "position_preference": BY_POSITION,
     "power": {
-        "study": STUDY.but(description="Study to show beside the assumed ones."),
+        "study": STUDY.but(description="Study to show beside the assumed studies."),
         "profile": PROFILE,
         "condition": CONDITION,
         "strategy": IN_EVERY_POSITION_OR_RECORDED,
@@ -211,8 +230,8 @@ FIGURES: dict[str, dict[str, Key]] = {
     "scoring_tendency": {
         "study": STUDY.but("scoring_bias"),
         "also": ALSO.but(
-            description="Further studies whose rows to show below; of a row that several have, the first one's is"
-            " taken."
+            description="Further studies whose rows are shown below. If several studies have the same row, that of the"
+            " first study is shown."
         ),
         "profile": PROFILE,
         "dataset": DATASET,
@@ -227,14 +246,15 @@ FIGURES: dict[str, dict[str, Key]] = {
         "golden": Key(
             str,
             "human",
-            "Whose scores are golden: people's (`human`), the `labels` that came with the dataset, or a judge of"
-            " `statistics/golden_scores`.",
+            "Golden scores with which judges are compared: those of people (`human`), the `labels` that came with the"
+            " dataset, or those of a judge of `statistics/golden_scores`.",
         ),
         "quantity": Key(Literal["spearman", "pearson"], "spearman", "Measure of agreement."),
         "shown": Key(
             Literal["difference", "correlation"],
             "difference",
-            "Differences from the study's first condition and strategy, or the correlations themselves.",
+            "What is shown: the `difference` between each correlation and that of the study's first condition and"
+            " strategy, or the `correlation` itself.",
         ),
         "readout": READOUT.but(description=AVERAGED),
         "n": N,
@@ -280,7 +300,10 @@ FIGURES: dict[str, dict[str, Key]] = {
         **SHARED,
         "strategy": OF_ONE_SET_OR_RECORDED,
         "n": N,
-        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        "readout": READOUT.but(
+            description="Score of a read: `hard` is the written score, `soft` the score expected under the"
+            " probabilities of the options."
+        ),
         **SIZES,
         "panel_height_in": PANEL.but(2.2),
         "columns": COLUMNS,
@@ -289,7 +312,10 @@ FIGURES: dict[str, dict[str, Key]] = {
         **SHARED,
         "strategy": IN_ONE_SET,
         "n": N,
-        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        "readout": READOUT.but(
+            description="Score of a read: `hard` is the written score, `soft` the score expected under the"
+            " probabilities of the options."
+        ),
         **SIZES,
         "panel_height_in": PANEL.but(2.2),
         "columns": COLUMNS,
@@ -298,7 +324,10 @@ FIGURES: dict[str, dict[str, Key]] = {
         **SHARED,
         "strategy": OF_PILOT,
         "n": N,
-        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        "readout": READOUT.but(
+            description="Score of a read: `hard` is the written score, `soft` the score expected under the"
+            " probabilities of the options."
+        ),
         **SIZES,
         "panel_height_in": PANEL.but(2.2),
         "columns": COLUMNS,
@@ -307,7 +336,10 @@ FIGURES: dict[str, dict[str, Key]] = {
         **SHARED,
         "strategy": IN_ONE_SET,
         "n": N,
-        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        "readout": READOUT.but(
+            description="Score of a read: `hard` is the written score, `soft` the score expected under the"
+            " probabilities of the options."
+        ),
         **SIZES,
         "row_height_in": ROW.but(0.45, "Height of a judge's row in inches."),
     },
@@ -315,11 +347,11 @@ FIGURES: dict[str, dict[str, Key]] = {
         **SHARED,
         "strategy": OF_SCORES_OR_RECORDED,
         "n": N,
-        "criterion": Key(str, "all", "Criterion to show; `all` is all of them together."),
+        "criterion": Key(str, "all", "Criterion to show. `all` shows the criteria together."),
         "target": Key(
             Literal["mean", "difference", "pass_rate"],
             "mean",
-            "What to show: mean scores, differences of candidates from the reference, or pass rates.",
+            "What is shown: mean scores, differences between candidates and the reference candidate, or pass rates.",
         ),
         "readout": READOUT.but(description=AVERAGED),
         **SIZES,
@@ -329,7 +361,10 @@ FIGURES: dict[str, dict[str, Key]] = {
         **SHARED,
         "strategy": OF_ONE_SET_OR_RECORDED,
         "n": N,
-        "readout": READOUT.but(description="`hard` is the score that was written, `soft` the one that is expected."),
+        "readout": READOUT.but(
+            description="Score of a read: `hard` is the written score, `soft` the score expected under the"
+            " probabilities of the options."
+        ),
         **SIZES,
         "panel_height_in": PANEL.but(2.4),
         "columns": COLUMNS,
@@ -349,7 +384,7 @@ FIGURES: dict[str, dict[str, Key]] = {
         "strategy": OF_LEVELS,
         "n": N,
         "dataset": DATASET.but(
-            description="Dataset to show; `all` takes the selections in all of the study's datasets together."
+            description="Dataset to show. `all` pools the selections in all of the study's datasets."
         ),
         "readout": READOUT,
         "cluster": CLUSTER,
@@ -364,7 +399,7 @@ FIGURES: dict[str, dict[str, Key]] = {
         "strategy": IN_EVERY_POSITION,
         "n": N,
         "readout": READOUT.but(description=READOUTS_OF_SCORES.description),
-        "datasets": Key(list[str] | None, None, "Ids of the datasets to show; by default all of the study."),
+        "datasets": Key(list[str] | None, None, "Ids of the datasets to show; null: all datasets of the study."),
         **SIZES,
         "row_height_in": ROW.but(0.24, "Height of a row of cells in inches."),
         "columns": COLUMNS,
@@ -412,7 +447,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "strategy": Key(
             _one_of(*OF_SCORES),
             "balanced",
-            "Strategy that the others are compared with.",
+            "Strategy with which the others are compared.",
         ),
         "n": N,
         "cluster": CLUSTER_OR_BOTH,
@@ -425,24 +460,26 @@ TABLES: dict[str, dict[str, Key]] = {
     },
     "permutation_vs_repeat": {
         **ROWS,
-        "strategy": IN_EVERY_POSITION.but(description="Strategy of several orderings."),
+        "strategy": IN_EVERY_POSITION.but(description="Strategy with several orderings."),
         "baseline": Key(
             _one_of(*OF_ONE_ORDERING),
             "fixed",
-            "Strategy that it is compared with.",
+            "Strategy with one ordering, with which `strategy` is compared.",
         ),
         "n": N,
         "cluster": CLUSTER,
     },
     "rank_reversal": {
         **ROWS,
-        "strategy": TO_COMPARE.but(description="One of the two strategies to compare."),
-        "other": TO_COMPARE.but("fixed", "The other one."),
+        "strategy": TO_COMPARE.but(description="First of the two strategies that are compared."),
+        "other": TO_COMPARE.but("fixed", "Second of the two strategies that are compared."),
         "n": N,
     },
     "within_item_deviation": {
         **ROWS,
-        "strategy": OF_LEVELS.but(description="Strategy whose variance is split into ordering and repetition."),
+        "strategy": OF_LEVELS.but(
+            description="Strategy whose variance is divided into a part of the orderings and a part of repetition."
+        ),
         "n": N,
         "cluster": CLUSTER,
     },
@@ -453,7 +490,9 @@ TABLES: dict[str, dict[str, Key]] = {
         **ROWS,
         "n": N,
         "margin": Key(
-            Positive, 0.1, "Margin of error to show numbers of groups for, one of the statistic's `margins`."
+            Positive,
+            0.1,
+            "Margin of error for which the number of labelled groups is shown. It is one of the statistic's `margins`.",
         ),
     },
     "adaptive_budget": {**ROWS, "strategy": OF_ONE_SET_OR_RECORDED, "n": N},
@@ -491,7 +530,8 @@ TABLES: dict[str, dict[str, Key]] = {
         **CRITERIA,
         "n": N,
         "cluster": CLUSTER.but(
-            description="What the bootstrap draws: groups of texts, or texts (`item`), as in the paper."
+            description="Unit that the bootstrap draws: groups of texts (`group`), or single texts (`item`), as in the"
+            " paper."
         ),
         "readouts": READOUTS_OF_SCORES,
     },
@@ -506,7 +546,8 @@ TABLES: dict[str, dict[str, Key]] = {
         "gap": Key(
             Literal["own", "others"],
             "own",
-            "Quality gap: from the judgments themselves, as in the paper, or from those of other judges.",
+            "Judgments from which the quality gap is computed: the judge's own (`own`), as in the paper, or those of"
+            " other judges (`others`).",
         ),
     },
     "mitigations": COMPARING,
@@ -514,26 +555,28 @@ TABLES: dict[str, dict[str, Key]] = {
     "quality_gap": COMPARING,
     "judge_agreement": COMPARING,
     "judges_compared": COMPARING | {"reference": REFERENCE_JUDGE},
-    "hard_instances": COMPARING | {"most": Key(Count, 20, "Comparisons of each benchmark.")},
+    "hard_instances": COMPARING | {"most": Key(Count, 20, "Largest number of comparisons of each benchmark to show.")},
     "length_scores": {"cluster": CLUSTER},
     "length_control": {"study": COMPARING["study"], "also": ALSO},
     "length_controlled_win_rates": {
         "study": COMPARING["study"],
         "also": ALSO,
-        "varied": Key(str, BASELINE, "Condition of the prompts."),
+        "varied": Key(str, BASELINE, "Condition of the prompts to show."),
     },
     "list_position_bias": COMPARING,
     "pairwise_position_bias": {
         **COMPARING,
         "judge_names": Key(
-            dict[str, str], {}, "What judges are called in the CSV file too, by id; their labels by default."
+            dict[str, str],
+            {},
+            "Names of judges in the table and in its CSV file, by id. A judge that is not listed has its label.",
         ),
         "least_stability": Key(
             Probability,
             0.85,
-            "Judges whose repetition stability is below are marked; Shi et al. call .85 what capable judges have.",
+            "Repetition stability below which a judge is marked. Shi et al. give .85 as that of capable judges.",
         ),
-        "most_errors": Key(Probability, 0.1, "Judges with a larger share of answers without a verdict are marked."),
+        "most_errors": Key(Probability, 0.1, "Share of answers without a verdict above which a judge is marked."),
     },
     "crossed_orders": {**CRITERIA, "n": N},
 }

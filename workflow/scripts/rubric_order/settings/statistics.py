@@ -37,15 +37,19 @@ Texts = Annotated[list[str], Unique]
 class Bootstrap(Settings):
     """Intervals by resampling."""
 
-    resamples: Resamples = setting(1000, "Bootstrap resamples.")
-    confidence: Share = setting(0.95, "Coverage of the intervals.")
+    resamples: Resamples = setting(1000, "Number of bootstrap resamples.")
+    confidence: Share = setting(
+        0.95, "Confidence level of the intervals: the share of intervals that should contain the true value."
+    )
     seed: Seed = setting(0, "Seed of the resampling.")
 
 
 class Paired(Settings):
     """Paired differences between strategies."""
 
-    resamples: Resamples = setting(2000, "Bootstrap resamples of differences between strategies of `criterion_order`.")
+    resamples: Resamples = setting(
+        2000, "Number of bootstrap resamples for differences between strategies in probe `criterion_order`."
+    )
 
 
 class Direction(Settings):
@@ -53,8 +57,8 @@ class Direction(Settings):
 
     near_uniform: Share = setting(
         0.2,
-        "Shares of positions count as near uniform where all of their intervals are within this fraction of the uniform"
-        " share.",
+        "Largest distance from the uniform share, as a fraction of that share, at which positions count as near"
+        " uniform. The intervals of all positions must lie within it.",
     )
 
 
@@ -62,7 +66,9 @@ class ScoreEffects(Settings):
     """Test of the effect on scores."""
 
     sign_changes: Resamples = setting(
-        1999, "Draws of the signs of clusters that tell what the order does to mean scores by chance."
+        1999,
+        "Number of random draws in which whole clusters change their sign. The draws show what order effects on mean"
+        " scores arise by chance.",
     )
 
 
@@ -70,7 +76,7 @@ class Generalisability(Settings):
     """Predicted reliability."""
 
     repeats: Annotated[list[Count], Len(1), Unique] = setting(
-        [1, 2, 3, 5, 10], "Numbers of reads under each ordering to predict the reliability of."
+        [1, 2, 3, 5, 10], "Numbers of reads under each ordering for which reliability is predicted."
     )
 
 
@@ -78,11 +84,11 @@ class Equivalence(Settings):
     """Margins of equivalence."""
 
     level: Annotated[float, Numeric(gt=0, lt=0.5)] = setting(
-        0.05, "Level of the two one-sided tests that an effect is too small to be worth mention."
+        0.05, "Level of each of the two one-sided tests that an effect is smaller than its margin."
     )
-    points: Positive = setting(0.1, "Margin of effects on scores, in points.")
-    log_odds: Positive = setting(0.2, "Margin of position preference, in log-odds.")
-    r: Positive = setting(0.02, "Margin of differences between correlations with human scores.")
+    points: Positive = setting(0.1, "Equivalence margin of effects on scores, in points.")
+    log_odds: Positive = setting(0.2, "Equivalence margin of position preference, in log-odds.")
+    r: Positive = setting(0.02, "Equivalence margin of differences between correlations with human scores.")
 
 
 class OrderSpread(Settings):
@@ -90,10 +96,11 @@ class OrderSpread(Settings):
 
     margin: Positive = setting(
         0.1,
-        "Margin of what an ordering does to single items, as a standard deviation in points. A card calls a judge"
-        " equivalent only where the spread is shown to be smaller. 0.1 is the margin that the mean over items has: an"
-        " ordering may not do to single items, to one up and to another down, what it may not do to all. A card also"
-        " says how many orderings, drawn at random, have a mean that is as near as this to the mean over all.",
+        "Equivalence margin of an ordering's effect on single items, as a standard deviation in points. A card calls a"
+        " judge equivalent only if this standard deviation is shown to be smaller. The default of 0.1 is also the"
+        " margin of the mean score: an ordering that moves some items up and others down may move single items no"
+        " further than it may move the mean of all items. A card also says how many randomly drawn orderings have a"
+        " mean within this margin of the mean over all orderings.",
     )
 
 
@@ -101,10 +108,14 @@ class Manipulability(Settings):
     """Reach of somebody who chooses the order."""
 
     exchanges: Count = setting(
-        200, "Exchanges of orderings within items, over which what chance alone does is averaged."
+        200,
+        "Number of random exchanges of orderings within items. The range that arises by chance alone is averaged over"
+        " them.",
     )
     folds: Annotated[int, Ge(2)] = setting(
-        5, "Parts of the groups, each of which is scored in the orderings that are highest and lowest in the others."
+        5,
+        "Number of folds into which the groups are divided. The groups of each fold are scored in the orderings that"
+        " give the highest and the lowest scores on the other folds.",
     )
 
 
@@ -113,7 +124,8 @@ class BudgetCurve(Settings):
 
     subsets_per_size: Count = setting(
         252,
-        "Subsets of reads of one size, at most; of more, so many are drawn. 252 are all subsets of five of ten reads.",
+        "Largest number of subsets of reads of one size. If there are more, this number is drawn at random. There are"
+        " 252 subsets of five of ten reads.",
     )
 
 
@@ -121,20 +133,27 @@ class Calibration(Settings):
     """Correction of single reads."""
 
     folds: Annotated[int, Ge(2)] = setting(
-        5, "Parts of the groups, each of which is corrected by what the other parts say."
+        5,
+        "Number of folds into which the groups are divided. The reads of each fold are corrected by a calibration"
+        " learnt on the other folds.",
     )
     groups: Annotated[list[Annotated[int, Ge(2)]], Unique] = setting(
         [5, 10, 20, 50],
-        "Numbers of groups to learn from, beside; those above half of the groups of a dataset are left out.",
+        "Numbers of groups on which further calibrations are learnt, to show how many groups suffice. Numbers above"
+        " half of the groups of a dataset are left out.",
     )
-    draws: Count = setting(20, "Draws of so many groups, over which errors are averaged.")
+    draws: Count = setting(
+        20, "Number of random draws of groups for each entry of `groups`. Errors are averaged over the draws."
+    )
     interactions: bool = setting(
-        True, "Learn how much more a position is worth to some scores than to others, where the reads bear it."
+        True,
+        "Whether a calibration also learns how much more a position is worth to some scores than to others, as far as"
+        " the reads support it.",
     )
     as_readout: bool = setting(
         False,
-        "Whether statistics of agreement show calibrated scores beside the written and the expected ones, as readout"
-        " `calibrated`: each group's reads are corrected by what the balanced reads of other groups say.",
+        "Whether statistics of agreement show calibrated scores, as readout `calibrated`, beside written and expected"
+        " scores. The reads of each group are corrected by a calibration learnt on the balanced reads of other groups.",
         reruns="`human_agreement`, `strategy_comparison`, `budget_curve`, `generalisability`, `rank_reversal`,"
         " `canonical_rank` and what shows them",
     )
@@ -145,18 +164,22 @@ class Advice(Settings):
 
     goal: Literal["r", "mean", "preference", "ranked", "equivalent", "bias", "shift"] = setting(
         "r",
-        "What the further study is for: the half-width of the interval of r with people (`r`), of the mean score"
-        " (`mean`), or of what a position is worth (`preference`); the share of pairs of items ranked right (`ranked`);"
-        " the share of studies of a judge without bias whose card is equivalent (`equivalent`); the smallest worth of a"
-        " position (`bias`) or shift by the usual ordering (`shift`) that 80% of studies find.",
+        "Quantity for which the further study is planned. `r`, `mean` and `preference` are half-widths of intervals:"
+        " of r with people, of the mean score, and of the worth of a position. `ranked` is the share of pairs of items"
+        " that are ranked right. `equivalent` is the share of studies in which the card of an unbiased judge is"
+        " equivalent. `bias` and `shift` are the smallest effects that 80% of studies find: the worth of a position,"
+        " and the shift by the usual ordering.",
     )
-    target: Positive | None = setting(None, "Value that the goal is to reach; null: none.")
+    target: Positive | None = setting(None, "Value that the goal should reach; null: no target.")
     budget: Positive | None = setting(
         None,
-        "Calls that the study may take; money, for a judge with `prices`, where `tokens` are given. Null: no limit.",
+        "Largest number of calls of the further study; null: no limit. For a judge with `prices` it is an amount of"
+        " money if `tokens` are given.",
     )
     tokens: Annotated[list[Count], Len(2, 2)] | None = setting(
-        None, "Tokens of the prompt and of the answer of one call; with the `prices` of a judge they make its price."
+        None,
+        "Tokens of the prompt and of the answer of one call. With the `prices` of a judge they give the price of a"
+        " call; null: the price is not known.",
     )
 
 
@@ -164,15 +187,17 @@ class OrderingSubsets(Settings):
     """Errors by few orderings."""
 
     target_error: Positive = setting(
-        0.25, "Error of a score in points that is to be reached; the result says how many orderings suffice for it."
+        0.25, "Target for the error of a score, in points. The result says how many orderings are needed to reach it."
     )
     folds: Annotated[int, Ge(2)] = setting(
-        5, "Parts of the groups, each of which is scored by the orderings that are best in the others."
+        5,
+        "Number of folds into which the groups are divided. The groups of each fold are scored by the orderings that"
+        " are best on the other folds.",
     )
     subsets_per_size: Count = setting(
         1000,
-        "Sets of orderings of one size to choose from, at most; of more, so many are drawn. 1000 are all sets of up to"
-        " twelve orderings.",
+        "Largest number of sets of orderings of one size from which the best set is chosen. If there are more, this"
+        " number is drawn at random. 1000 is enough for all sets of up to twelve orderings.",
     )
 
 
@@ -180,22 +205,27 @@ class CorrectedMeans(Settings):
     """Means of people's scores from labels and a judge."""
 
     human_pass: Number | None = setting(
-        None, "Least human score that passes, as people gave it; without one there are no pass rates."
+        None, "Lowest human score that passes, on the scale on which people scored; null: no pass rates are computed."
     )
     judge_pass: Number | None = setting(
-        None, "Least score of the judge that passes, from 1 to the number of levels; by default where `human_pass` is."
+        None,
+        "Lowest score of the judge that passes, from 1 to the number of levels; null: the score that corresponds to"
+        " `human_pass`.",
     )
     reference: str | None = setting(
-        None, "Candidate that the others are compared with; by default the first by name of each dataset."
+        None,
+        "Candidate with which the others are compared; null: the candidate of each dataset whose name is first in"
+        " alphabetical order.",
     )
     margins: Annotated[list[Positive], Len(1), Unique] = setting(
         [0.05, 0.1, 0.15, 0.2, 0.3, 0.5],
-        "Margins of error, in points of people's scale or shares of 1, to say numbers of labelled groups for.",
+        "Margins of error for which the number of labelled groups is computed, in points of people's scale, or as"
+        " shares of 1 for pass rates.",
     )
     groups: Annotated[int, Ge(2)] | None = setting(
         None,
-        "Labelled groups to use, drawn at random; labels of the others are hidden, to see what so few would have said."
-        " By default all are used.",
+        "Number of labelled groups to use, drawn at random; null: all of them. The labels of the other groups are"
+        " hidden, to show what so few labels would have given.",
     )
 
 
@@ -206,18 +236,26 @@ class AdaptiveBudget(Settings):
         [0.5, 1.0, 1.5], "Widths of an item's interval at which its reading stops, in points."
     )
     level: Annotated[float, Numeric(ge=0.5, lt=1)] = setting(
-        0.95, "Share of the items' intervals that are to hold their mean over all orderings."
+        0.95, "Share of the items' intervals that should contain the item's mean over all orderings."
     )
     folds: Annotated[int, Ge(2)] = setting(
-        5, "Parts of the groups, each of which is stopped by what the other parts say."
+        5,
+        "Number of folds into which the groups are divided. The rule that stops the reading of items in each fold is"
+        " learnt on the other folds.",
     )
-    draws: Count = setting(8, "Random orders of each item that is learnt from; fewer where there are many items.")
+    draws: Count = setting(
+        8,
+        "Number of random orders in which each item is replayed when the rule is learnt. It is reduced where there are"
+        " many items.",
+    )
 
 
 class RankReversal(Settings):
     """Noise of rankings."""
 
-    halvings: Count = setting(50, "Random halvings of the reads that the noise of rankings is averaged over.")
+    halvings: Count = setting(
+        50, "Number of random halvings of the reads. The noise of rankings is averaged over them."
+    )
 
 
 class BiasCost(Settings):
@@ -225,7 +263,8 @@ class BiasCost(Settings):
 
     splits: Count = setting(
         10,
-        "Random halvings of the groups in which an ordering is chosen in one half and looked at in the other.",
+        "Number of random halvings of the groups. In each of them an ordering is chosen on one half and evaluated on"
+        " the other half.",
     )
 
 
@@ -236,14 +275,16 @@ class Power(Settings):
     items: Annotated[list[Annotated[int, Ge(2)]], Len(2), Unique] = setting(
         [20, 50, 100, 200, 320, 500, 1000, 2000], "Numbers of items of the assumed studies."
     )
-    budgets: Annotated[list[Count], Len(1), Unique] = setting([1, 2, 5, 10], "Reads an item of the assumed studies.")
+    budgets: Annotated[list[Count], Len(1), Unique] = setting(
+        [1, 2, 5, 10], "Numbers of reads of each item in the assumed studies."
+    )
     correlations: Annotated[list[Probability], Len(1, 4), Unique] = setting(
         [0, 0.5, 1],
-        "Correlations of the reads of an item in the assumed studies, from 0 (independent) to 1 (identical); at most"
-        " four.",
+        "Correlations between the reads of an item in the assumed studies, from 0 (independent) to 1 (identical). At"
+        " most four can be given.",
     )
     level: Share = setting(0.05, "Level of the test of uniform selection.")
-    power: Share = setting(0.8, "Probability with which a bias is to be found.")
+    power: Share = setting(0.8, "Power: the probability with which a bias should be found.")
 
 
 class GoldenScores(Settings):
@@ -251,9 +292,8 @@ class GoldenScores(Settings):
 
     studies: Texts = setting(
         [],
-        "Studies of probe score_order whose judges make golden scores, each from its reads of an item by a vote;"
-        " usually"
-        " strategy `fixed` with three reads, under `reference_5`.",
+        "Studies of probe score_order whose judges give golden scores. The golden score of an item is a vote of the"
+        " judge's reads of it. Usually such a study has strategy `fixed` with three reads, under `reference_5`.",
         reruns="`golden_scores` and what compares with golden scores",
     )
 
@@ -263,7 +303,8 @@ class Halo(Settings):
 
     alone: Texts = setting(
         [],
-        "Studies of probe score_order that judge the same items one criterion at a time, to compare halo with.",
+        "Studies of probe score_order that judge the same items one criterion at a time. Halo is measured by"
+        " comparison with them.",
     )
 
 
@@ -272,14 +313,14 @@ class PositionConsistency(Settings):
 
     forms: dict[str, Texts] = setting(
         {},
-        "Forms of verdicts that count, by benchmark; answers in another form are failures. Of a benchmark that is not"
-        " named, all forms that the parser knows.",
+        "Forms of verdicts that count, by benchmark. An answer in another form is a failure. For a benchmark that is"
+        " not listed, all forms that the parser knows count.",
     )
     rules: Literal["ours", "shi2025"] = setting(
         "ours",
-        "Rules of `position_consistency`: `ours`, or `shi2025`, those by which Table 2 of Shi et al. was made (first"
-        " verdict of an answer, fairness over all pairs, other deviations; docs/pairwise.md has the differences). Other"
-        " statistics read verdicts by `forms` under both.",
+        "Rules by which `position_consistency` is computed: `ours`, or `shi2025`, the rules behind Table 2 of Shi et"
+        " al. (first verdict of an answer, fairness over all pairs, other deviations). docs/pairwise.md lists the"
+        " differences. Other statistics read verdicts by `forms` under either rules.",
     )
 
 
@@ -288,8 +329,8 @@ class JudgesCompared(Settings):
 
     families: dict[str, Texts] = setting(
         {},
-        "By judge, how the names of the candidates of its own family begin: their win rate under it less that under"
-        " others is its self-preference.",
+        "Beginnings of the names of the candidates that belong to a judge's own family, by judge. Self-preference is"
+        " the win rate of these candidates under the judge, less their win rate under other judges.",
     )
 
 
@@ -298,8 +339,8 @@ class JudgeComparison(Settings):
 
     sweeps: dict[str, dict[str, Number]] = setting(
         {},
-        "Sweeps to find trends over, beside temperature: by name the value of each judge, or judge/profile, such as the"
-        " logarithm of its size.",
+        "Sweeps over which trends are estimated, in addition to temperature. Each sweep has a name and gives the value"
+        " of each judge, or judge/profile, such as the logarithm of its size.",
     )
 
 
@@ -308,7 +349,8 @@ class Scales(Settings):
 
     studies: SomeTexts = setting(
         ["position_bias"],
-        "Studies with the scales to compare; of a number that several have, the first one's is taken.",
+        "Studies with the scales to compare. If several studies have the same estimate, that of the first study is"
+        " taken.",
     )
 
 
@@ -317,12 +359,13 @@ class Replication(Settings):
 
     paper: Literal["xu2026", "xu2026_v1", "li2025", "shi2025"] = setting("xu2026", "Paper to compare with.")
     studies: SomeTexts = setting(
-        ["position_bias"], "Studies to compare; of a number that several have, the first one's is taken."
+        ["position_bias"],
+        "Studies to compare. If several studies have the same estimate, that of the first study is taken.",
     )
     judges: dict[str, str] = setting(
         {},
-        "Which judge of the paper each judge is, as judge or judge/profile on both sides; by default the one of its own"
-        " id.",
+        "Judge of the paper to which each judge corresponds, as judge or judge/profile on both sides. A judge that is"
+        " not listed corresponds to the paper's judge of the same id.",
     )
 
 
@@ -330,7 +373,7 @@ class DescribedDatasets(Settings):
     """Datasets that are described."""
 
     datasets: Texts | None = setting(
-        None, "Ids under datasets; by default those that studies use.", reruns="the data cards"
+        None, "Ids of the datasets to describe; null: those that studies use.", reruns="the data cards"
     )
 
 
@@ -403,10 +446,11 @@ class Reads(Settings):
     """Choice of the single reads that a page shows."""
 
     moved: Many = setting(
-        40, "Items that the order moves most; of each judge, dataset, strategy, scale, condition and profile."
+        40,
+        "Number of items that the order moves most, for each judge, dataset, strategy, scale, condition and profile.",
     )
-    failed: Many = setting(10, "Of the others, those with the most reads without a score.")
-    drawn: Many = setting(10, "Of the others, drawn at random.")
-    reads: Count = setting(40, "Reads of an item.")
-    characters: Count = setting(20000, "Characters of a prompt or an answer.")
-    seed: Seed = setting(0, "Seed of the draw.")
+    failed: Many = setting(10, "Number of further items, which are those with the most reads without a score.")
+    drawn: Many = setting(10, "Number of further items, which are drawn at random from the rest.")
+    reads: Count = setting(40, "Largest number of reads of an item to show.")
+    characters: Count = setting(20000, "Largest number of characters of a prompt or an answer to show.")
+    seed: Seed = setting(0, "Seed of the random draw.")

@@ -13,11 +13,11 @@ from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
 CAPTION = (
-    "Precision that the reads under {strategy} predict for a further study, by its calls; groups as large as those of "
-    "the pilot, from the fewest to which errors are known well. Bands: {bootstrap[confidence]:.0%} intervals by the "
-    "pilot's own uncertainty, from resampled groups. Dotted: target and budget, where config has them. Half-widths "
-    "are those of intervals over groups; of pairs ranked right only the reads of an item matter, not the number of "
-    "groups."
+    "Precision of a further study by its calls, predicted from the reads under {strategy} (the pilot). Groups are as "
+    "large as those of the pilot. Curves start at the fewest groups with which errors are known well. Bands are "
+    "{bootstrap[confidence]:.0%} intervals by the pilot's own uncertainty, from resampled groups. Dotted lines are "
+    "target and budget, if config has them. Half-widths are those of intervals over groups. The share of pairs "
+    "ranked right depends only on the reads of an item, not on the number of groups."
 )
 NAMES = {
     "r": "Half-width of the\ninterval of r",

@@ -9,17 +9,19 @@ from rubric_order.tables.columns import Estimated, Flags, Number, Text, cell, kn
 from rubric_order.tables.spec import Rows, Table, estimate, same, wide
 
 CAPTION = (
-    "Error of few reads of an item, in points, against the item's mean over the half of its orderings that they "
-    "have no part in ({strategy}), less what that half adds in other groups; {bootstrap[confidence]:.0%} jackknife "
-    "intervals over groups. Usual: one read in the ordering 1 to n. Random: one read in any ordering. Rotated: one "
-    "read, the orderings in turn from item to item. Opposite: an ordering and its reverse. Balanced: all orderings "
-    "of a half. Calibrated: corrected by what the balanced reads of other groups say of positions, of so many "
-    "groups drawn at random or of all other folds. By score alone: by the mean that items of other groups have by "
-    "their written score, wherever it stood; what calibration by positions gains beyond it is due to the order, the "
-    "rest is regression to the mean. Calls: reads an item, and the reads that the calibration took, shared among "
-    "these items; fewer where more items are scored with one calibration. Own error: without the error of the mean "
-    "that scores are compared with. Times: error over that of the same reads without calibration. Shift: mean "
-    "error. A calibration corrects for positions alone: other reasons why judge and people disagree stay."
+    "Error of few reads of an item, in points, with and without calibration ({strategy}), with "
+    "{bootstrap[confidence]:.0%} jackknife intervals over groups. Orderings are divided into two halves. A score is "
+    "compared with the item's mean over the half that its reads are not in, less what that half adds in other "
+    "groups. Usual is one read in the ordering 1 to n. Random is one read in any ordering. Rotated is one read, with "
+    "the orderings taken in turn from item to item. Opposite is an ordering and its reverse. Balanced is all "
+    "orderings of a half. Calibrated scores are corrected by what the balanced reads of other groups show about "
+    "positions. The other groups are some drawn at random, or all of the other folds. By score alone replaces a "
+    "written score by the mean that items of other groups with this score have, wherever it stood. What calibration "
+    "by positions gains beyond this is due to the order; the rest is regression to the mean. Calls are the reads an "
+    "item, plus the reads that the calibration took, divided among these items. They are fewer if more items are "
+    "scored with one calibration. Own error leaves out the error of the mean that scores are compared with. Times is "
+    "the error divided by that of the same reads without calibration. Shift is the mean error. A calibration "
+    "corrects for positions alone: other reasons why judge and people disagree remain."
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "design", "reads", "calibration", "n_learning"]
 QUANTITIES = ("rmse", "error", "shift", "pearson", "rmse_ratio", "rmse_change", "pearson_change")

@@ -17,12 +17,13 @@ from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
 CAPTION = (
-    "Left: what people would say on average about all items ({target}), by the labels of some groups alone, by the "
-    "judge alone, and by both, with {bootstrap[confidence]:.0%} intervals over groups; by errors: from the judge's "
-    "rate, sensitivity and specificity. Right: labelled groups that half of an interval takes to be as small as the "
-    "margin, of what stands first on the left, by labels alone and with the judge's scores of the groups that there "
-    "are (dotted; beyond them the judge brings nothing). If the labelled groups are no random sample, labels alone and "
-    "corrected are wrong. The judge's interval says nothing of how far people disagree with it."
+    "Estimates of what people would say on average about all items ({target}), and labelled groups that a margin of "
+    "error needs. Left: estimates from the labels of some groups alone, from the judge alone, and from both "
+    "(corrected), with {bootstrap[confidence]:.0%} intervals over groups; by errors uses the judge's rate, "
+    "sensitivity and specificity. Right: labelled groups with which half of an interval is as small as the margin, "
+    "for the first row on the left, by labels alone and with the judge's scores of the groups that there are. Beyond "
+    "these groups (dotted) the judge adds nothing. If the labelled groups are no random sample, labels alone and "
+    "corrected are wrong. The judge's interval does not show how far people disagree with it."
 )
 ESTIMATORS = {
     "labels": "labels alone",

@@ -9,18 +9,20 @@ from rubric_order.tables.columns import Column, Estimated, Flags, Number, cell, 
 from rubric_order.tables.spec import Rows, Table, estimate, same, taken, wide
 
 CAPTION = (
-    "What people would say on average about all items, where they scored those of some groups: by these labels alone, "
-    "by the judge alone, and by both (corrected), with {bootstrap[confidence]:.0%} intervals over groups. In points of "
-    "people's scale; pass rates from 0 to 1. Corrected: PPI++ with groups as the sample. It is right on average "
-    "whatever the judge is like, if the labelled groups are a random sample; where they were chosen by other reasons, "
-    "labels alone and corrected are wrong, and nothing here shows it. The judge's own interval says nothing of how far "
-    "people disagree with it. By errors: pass rate from the judge's rate, sensitivity and specificity (Rogan and "
-    "Gladen); it needs no random sample but errors that are the same in groups without labels. Weight: points by which "
-    "the estimate moves for one of the judge's. Labels: share of the labels that labels alone would need for the same "
-    "error, with the groups that there are; more than 1 is a loss. It holds for the mean of this target, and not for "
-    "single items. Groups for the margin: labelled groups that half of an interval takes to be {margin} (points, or "
-    "share), labels alone and corrected; the same number for both where it is more than the groups that there are. All "
-    "labels: the mean with labels that were hidden. Few clusters: fewer than 30 labelled groups."
+    "Estimates of what people would say on average about all items: from their scores of some groups alone (labels), "
+    "from the judge alone, and from both (corrected). Intervals are {bootstrap[confidence]:.0%} intervals over "
+    "groups. Values are in points of people's scale; pass rates are from 0 to 1. Corrected is PPI++ with groups as "
+    "the sample. It is right on average whatever the judge is like, if the labelled groups are a random sample. If "
+    "they were chosen for other reasons, labels alone and corrected are wrong, and nothing here shows it. The "
+    "interval of judge alone does not show how far people disagree with the judge. By errors is the pass rate from "
+    "the judge's rate, sensitivity and specificity (Rogan and Gladen). It needs no random sample, but the same "
+    "errors in groups without labels. Weight is by how many points the estimate moves for one point of the judge's. "
+    "Column labels is the number of labels that corrected needs, as a share of the number that labels alone needs "
+    "for the same error, with the groups that there are. More than 1 is a loss. The share holds for the mean of this "
+    "target, and not for single items. Groups for the margin are the labelled groups with which half of an interval "
+    "is {margin} (points, or share), for labels alone and corrected. Both numbers are the same if they exceed the "
+    "groups that there are. All labels is the mean with labels that were hidden. Few clusters: fewer than 30 "
+    "labelled groups."
 )
 KEYS = ["judge", "profile", "dataset", "criterion", "strategy", "n", "readout", "target", "candidate", "other"]
 ESTIMATORS = {

@@ -6,19 +6,19 @@ from rubric_order.tables.columns import Estimated, Flags, each_row, estimates, t
 from rubric_order.tables.spec import Rows, Table, same, taken
 
 CAPTION = (
-    "Agreement of each item's mean score with its human score: Pearson's r, Spearman's rho, Kendall's tau-b, and kappa "
-    "with quadratic weights, which compares rounded scores; with {bootstrap[confidence]:.0%} jackknife intervals over "
-    "{cluster}s. The mean of more reads that differ agrees better, whatever is varied between them: a higher r under "
-    "one strategy than under another need not be due to the order (table Strategies compared takes the two apart). "
-    "Criterion all pools the items of all criteria. R without rater noise: Pearson's r over the root of the human "
-    "scores' reliability, of items with several raters; what raters err in together is not corrected. Where every item "
-    "has as many scores, each column is taken for a rater, and what a rater gives throughout is no noise. Raters not "
-    "told apart: numbers of scores differ between items, or columns do not differ, as those of raters who are equally "
-    "severe, or stand in another order in each item; severity then counts as noise, which is right where each item has "
-    "raters of its own, and makes r too high where the same ones scored all items. Means leave out "
-    "reads without a score; the CSV file has bounds of r over what those could have been. Datasets without human "
-    "scores are not shown. "
-    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
+    "Agreement of each item's mean score with its human score: Pearson's r, Spearman's rho, Kendall's tau-b, and "
+    "kappa with quadratic weights. Kappa compares rounded scores. Intervals are {bootstrap[confidence]:.0%} "
+    "jackknife intervals over {cluster}s. The mean of more reads that differ agrees better, whatever is varied "
+    "between them. So a higher r under one strategy than under another need not be due to the order (table "
+    "Strategies compared separates order from averaging). Criterion all pools the items of all criteria. R without "
+    "rater noise is Pearson's r divided by the root of the human scores' reliability, for items with several raters. "
+    "Errors that raters share are not corrected. If every item has the same number of scores, each column of scores "
+    "is taken as one rater, and a rater's constant severity is not noise. Raters not told apart means that numbers "
+    "of scores differ between items, or that columns do not differ. Columns do not differ if raters are equally "
+    "severe, or stand in another order in each item. Severity then counts as noise. This is right if each item has "
+    "raters of its own, and makes r too high if the same raters scored all items. Means leave out reads without a "
+    "score. The CSV file has bounds of r over what these scores could have been. Datasets without human scores are "
+    "not shown. Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
 )
 QUANTITIES = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b", "kappa": "kappa"}
 TOLD, NOT_TOLD = "told apart", "raters not told apart"  # the latter is a flag of the statistic

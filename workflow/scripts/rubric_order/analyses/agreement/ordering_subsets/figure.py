@@ -11,13 +11,14 @@ from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Error of the mean of one read in each of k orderings, in points (root mean square), against the mean that all "
-    "orderings of {strategy} would have if each were read without end. Random orderings: any k. Any pairs: orderings "
-    "with their reverses. Best orderings, best pairs: those with the least error in other groups than the ones that "
-    "the error is measured in. Usual order: 1 to n, and with its reverse. Balanced half: each score once in each "
-    "position. Bars: {bootstrap[confidence]:.0%} intervals over groups. Dashed: the target. Where chance is "
-    "not known (title), all that an item's reads differ by beside what its orderings do to all items counts as "
-    "chance, and the error is the most that it can be. Most of what more reads bring is averaging of chance, which "
-    "repeats of one ordering bring as well."
+    "orderings of {strategy} would have if each were read infinitely often. Random orderings are any k. Any pairs "
+    "are orderings with their reverses. Best orderings and best pairs are those with the least error in other groups "
+    "than those in which the error is measured. Usual order is the ordering 1 to n, alone or with its reverse. "
+    "Balanced half has each score once in each position. Bars are {bootstrap[confidence]:.0%} intervals over groups. "
+    "The dashed line is the target. Where chance is not known (see the panel's title), all differences between an "
+    "item's reads count as chance, except what the orderings do to all items. The error is then the most that it can "
+    "be. Most of the gain from more reads comes from averaging over chance, which repeats of one ordering give as "
+    "well."
 )
 LINES = {
     "random": ("random orderings", "-"),

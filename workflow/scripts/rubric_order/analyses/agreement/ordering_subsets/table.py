@@ -10,18 +10,20 @@ from rubric_order.tables.spec import Rows, Table, estimate, same, select, wide
 
 CAPTION = (
     "Error of the mean of one read in each of k orderings, in points (root mean square), against the mean that all "
-    "orderings of {strategy} would have if each were read without end; {bootstrap[confidence]:.0%} intervals over "
-    "groups. Best: the orderings with the least error in other groups, which are not those that the error is "
-    "measured in. Random: any k orderings. Pairs: orderings with their reverses, any or the best. Usual: the ordering "
-    "1 to n, and with its reverse. Balanced: each score once in each position. Times random: error over that of as "
-    "many random orderings; less best: error less that of as many best ones, paired. Within the target: shown to be "
-    "at most {ordering_subsets[target_error]:g} points, or shown to be more. Reads for it: the least k from which on "
-    "the error is within the target. Chance of reads is known from repeats of every ordering, from the probabilities "
-    "that a score is drawn from, or is none in an expected score where nothing is written before the answer. Elsewhere "
-    "chance and what an ordering does to single items look alike: the error counts all of it as chance and is the most "
-    "that it can be; at least: against the mean of the very reads, nothing is chance. Most of what more reads bring is "
-    "averaging of chance, which repeats of one ordering bring as well. An error says how near a score is to this "
-    "judge's own mean, not whether this mean is right."
+    "orderings of {strategy} would have if each were read infinitely often. Column reads is k. Intervals are "
+    "{bootstrap[confidence]:.0%} intervals over groups. Best are the orderings with the least error in other groups "
+    "than those in which the error is measured. Random is any k orderings. Pairs are orderings with their reverses: "
+    "any pairs, or the best pairs. Usual is the ordering 1 to n, alone or with its reverse. Balanced has each score "
+    "once in each position. Times random is the error divided by that of as many random orderings. Less best is the "
+    "error less that of as many best orderings, paired. Within the target is yes if the error is shown to be at most "
+    "{ordering_subsets[target_error]:g} points, and no if it is shown to be more. Reads for it is the least k from "
+    "which on the error is within the target. How much reads vary by chance is known from repeats of every ordering, "
+    "or from the probabilities that a score is drawn from. An expected score does not vary by chance if nothing is "
+    "written before the answer. Elsewhere chance and what an ordering does to single items look alike. The error "
+    "then counts all of it as chance, and is the most that it can be. At least counts nothing as chance, and is the "
+    "error against the mean of the actual reads. Most of the gain from more reads comes from averaging over chance, "
+    "which repeats of one ordering give as well. An error says how near a score is to this judge's own mean, not "
+    "whether this mean is right."
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "design"]
 QUANTITIES = ("rmse", "rmse_least", "ratio", "over_random", "over_best")

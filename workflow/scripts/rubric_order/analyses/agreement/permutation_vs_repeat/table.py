@@ -9,14 +9,14 @@ from rubric_order.tables.spec import PARTS, Rows, Table, estimate, from_strategy
 
 CAPTION = (
     "Correlation of each item's mean score with its human score when it is read in several orderings ({strategy}) and "
-    "in one ({baseline}), as in Table 2 of the earlier version of Xu et al., and the difference over the items that "
-    "both have scored, with {bootstrap[confidence]:.0%} intervals over {cluster}s: a paired bootstrap for Pearson's "
-    "r, an infinitesimal jackknife for Spearman's rho. A mean of several reads agrees better than one read, whatever "
-    "is varied between them. Of Pearson's difference, order is the mean r of single orderings less that of the usual "
-    "ordering, one read an item each: what the order alone makes; averaging is what averaging adds to r under "
-    "{strategy} less what it adds under {baseline}. † repeats are one read in 95% of the items or more (as at "
-    "temperature 0), so that they cannot gain by averaging. "
-    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
+    "in one ({baseline}), as in the earlier version of Xu et al., Table 2. Differences are over the items that both "
+    "strategies have scored, with {bootstrap[confidence]:.0%} intervals of a jackknife over {cluster}s. A mean of "
+    "several reads agrees better than one read, whatever is varied between them. So Pearson's difference is split into "
+    "two parts. Order is the effect of the order alone: the mean r of single orderings less that of the usual "
+    "ordering, one read an item each. Averaging is what averaging adds to r under {strategy} less what it adds under "
+    "{baseline}. † means that repeats are no more than one read in 95% of the items or more (as at temperature 0), so "
+    "that they cannot gain by averaging. Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too "
+    "short."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 

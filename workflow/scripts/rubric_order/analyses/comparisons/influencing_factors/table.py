@@ -7,12 +7,13 @@ from rubric_order.tables.columns import Number, Row, Text, texts
 from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
-    "Factors of position bias in comparisons, after Shi et al. (Judging the Judges, Table 1), and at which level each "
-    "is one: of the judge, the candidate or the task (yes). Marked with * where the stepwise search of the table of "
-    "bias factors keeps the factor, for consistency or for fairness, in every dataset; beside it by how much AIC rises "
-    "without the factor in the model of each. Not known: the study has no such term; recorded answers have no texts. A "
-    "factor is kept where AIC falls at all, and cells of one question set count as independent, so that a mark says "
-    "little; arithmetic alone marks the quality gap, unless it is that of other judges."
+    "Factors of position bias in comparisons, after Shi et al. (Judging the Judges, Table 1), and the level to which "
+    "each belongs: the judge, the candidate or the task (yes). A star (*) marks a factor that the stepwise search of "
+    "the table of bias factors keeps in every dataset, for consistency (PC) or for fairness (PF). The last columns "
+    "show by how much AIC rises in the model of each dataset and outcome without the factor. Not known means that the "
+    "study has no such term; recorded answers have no texts. The search keeps a factor where AIC falls at all, and it "
+    "takes cells of one question set as independent, so a star says little. Arithmetic alone marks the quality gap, "
+    "unless the gap is that of other judges."
 )
 LEVELS = ("judge", "candidate", "task")
 # By factor of the paper: the levels that it belongs to, and its term in the regression.

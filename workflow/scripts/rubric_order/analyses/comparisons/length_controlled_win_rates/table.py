@@ -7,13 +7,13 @@ from rubric_order.tables.columns import Estimated, Text, estimates, texts, varie
 from rubric_order.tables.spec import Rows, Table, Value, taken, wide
 
 CAPTION = (
-    "Win rates of candidates over the candidates that they are compared with, a tie as a half, and the same at a "
-    "difference of lengths of 0, by the regression of AlpacaEval's length control: strengths of candidates, tanh of "
-    "the standardised difference of lengths, position, and difficulties of questions where the study can estimate "
-    "them. Readout soft takes the options' probabilities as they are, in place of one verdict a read. Only the term "
-    "of length is set to 0; reads keep their positions. {bootstrap[confidence]:.0%} intervals over groups; that of "
-    "the difference is paired. Control removes what goes with length, not only what is caused by it: better answers "
-    "that are longer lose by it too."
+    "Win rates of candidates over the candidates that they are compared with, a tie as a half, and the same win rates "
+    "at a difference of lengths of 0 (without length). The latter come from the regression of AlpacaEval's length "
+    "control: strengths of candidates, tanh of the standardised difference of lengths, position, and difficulties of "
+    "questions where the study can estimate them. Readout soft takes the options' probabilities as they are, in place "
+    "of one verdict a read. Only the term of length is set to 0; reads keep their positions. The "
+    "{bootstrap[confidence]:.0%} intervals are over groups; that of the difference is paired. The control removes all "
+    "that goes with length, not only what length causes: better answers that are longer lose by it too."
 )
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "readout", "candidate"]
 CONTROLLED = "win_rate_controlled"

@@ -15,11 +15,11 @@ from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
 CAPTION = (
-    "Shift of each criterion's mean score by its position in the prompt against its mean over positions, in points of "
-    "the scale, under strategy {strategy}. Red cells score higher, blue ones lower. A star marks a shift whose "
-    "{bootstrap[confidence]:.0%} bootstrap interval over groups does not hold 0, in a criterion whose position test is "
-    "significant; a dagger marks a criterion whose test is not (5%, Holm, groups as the sample). After Xu et al. "
-    "(2026), Figures 10 and 11."
+    "Difference between each criterion's mean score at each position in the prompt and its mean over positions "
+    "(shift), in points of the scale, under strategy {strategy}. Red cells score higher, blue ones lower. A star "
+    "marks a shift whose {bootstrap[confidence]:.0%} bootstrap interval over groups does not contain 0, in a "
+    "criterion whose position test is significant; a dagger marks a criterion whose test is not significant (5%, "
+    "Holm, groups as the sample). After Xu et al. (2026), Figures 10 and 11."
 )
 SIGNIFICANT = 0.05
 LONGEST = 7  # letters in a cell: +0.25*, whose sign is wide

@@ -6,13 +6,14 @@ from rubric_order.tables.columns import Estimated, Flags, known, stars, texts
 from rubric_order.tables.spec import Rows, Table, same, taken, wide
 
 CAPTION = (
-    "Halo: mean correlation between criteria across texts, of scores given in one prompt, of the same items judged "
-    "alone (where a study does that), and of people's; and the differences, with {bootstrap[confidence]:.0%} "
-    "intervals of a jackknife over groups of texts. Read: of single reads; mean: of means over equally many reads of a "
-    "text in one prompt and alone, since means of more reads correlate more. People's scores have noise of their own, "
-    "which lowers their correlation: a difference from them is no pure halo. * a difference that is significant at 5% "
-    "after Holm's adjustment for all judges, profiles, datasets and scales of the study; few clusters: one of the "
-    "columns comes from fewer than 30 groups."
+    "Halo: mean correlation between criteria across texts, for scores given in one prompt, for scores of the same "
+    "items judged alone (where a study does that) and for people's scores. Differences between these are given too. "
+    "All have {bootstrap[confidence]:.0%} intervals of a jackknife over groups of texts. Basis read correlates single "
+    "reads. Basis mean correlates means over equally many reads of a text in one prompt and alone, since means of "
+    "more reads correlate more. People's scores have noise of their own, which lowers their correlation, so a "
+    "difference from them is not purely halo. * means that a difference is significant at 5% after Holm's adjustment "
+    "for all judges, profiles, datasets and scales of the study; few clusters means that one of the columns comes "
+    "from fewer than 30 groups."
 )
 KEYS = ["judge", "dataset", "strategy", "n", "readout", "basis"]
 QUANTITIES = {"inside": "one prompt", "alone": "alone", "human": "people"}

@@ -14,8 +14,8 @@ from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
 CAPTION = (
-    "How the human scores of each dataset and criterion are distributed, over all raters. Orange panels show reference "
-    "labels that came from another judge, green ones levels that texts were written for."
+    "How the human scores of each dataset and criterion are distributed, over all raters. Orange panels show "
+    "reference labels that came from another judge. Green panels show levels that texts were written for."
 )
 # They differ in lightness, so that grey printing keeps them apart.
 COLOURS = {"human": "#0072b2", "reference": "#e69f00", "intended": "#009e73"}

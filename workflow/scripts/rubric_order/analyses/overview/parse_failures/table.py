@@ -7,9 +7,9 @@ from rubric_order.tables.columns import Number, filled, texts
 from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
-    "Answers that give no score, by reason. They are never scored; the responses keep their raw text. Where a prompt "
-    "asks for several criteria, each parses or fails by itself. The CSV file also counts by option (score or "
-    "criterion) and the position at which it stood in the prompt."
+    "Answers that give no score, by reason. They are never scored; the responses keep their raw text. If a prompt "
+    "asks for several criteria, each criterion parses or fails by itself. The CSV file also has counts by option "
+    "(score or criterion) and by the option's position in the prompt."
 )
 
 

@@ -7,14 +7,14 @@ from rubric_order.tables.columns import Estimated, Flags, Number, Text, numbers,
 from rubric_order.tables.spec import Rows, Table, taken, wide
 
 CAPTION = (
-    "The ordering of least Bias Cost among those that were read, and the canonical one, as in Table 6 of the earlier "
-    "version of Xu et al.: cost in percentage points, and rank by Pearson's r with human scores (1: highest), "
-    "averaged over datasets. Chosen: share of the bootstrap resamples of {cluster}s that choose the same ordering. "
-    "Held out: the ordering that half of the groups choose, in the other half, beside the canonical one: cost saved "
-    "and r gained. Intervals of r gained are too wide: in simulation they hold the truth in 99% to 100% of the "
-    "studies. Costs are above 0 by chance alone: column noise of the CSV file is the cost of a judge without bias. Of "
-    "held-out costs the noise is subtracted. "
-    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
+    "The ordering with the least Bias Cost among those that were read, beside the canonical one, as in the earlier "
+    "version of Xu et al., Table 6. Cost is in percentage points. Rank is by Pearson's r with human scores (1: "
+    "highest), averaged over datasets. Chosen % is the share of the bootstrap resamples of {cluster}s that choose the "
+    "same ordering. Held out: half of the groups choose an ordering, which is then compared with the canonical one in "
+    "the other half, by the cost saved and the r gained. Intervals of r gained are too wide: in simulation they "
+    "contain the truth in 99% to 100% of the studies. Costs are above 0 by chance alone: column noise of the CSV file "
+    "is the cost of a judge without bias. The noise is subtracted from held-out costs. Few clusters means fewer than "
+    "30 {cluster}s; intervals are then somewhat too short."
 )
 KEYS = ["judge", "dataset", "readout", "cluster"]
 OF_ORDERING = ["cost", "pearson", "pearson_rank"]

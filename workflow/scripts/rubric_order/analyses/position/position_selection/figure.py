@@ -15,13 +15,14 @@ from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Share of each position of the prompt among the judge's selections, under strategy {strategy} with {n} score "
-    "levels. One panel a judge and readout, one line a dataset. Bars are {bootstrap[confidence]:.0%} bootstrap "
-    "intervals over {cluster}s ({bootstrap[resamples]} resamples), where anything varies; the dotted line is selection "
-    "of every position equally often. Hollow: saturated; the judge gives nearly always one score, or one score to each "
-    "item, so that the order has next to nothing to change. Equal shares then do not say that it has no preference. "
-    "Above: V with its interval, 0 where all positions are selected equally often; there or in the legend: the number "
-    "of {cluster}s. How far shares are apart depends on how decisive a judge is and on the number of levels: figure "
-    "Position preference compares judges. After Xu et al. (2026), Figure 4."
+    "levels. There is one panel for each judge and readout, and one line for each dataset. Bars are "
+    "{bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s ({bootstrap[resamples]} resamples), where "
+    "anything varies; the dotted line is selection of every position equally often. Hollow points are those of a "
+    "saturated judge. Such a judge nearly always gives one score, or one score to each item, so the order has next to "
+    "nothing to change. Equal shares then do not show that it has no preference. Above the lines stands V with its "
+    "interval; V is 0 where all positions are selected equally often. The number of {cluster}s is there or in the "
+    "legend. How far shares are apart depends on how decisive a judge is and on the number of levels; to compare "
+    "judges, see figure Position preference. After Xu et al. (2026), Figure 4."
 )
 READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
 LINE = 1.25  # height of a line of text, against its letters

@@ -10,11 +10,11 @@ from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Share of each position of the prompt among the selections of each judge, under strategy {strategy} with {n} "
-    "score levels. One panel a dataset, one line a judge. Bars are {bootstrap[confidence]:.0%} bootstrap intervals "
-    "over {cluster}s, where anything varies; the dotted line is selection of every position equally often. Hollow: "
-    "saturated, the order has next to nothing to change, and equal shares do not say that the judge has no "
-    "preference. How far shares are apart depends on how decisive a judge is. After Figure 5 of the earlier version "
-    "of Xu et al."
+    "score levels. There is one panel for each dataset, and one line for each judge. Bars are "
+    "{bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s, where anything varies; the dotted line is "
+    "selection of every position equally often. Hollow points are those of a saturated judge: the order has next to "
+    "nothing to change, and equal shares do not show that the judge has no preference. How far shares are apart "
+    "depends on how decisive a judge is. After Figure 5 of the earlier version of Xu et al."
 )
 
 

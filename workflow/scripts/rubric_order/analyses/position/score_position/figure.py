@@ -12,10 +12,10 @@ from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
 CAPTION = (
-    "Of the selections of each score, the percentage at each position, under strategy {strategy}. Colours show how far "
-    "it is from the equal share: red above, blue below. Bold numbers have a {bootstrap[confidence]:.0%} bootstrap "
-    "interval over {cluster}s that does not hold the equal share; one in twenty cells of a judge without bias would. "
-    "The numbers are those of Table 5 of the earlier version of Xu et al."
+    "Share of each position among the selections of each score, in percent, under strategy {strategy}. Colours show "
+    "how far a share is from the equal share: red above, blue below. Bold numbers have a {bootstrap[confidence]:.0%} "
+    "bootstrap interval over {cluster}s that does not contain the equal share. For a judge without bias, one in "
+    "twenty cells is bold. The quantity is that of Table 5 of the earlier version of Xu et al."
 )
 
 

@@ -7,11 +7,11 @@ from rubric_order.tables.columns import Flags, Number, OfRows, each_row, texts
 from rubric_order.tables.spec import Rows, Table, Value, estimate, same, wide
 
 CAPTION = (
-    "Of the selections of each score, the share at each position in percent, as in Table 5 of the earlier version of "
-    "Xu et al. Without position bias all are equal. * the {bootstrap[confidence]:.0%} bootstrap interval over "
-    "{cluster}s does not hold the equal share. The CSV file has each dataset, the intervals, and how often each score "
-    "was selected when it stood at each position. "
-    "Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short."
+    "Share of each position among the selections of each score, in percent, as in the earlier version of Xu et al., "
+    "Table 5. Without position bias all shares are equal. * means that the {bootstrap[confidence]:.0%} bootstrap "
+    "interval over {cluster}s does not contain the equal share. The CSV file has each dataset, the intervals, and how "
+    "often each score was selected when it stood at each position. Few clusters means fewer than 30 {cluster}s; "
+    "intervals are then somewhat too short."
 )
 KEYS = ["judge", "dataset", "readout", "cluster", "score"]
 

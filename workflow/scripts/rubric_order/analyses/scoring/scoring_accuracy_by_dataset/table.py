@@ -9,11 +9,11 @@ from rubric_order.tables.columns import ACCURACY_NAMES, Estimated, texts
 from rubric_order.tables.spec import Rows, Table, estimate, wide
 
 CAPTION = (
-    "Correlations of scores with golden scores (human: the mean of people's; labels: those that came with the "
-    "dataset; else the vote of a judge) under conditions and orders of the prompt: Spearman's ρ and Pearson's r of the "
-    "items that have a score, with {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. In the layout of "
-    "Li et al. (2025), Table 3, which has no intervals. Whether two of them differ is not seen here but in the table "
-    "of differences on the same items."
+    "Correlations of scores with golden scores under conditions and orders of the prompt: Spearman's ρ and Pearson's r "
+    "of the items that have a score, with {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. Golden "
+    "scores are human (the mean of people's), labels (those that came with the dataset) or else the vote of a judge. "
+    "The layout is that of Li et al. (2025), Table 3, which has no intervals. This table does not show whether two "
+    "correlations differ; the table of differences on the same items does."
 )
 KEYS = ["judge", "kind", "varied", "order"]
 COLUMNS = ["dataset", "golden", "quantity"]

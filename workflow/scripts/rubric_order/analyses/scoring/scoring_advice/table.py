@@ -5,13 +5,14 @@ from rubric_order.tables.columns import ACCURACY_NAMES, Estimated, Flags, PValue
 from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
-    "What the advice of Li et al. (2025) does to agreement with golden scores: descending order of the rubric, "
-    "letters or Roman numerals as score IDs, and a reference answer with the full mark, each against the study's "
-    "first condition and strategy on the same items. By judge, with {bootstrap[confidence]:.0%} intervals from "
-    "leaving out {cluster}s; all judges: mean of a random-effects model over judges and datasets, of which these are "
-    "a sample, with Hartung and Knapp's interval. Sampling errors of judges are taken as independent although they "
-    "read the same items. Higher is better for correlations and kappa, lower for the mean absolute error. * "
-    "significant after Holm's adjustment. Whether an edit without meaning does as much: table of scoring accuracy."
+    "What the advice of Li et al. (2025) does to agreement with golden scores: descending order of the rubric, letters "
+    "or Roman numerals as score IDs, and a reference answer with the full mark, each against the study's first "
+    "condition and strategy on the same items. Rows of one judge have {bootstrap[confidence]:.0%} intervals from "
+    "leaving out {cluster}s. Rows of all judges have the mean of a random-effects model, which takes judges and "
+    "datasets as a sample, with Hartung and Knapp's interval. Sampling errors of judges are taken as independent "
+    "although they read the same items. Higher is better for correlations and kappa, lower for the mean absolute "
+    "error. The sign * means significant after Holm's adjustment. Whether an edit without meaning does as much is "
+    "shown in the table of scoring accuracy."
 )
 ORDER = ["advice", "golden", "readout", "quantity", "term"]
 
