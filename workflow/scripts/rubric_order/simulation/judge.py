@@ -230,7 +230,7 @@ def uniforms(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
         start = _mixed(np.asarray(key, dtype=np.uint64) + _GOLDEN * np.uint64(purpose))
         bits = _mixed(start[:, None] + _GOLDEN * np.arange(1, count + 1, dtype=np.uint64))
     bits >>= np.uint64(12)
-    numbers = bits.astype(float)
+    numbers: np.ndarray = bits.astype(float)
     numbers += 0.5
     numbers /= 2.0**52
     return numbers

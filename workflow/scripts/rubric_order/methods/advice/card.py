@@ -17,7 +17,7 @@ from rubric_order.methods.advice.designs import Design
 from rubric_order.methods.advice.pilot import Pilot, Unknown
 from rubric_order.methods.advice.variances import Shape
 from rubric_order.methods.position import order_tests, planning_groups, sampling, selections, spread, uniformity
-from rubric_order.methods.position.blocks import Block
+from rubric_order.methods.position.blocks import Block, matrix_of
 from rubric_order.methods.position.planning_groups import Errors, Spread
 from rubric_order.methods.uncertainty import additive, distributions
 
@@ -181,7 +181,7 @@ def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, f
     low = high = math.nan
     both = is_read & block.table[selections.READOUTS[Readout.HARD]].notna().to_numpy() if hard else is_read & False
     if both.any():
-        shares = np.stack(block.table.loc[both, column].to_numpy())
+        shares = matrix_of(block.table.loc[both, column].to_numpy())
         place = block.table.loc[both, selections.READOUTS[Readout.HARD]].to_numpy(dtype=int) - 1
         group = np.unique(block.units("group")[block.item[both]], return_inverse=True)[1]
         _, low, high = sampling.exponent(shares, place, group)

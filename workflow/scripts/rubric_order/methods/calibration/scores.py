@@ -107,7 +107,7 @@ def _applied(part: pd.DataFrame, readout: Readout, fold: np.ndarray, models: dic
         if not len(rows):
             continue
         if readout == Readout.SOFT:
-            shares = np.stack(part[READOUTS[readout]].to_numpy()[rows])
+            shares = blocks.matrix_of(part[READOUTS[readout]].to_numpy()[rows])
             values[rows] = model.of_probabilities(shares, shown[rows])
         else:
             written = part[VALUES[readout]].to_numpy(dtype=float, na_value=np.nan)[rows]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rubric_order.base.readouts import Readout
-from rubric_order.methods.position.blocks import Block
+from rubric_order.methods.position.blocks import Block, matrix_of
 from rubric_order.methods.position.selections import READOUTS
 
 FEWEST_PAIRS = 3  # of equal whole scores; fewer can be chance
@@ -62,7 +62,7 @@ def _of_probabilities(block: Block) -> np.ndarray:
     values = np.full((len(block.items), int(block.column.max()) + 1, block.n), np.nan)
     column = block.table[READOUTS[Readout.SOFT]]
     rows = np.flatnonzero(column.notna())
-    values[block.item[rows], block.column[rows]] = np.stack(column.to_numpy()[rows])
+    values[block.item[rows], block.column[rows]] = matrix_of(column.to_numpy()[rows])
     table = values.reshape(len(values), -1)
     sure = np.isin(table, (0.0, 1.0)).all(axis=1)
     return _numbered(np.where(sure[:, None], np.nan, table))

@@ -17,7 +17,7 @@ import numpy as np
 
 from rubric_order.base import permutations
 from rubric_order.base.readouts import Readout
-from rubric_order.methods.position.blocks import Block
+from rubric_order.methods.position.blocks import Block, matrix_of
 from rubric_order.methods.position.selections import READOUTS
 from rubric_order.methods.uncertainty import cluster_robust, conditional_logit, rao_scott
 
@@ -146,7 +146,7 @@ def compared(block: Block, readout: Readout) -> Hard | Soft:
         return of_scores(scores, places, items)
     probabilities, rows = np.full(shape, np.nan), np.empty(shown.shape)
     if len(usable):
-        np.put_along_axis(rows, shown - 1, np.stack(column.to_numpy()[usable]), axis=1)
+        np.put_along_axis(rows, shown - 1, matrix_of(column.to_numpy()[usable]), axis=1)
     probabilities[cells] = rows
     return of_probabilities(probabilities, places, items)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rubric_order.base.keys import VALUES
 from rubric_order.base.readouts import Readout
-from rubric_order.methods.position.blocks import Block
+from rubric_order.methods.position.blocks import Block, matrix_of
 
 PROBABILITIES, REPEATS = "option probabilities", "repeats"  # what variances of repetition are known from
 
@@ -88,7 +88,7 @@ def _from_probabilities(
     if readout == Readout.SOFT:
         drawn = np.zeros(known.sum())
     else:
-        shares = at_temperature(np.stack(block.table["position_probabilities"].to_numpy()[known]), temperature)
+        shares = at_temperature(matrix_of(block.table["position_probabilities"].to_numpy()[known]), temperature)
         drawn = variance_of_draw(shares, block.shown[known])
     variance[block.item[known], block.column[known]] = drawn
     return variance

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rubric_order.base.readouts import Readout
-from rubric_order.methods.position.blocks import Block
+from rubric_order.methods.position.blocks import Block, matrix_of
 
 # The selected position of a read by readout: of the option that was written, and the probability of each position.
 READOUTS = {Readout.HARD: "position", Readout.SOFT: "position_probabilities"}
@@ -25,7 +25,7 @@ def counts(block: Block, readout: Readout) -> np.ndarray:
     if readout == Readout.HARD:
         cell = block.item[usable] * block.n + column[usable].to_numpy(dtype=int) - 1
         return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
-    probabilities = np.stack(column[usable].to_numpy())
+    probabilities = matrix_of(column[usable].to_numpy())
     return np.column_stack([np.bincount(block.item[usable], values, shape[0]) for values in probabilities.T])
 
 
@@ -49,7 +49,7 @@ def evened(block: Block, readout: Readout) -> np.ndarray:
         place = column.to_numpy(dtype=float, na_value=0).astype(int)[usable]
         chosen = (place[:, None] == np.arange(1, n + 1)).astype(float)
     else:
-        chosen = np.stack(column[usable].to_numpy()) if usable.any() else np.zeros((0, n))
+        chosen = matrix_of(column[usable].to_numpy()) if usable.any() else np.zeros((0, n))
     chosen *= design.weights[:, None]
     size = len(block.items) * n
     selected, given = (
@@ -79,7 +79,7 @@ def by_score(block: Block, readout: Readout) -> np.ndarray:
         weights = (place[usable, None] == np.arange(1, n + 1)).astype(float)
     else:
         usable = block.table["position_probabilities"].notna().to_numpy()
-        weights = np.stack(block.table["position_probabilities"].to_numpy()[usable])
+        weights = matrix_of(block.table["position_probabilities"].to_numpy()[usable])
     cell = block.item[usable, None] * n * n + (block.shown[usable] - 1) * n + np.arange(n)
     size = items * n * n
     selected = np.bincount(cell.ravel(), weights=weights.ravel(), minlength=size)
@@ -113,7 +113,7 @@ def variety(block: Block, readout: Readout) -> Variety:
     squares = reads
     if readout == Readout.SOFT:
         usable = block.table["position_probabilities"].notna().to_numpy()
-        own = (np.stack(block.table["position_probabilities"].to_numpy()[usable]) ** 2).sum(axis=1)
+        own = (matrix_of(block.table["position_probabilities"].to_numpy()[usable]) ** 2).sum(axis=1)
         squares = np.bincount(block.item[usable], weights=own, minlength=len(totals))
     pairs = (reads * (reads - 1) / 2).sum()
     alike = ((totals**2).sum(axis=1) - squares).sum() / 2

@@ -111,7 +111,7 @@ def _ends(block: blocks.Block, readout: Readout) -> np.ndarray:
     ends = np.full(len(column), np.nan)
     usable = column.notna().to_numpy()
     if usable.any():
-        probabilities = np.stack(column[usable].to_numpy())
+        probabilities = blocks.matrix_of(column[usable].to_numpy())
         ends[usable] = probabilities[:, 0] - probabilities[:, -1]
     return ends
 

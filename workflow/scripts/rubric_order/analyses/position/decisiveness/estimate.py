@@ -82,7 +82,7 @@ def _of_block(block: blocks.Block) -> Row:
         row["discordant_share"] = selections.variety(block, Readout.HARD).discordant_share
     column = selections.READOUTS[Readout.SOFT]
     if Readout.SOFT in selections.readouts(block):
-        row["top_probability"] = np.stack(block.table[column].dropna().to_numpy()).max(axis=1).mean()
+        row["top_probability"] = blocks.matrix_of(block.table[column].dropna().to_numpy()).max(axis=1).mean()
         row["known_share"] = float(block.table[column].notna().mean())
         both = scored.to_numpy() & block.table[column].notna().to_numpy()
         row |= dict(zip(("exponent", "exponent_low", "exponent_high"), _drawn(block, both), strict=True))
@@ -101,7 +101,7 @@ def _drawn(block: blocks.Block, both: np.ndarray) -> Interval:
     """The power of the probabilities from which answers are drawn, of the reads that have both."""
     if not both.any() or "position" not in block.table:
         return UNKNOWN
-    shares = np.stack(block.table.loc[both, selections.READOUTS[Readout.SOFT]].to_numpy())
+    shares = blocks.matrix_of(block.table.loc[both, selections.READOUTS[Readout.SOFT]].to_numpy())
     place = block.table.loc[both, selections.READOUTS[Readout.HARD]].to_numpy(dtype=int) - 1
     group = block.units("group")[block.item[both]]
     return sampling.exponent(shares, place, np.unique(group, return_inverse=True)[1])

@@ -232,7 +232,7 @@ def _expected(block: blocks.Block, temperature: float) -> np.ndarray:
     """Mean over draws of the score of each item in each ordering, shape (n_items, D); NaN without probabilities."""
     has_probabilities = block.table["position_probabilities"].notna().to_numpy()
     drawn = repetition.at_temperature(
-        np.stack(block.table["position_probabilities"].to_numpy()[has_probabilities]), temperature
+        blocks.matrix_of(block.table["position_probabilities"].to_numpy()[has_probabilities]), temperature
     )
     values = np.full((len(block.items), int(block.column.max()) + 1), np.nan)
     values[block.item[has_probabilities], block.column[has_probabilities]] = (

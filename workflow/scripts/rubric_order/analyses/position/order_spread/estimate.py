@@ -152,7 +152,9 @@ class _Cells:
         block = self.block
         has_probabilities = block.table["position_probabilities"].notna().to_numpy()
         places = np.full(block.shown.shape, np.nan)
-        places[has_probabilities] = np.stack(block.table["position_probabilities"].to_numpy()[has_probabilities])
+        places[has_probabilities] = blocks.matrix_of(
+            block.table["position_probabilities"].to_numpy()[has_probabilities]
+        )
         by_score = np.take_along_axis(places, np.argsort(block.shown, axis=1), axis=1)
         return np.stack([self.means(column) for column in by_score.T], axis=2)
 
