@@ -19,11 +19,11 @@ CAPTION = (
     "{ordering_subsets[target_error]:g} points, and no if it is shown to be more. Reads for it is the least k from "
     "which on the error is within the target. How much reads vary by chance is known from repeats of every ordering, "
     "or from the probabilities that a score is drawn from. An expected score does not vary by chance if nothing is "
-    "written before the answer. Elsewhere chance and what an ordering does to single items look alike. The error "
-    "then counts all of it as chance, and is the most that it can be. At least counts nothing as chance, and is the "
-    "error against the mean of the actual reads. Most of the gain from more reads comes from averaging over chance, "
-    "which repeats of one ordering give as well. An error says how near a score is to this judge's own mean, not "
-    "whether this mean is right."
+    "written before the answer. Without such information, chance cannot be told from what an ordering does to single "
+    "items. The error then counts both as chance, and is the largest that it can be. Column at least counts neither as "
+    "chance, and is the error against the mean of the actual reads. Most of the gain from more reads comes from "
+    "averaging over chance, which repeats of one ordering give as well. An error says how near a score is to this "
+    "judge's own mean, not whether this mean is right."
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "design"]
 QUANTITIES = ("rmse", "rmse_least", "ratio", "over_random", "over_best")
