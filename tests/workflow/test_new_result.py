@@ -107,5 +107,5 @@ def test_a_report_says_of_each_result_what_its_module_says(project: Project):
     run = project.snakemake("--report", "report.html", config=SMALL)
     assert run.returncode == 0, run.stdout + run.stderr
     page = project.file("report.html").read_text()
-    assert "Cramer's V with a 95% bootstrap interval" in page
+    assert "Cramer's V has a 95% bootstrap interval" in page
     assert json.dumps("Position selection, table") in page

@@ -93,7 +93,8 @@ if __name__ == "__main__":
     CONTEXT = multiprocessing.get_context("forkserver")
     CONTEXT.set_forkserver_preload(modules())
     environment = dict(os.environ)
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(SCRIPTS), str(Path(__file__).parent)])
+    path = [str(SCRIPTS), str(Path(__file__).parent), *filter(None, [environment.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(path)
     forkserver.ensure_running()
     os.environ.clear()
     os.environ.update(environment)
