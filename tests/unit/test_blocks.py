@@ -122,3 +122,10 @@ def test_reads_of_one_ordering_beside_balanced_ones_leave_them_crossed_and_items
     few = balanced[balanced["item_id"].isin(balanced["item_id"].unique()[:4])]
     (block,) = blocks.blocks(pd.concat([few, fixed]).assign(strategy="recorded"))
     assert not block.crossed
+
+
+def test_rows_of_one_length_are_a_matrix_and_others_an_error_also_where_their_sum_would_fit():
+    rows = pd.Series([np.array([0.5, 0.25]), [1, 0], np.array([0.0, 1.0])]).to_numpy()
+    assert blocks.matrix_of(rows).tolist() == np.stack(rows).tolist()
+    with pytest.raises(ValueError, match="one length"):
+        blocks.matrix_of(pd.Series([[1, 2, 3], [1], [1, 2]]).to_numpy())

@@ -290,9 +290,6 @@ def test_the_numbers_of_the_page_are_those_of_the_stored_reads(root):
             cells.append("{} [{}, {}]".format(*(format(end, form) for end in ends)) if ends else "")
         assert " | ".join([f"| {words}", *cells]).rstrip() + " |" in page.replace("| |", "|  |").replace("  |", " |")
     other = stored[stored["score"] != 5]
-    assert (
-        f"writes 5 in {1 - len(other) / len(stored):.0%} of its reads. All of the error of its written scores comes"
-        in page
-    )
-    assert "comes from three responses" in page
+    assert f"writes 5 in {1 - len(other) / len(stored):.0%} of its reads. All of the error" in page
+    assert "of its written scores comes from three responses" in page
     assert other["item_id"].nunique() == 3

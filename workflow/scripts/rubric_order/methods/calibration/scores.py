@@ -100,7 +100,7 @@ def _applied(part: pd.DataFrame, readout: Readout, fold: np.ndarray, models: dic
     """Calibrated score of each read, shape (n_reads,)."""
     values = np.full(len(part), np.nan)
     n = int(part["n"].iloc[0])
-    shown = np.concatenate(part["ordering"].to_numpy()).reshape(len(part), n)
+    shown = blocks.matrix_of(part["ordering"].to_numpy()).reshape(len(part), n)
     is_read = part[READOUTS[Readout.SOFT] if readout == Readout.SOFT else VALUES[readout]].notna().to_numpy()
     for one, model in models.items():
         rows = np.flatnonzero(is_read & (fold == one))

@@ -81,7 +81,7 @@ class Block:
     @cached_property
     def shown(self) -> np.ndarray:
         """The ordering of each read, shape (n_reads, n)."""
-        return matrix_of(self.table["ordering"].to_numpy())
+        return matrix_of(self.table["ordering"].to_numpy()).reshape(len(self.table), self.n)
 
     @property
     def crossed(self) -> bool:
@@ -154,11 +154,16 @@ class Kept(Iterable[pd.DataFrame]):
 
 
 def matrix_of(rows: np.ndarray) -> np.ndarray:
-    """Rows of equal length as one matrix, shape (n_rows, length): as ``np.stack`` makes it, in a sixth of the time.
+    """Rows of equal length as one matrix, shape (n_rows, length): as ``np.stack`` makes it, in a fraction of the time.
 
     Args:
         rows: entries of a column of lists, at least one.
+
+    Raises:
+        ValueError: rows differ in length.
     """
+    if len({*map(len, rows)}) > 1:
+        raise ValueError("rows of a matrix have to be of one length")
     return np.concatenate(rows).reshape(len(rows), -1)
 
 
