@@ -36,7 +36,7 @@ myst_heading_anchors = 4
 # takes no settings of the user, and does not warn that it talks to this process without encryption.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 300  # seconds a cell
+nb_execution_timeout = 300  # seconds per cell
 _KERNEL = HERE / "_generated" / "ipython"
 os.environ["IPYTHONDIR"] = str(_KERNEL)
 os.environ["PYTHONPATH"] = os.pathsep.join(

@@ -79,7 +79,7 @@ def _with_address(settings: dict) -> dict:
 
 
 def questions(names=("",), n=5):
-    """One question for the score of a rubric, or one a criterion where there are names."""
+    """One question for the score of a rubric, or one per criterion where there are names."""
     kind = "option" if tuple(names) == ("",) else "level"
     return tuple(Question(name, numbers(n), kind) for name in names)
 
@@ -393,9 +393,9 @@ def draw_criteria(
     """Values and orderings of a judge with planted effects.
 
     Args:
-        position: what each position adds, one number or one a position.
+        position: what each position adds, one number or one per position.
         carry: share of the score before, less 3, that is added.
-        levels: mean score under each criterion, less 3: one number or one a criterion.
+        levels: mean score under each criterion, less 3: one number or one per criterion.
         spread: standard deviation of a text's opinion, half of it common to all criteria.
         noise: standard deviation of a read. failing: share of missing scores.
     """

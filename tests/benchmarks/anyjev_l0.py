@@ -3,7 +3,7 @@
     python tests/benchmarks/anyjev_l0.py MODEL ITEMS.parquet RUBRICS.parquet [--criterion coherence] [--most 24]
 
 It needs anyjev, transformers and torch. ITEMS and RUBRICS are those of `results/items/` and `results/rubrics/`; their
-first texts are asked, one a group. AnyJev asks for all rotations of the levels from the worst to the best, and for all
+first texts are asked, one per group. AnyJev asks for all rotations of the levels from the worst to the best, and all
 of the levels from the best to the worst: ten orderings, which are the reads of `balanced`. L0 averages the five
 log-probabilities of one direction, without a prior and divided by the mean over texts (its default). It is compared
 with the mean over the other direction's single reads, as every other method of statistic `calibration` is.
@@ -85,8 +85,8 @@ def main() -> None:
     rows = rows[(rows["readout"] == "soft") & (rows["quantity"] == "rmse")].set_index(
         ["design", "reads", "calibration"]
     )
-    print(f"{len(items)} texts, one a group, {LEVELS} levels, {options.criterion}, {CONFIDENCE:.0%} intervals\n")
-    print("| method | calls a text | error, points |\n|---|---|---|")
+    print(f"{len(items)} texts, one per group, {LEVELS} levels, {options.criterion}, {CONFIDENCE:.0%} intervals\n")
+    print("| method | calls per text | error, points |\n|---|---|---|")
     for design in DESIGNS:
         for kind, words in (("none", ""), ("folds", ", calibrated")):
             row = rows.loc[(*design, kind)]

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/audit_reads.py --reads 1000000 --form csv --form jsonl --form parquet
 
-Each line is one run of the program on a file of one form: five levels, ten orderings an item, four items a group.
+Each line is one run of the program on a file of one form: five levels, ten orderings per item, four items per group.
 """
 
 import argparse

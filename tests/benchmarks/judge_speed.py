@@ -68,7 +68,7 @@ def main() -> None:
             measured = json.loads(output.splitlines()[-1])
             for arm, result in measured.items():
                 beside = f"{result['beside']:.1%} of the time beside step()" if len(arms) > 1 else ""
-                rate = f"{statistics.median(result['passes']):6.2f} prompts a second"
+                rate = f"{statistics.median(result['passes']):6.2f} prompts per second"
                 print(f"{arm:34} {rate}  {result['passes']}  {beside}", flush=True)
             results |= measured
         print(f"\nprompt tokens {results['job']['prompt_tokens']:,}, cached {results['job']['cached_share']:.1%}")
@@ -107,7 +107,7 @@ def planned(folder: Path) -> tuple[float, float]:
 
 
 def measure(arms: tuple[str, ...], folder: Path, passes: int) -> dict[str, dict]:
-    """Rates in prompts a second of runs that take turns on one engine, once it is ready."""
+    """Rates in prompts per second of runs that take turns on one engine, once it is ready."""
     import logging
 
     from rubric_order.judging import engines

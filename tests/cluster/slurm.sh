@@ -4,6 +4,9 @@
 #   slurm.sh start FOLDER    installs what is missing, and starts it; configuration, state and logs go to FOLDER
 #   slurm.sh stop FOLDER     ends it, and every process of its jobs
 #
+# A machine has one such cluster at a time. The process that calls `start` owns it. A second start waits until the owner has
+# stopped the cluster. If the owner was killed, the second start stops it, and goes on.
+#
 # Needs root, because packages are installed and slurmd wants it. Everything listens on the loopback interface alone. Of the
 # machine's own files only the link /run/slurm/conf is set, where SLURM looks by itself: Snakemake's executor hands no
 # variable of SLURM's on to its jobs.
@@ -16,10 +19,14 @@ folder=${2:?a folder for configuration, state and logs}
 link=/run/slurm/conf
 unset "${!SLURM_@}"
 
-is_running() { [ -s "$1" ] && kill -0 "$(cat "$1" 2> /dev/null)" 2> /dev/null; }
+# A daemon of the cluster in folder $1. Numbers of processes are used again, so its arguments are looked at too.
+is_running() { [ -s "$1/$2.pid" ] && grep -qzF "$1/" "/proc/$(cat "$1/$2.pid")/cmdline" 2> /dev/null; }
+# A process: its number, and the time of its start.
+process() { echo "$1 $(sed 's/.*) //' "/proc/$1/stat" 2> /dev/null | cut -d ' ' -f 20)"; }
 
 stop() {
-  if is_running "$folder/slurmctld.pid"; then timeout 20 scancel --user "$(id -un)" || true; fi
+  local folder=$1
+  if is_running "$folder" slurmctld; then timeout 20 scancel --user "$(id -un)" || true; fi
   # Without cgroups, SLURM does not find every process of a job that it cancels.
   for process in /proc/[0-9]*; do
     if grep -qzxF "SLURM_CLUSTER_NAME=$name" "$process/environ" 2> /dev/null; then
@@ -27,12 +34,21 @@ stop() {
     fi
   done
   for daemon in slurmd slurmctld munged; do
-    pid=$folder/$daemon.pid
-    if is_running "$pid"; then kill "$(cat "$pid")"; fi
-    for _ in $(seq 50); do is_running "$pid" || break; sleep 0.2; done
-    if is_running "$pid"; then kill -KILL "$(cat "$pid")"; fi
+    if is_running "$folder" $daemon; then kill "$(cat "$folder/$daemon.pid")"; fi
+    for _ in $(seq 50); do is_running "$folder" $daemon || break; sleep 0.2; done
+  done
+  # Daemons that do not end, and those whose folder somebody has removed.
+  for process in /proc/[0-9]*; do
+    if grep -qzF "$folder/" "$process/cmdline" 2> /dev/null; then kill -KILL "${process#/proc/}" 2> /dev/null || true; fi
   done
   if [ "$(readlink "$link")" = "$folder" ]; then rm "$link"; fi
+}
+
+fail() {
+  echo "error: SLURM did not come up; the ends of its logs:" >&2
+  tail -n 20 "$folder"/logs/*.log >&2 || true
+  stop "$folder"
+  exit 1
 }
 
 if [ "$(id -u)" != 0 ]; then
@@ -40,14 +56,36 @@ if [ "$(id -u)" != 0 ]; then
   exit 1
 fi
 if [ "$action" = stop ]; then
-  stop
+  stop "$folder"
   exit
 fi
 
-if [ -e /etc/slurm/slurm.conf ] || [ -e "$link" ]; then
-  echo "error: this machine belongs to a SLURM cluster already (/etc/slurm/slurm.conf or $link)" >&2
+if [ -e "$link" ] && ! [ -s "$link/owner" ] && ! grep -qsx "ClusterName=$name" "$link/slurm.conf"; then foreign=$link; fi
+if [ -e /etc/slurm/slurm.conf ]; then foreign=/etc/slurm/slurm.conf; fi
+if [ -n "${foreign:-}" ]; then
+  echo "error: this machine belongs to a SLURM cluster already ($foreign is there); run this test on another one" >&2
   exit 1
 fi
+mkdir -p "$folder"/{state,spool,logs} "$(dirname "$link")"
+chmod 755 "$folder"
+process $PPID > "$folder/owner"
+until ln -sT "$folder" "$link" 2> /dev/null; do
+  first=$(readlink "$link" || true)
+  owner=$(cat "$first/owner" 2> /dev/null || true)
+  if [ -n "$owner" ] && [ "$owner" = "$(process "${owner% *}")" ]; then
+    sleep 1
+    continue
+  fi
+  # Two that wait may both see that the owner is gone: the second to come looks again.
+  (
+    flock 9
+    if [ "$(readlink "$link")" = "$first" ] && [ -n "$first" ]; then
+      echo "note: the cluster in $first was left by a test run that was killed; it is stopped" >&2
+      stop "$first"
+    fi
+  ) 9> "$link.lock"
+done
+trap fail ERR
 if ! { command -v slurmctld && command -v slurmd && command -v sbatch && command -v munged; } > /dev/null; then
   command -v apt-get > /dev/null || { echo "error: no SLURM here, and no apt-get to install it with" >&2; exit 1; }
   export DEBIAN_FRONTEND=noninteractive
@@ -55,15 +93,6 @@ if ! { command -v slurmctld && command -v slurmd && command -v sbatch && command
   apt-get install -y -qq --no-install-recommends slurmctld slurmd slurm-client munge > /dev/null
 fi
 
-fail() {
-  echo "error: SLURM did not come up; the ends of its logs:" >&2
-  tail -n 20 "$folder"/logs/*.log >&2
-  stop
-  exit 1
-}
-trap fail ERR
-mkdir -p "$folder"/{state,spool,logs}
-chmod 755 "$folder"
 host=$(hostname -s)
 
 [ -s "$folder/munge.key" ] || (umask 077 && head -c 128 /dev/urandom > "$folder/munge.key")
@@ -115,8 +144,6 @@ NodeName=$host NodeAddr=127.0.0.1 CPUs=16 RealMemory=200000 Gres=gpu:$gpus State
 PartitionName=main Nodes=$host Default=YES MaxTime=INFINITE DefMemPerCPU=256 State=UP
 CONF
 
-mkdir -p "$(dirname "$link")"
-ln -sfn "$folder" "$link"
 slurmctld -c -f "$folder/slurm.conf"
 slurmd -f "$folder/slurm.conf"
 for _ in $(seq 60); do

@@ -140,7 +140,7 @@ def summary(rows: pd.DataFrame) -> dict[str, float]:
 
 
 def tables(count: int, learning: int, groups: int, target: float) -> Iterator[pd.DataFrame]:
-    """For both goals a row a judge."""
+    """For both goals a row per judge."""
     for place in (False, True):
         made = {}
         for name, of in judges():
@@ -156,7 +156,7 @@ def main() -> None:
     parser.add_argument("--target", type=float, default=TARGET)
     options = parser.parse_args()
     count = options.studies // (2 * len(JUDGES))
-    words = f"target {options.target:g}, {options.learning} groups learnt on, {count} studies a row"
+    words = f"target {options.target:g}, {options.learning} groups learnt on, {count} studies per row"
     results = tables(count, options.learning, options.groups, options.target)
     for goal, table in zip(("width", "width or place"), results, strict=True):
         print(f"goal: {goal}; {words}\n{table.round(2).to_string()}\n", flush=True)

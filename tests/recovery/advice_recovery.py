@@ -81,7 +81,11 @@ ALL = (
 FIRST = {"preference": "first", "preference_strength": 0.6, "prompts": 0.3, "item_scores": 0.3}
 CARDS = ((goals.EQUIVALENT, S, "balanced"),)
 SETTINGS = (
-    Setting("prefers the first, 3 items a group", Simulation(**FIRST, group_positions=0.2, group_error=0.3), goals=ALL),
+    Setting(
+        "prefers the first, 3 items per group",
+        Simulation(**FIRST, group_positions=0.2, group_error=0.3),
+        goals=ALL,
+    ),
     Setting(
         "groups of 1 to 8 items, effects of groups",
         Simulation(**FIRST, group_positions=0.5, group_error=0.8, group_scores=0.3),

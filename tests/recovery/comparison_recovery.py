@@ -64,7 +64,7 @@ QUALITIES: dict[str, Callable[[np.random.Generator, int, int], np.ndarray]] = {
 
 
 def prompts_of(groups: int, unequal: bool) -> np.ndarray:
-    """Number of each prompt's group: one prompt a group, or from 1 to 50 with a tenth of the groups large."""
+    """Number of each prompt's group: one prompt per group, or from 1 to 50 with a tenth of the groups large."""
     if not unequal:
         return np.arange(groups)
     large = max(2, groups // 10)
@@ -290,7 +290,7 @@ def run(cell: Cell, studies: int, seed: int) -> pd.DataFrame:
     """Shares over studies of one cell: of tests that find something, or of intervals that hold the truth.
 
     Returns:
-        One row a quantity, with `point`, `setting`, `n_groups`, `quantity`, `studies`, `before`, `now` and `target`.
+        One row per quantity, with `point`, `setting`, `n_groups`, `quantity`, `studies`, `before`, `now` and `target`.
     """
     rng = np.random.default_rng(seed)
     found = [cell.simulate(rng) for _ in range(studies)]
@@ -315,7 +315,7 @@ def lines(table: pd.DataFrame, *, heading: bool = True) -> Iterator[str]:
 def main() -> None:
     """Print all cells, or those whose name has a text."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--studies", type=int, default=200, help="studies a cell")
+    parser.add_argument("--studies", type=int, default=200, help="studies per cell")
     parser.add_argument("--seed", type=int, default=20_261_125)
     parser.add_argument("--only", default="", help="text in the names of cells")
     options = parser.parse_args()

@@ -33,7 +33,7 @@ class Population:
     """Groups of items, people and a judge.
 
     Attributes:
-        sizes: numbers of items a system that groups have, each equally likely.
+        sizes: numbers of items per system that groups have, each equally likely.
         worse_by: points by which items are worse for each item that a group has more than 2, up to 10.
         skill: correlation of the judge's opinions with what items are worth.
         level: what items are worth on average.

@@ -35,7 +35,7 @@ NOISE_TEMPERATURE = 0.3
 
 
 def shares_of_the_order(judge: Simulation, studies: int) -> pd.DataFrame:
-    """Share of the order in the variance of a read of `balanced`, one row a study.
+    """Share of the order in the variance of a read of `balanced`, one row per study.
 
     Returns:
         `truth`, from the probabilities of every read of these items; `of_fixed`, where the variance in repeats of the
@@ -83,7 +83,7 @@ def _share_by_repeats_of_one(reads: dict[str, simulated_studies.Reads]) -> float
 
 
 def flips_between_halves(judge: Simulation, studies: int) -> pd.DataFrame:
-    """The share of studies where two halves of a strategy's reads have no best candidate in common, one row a study.
+    """The share of studies where two halves of a strategy's reads have no best candidate in common, one row per study.
 
     Returns:
         `truth`: of two runs that each draw two of the five rotations and read them anew. `complementary`: of halves of
@@ -127,7 +127,7 @@ def _flips(scores: np.ndarray, halves: np.ndarray) -> float:
 
 
 def of_two_levels(setting: preference_recovery.Setting, studies: int) -> pd.DataFrame:
-    """Preference for the first of two positions by several formulas, one row a study.
+    """Preference for the first of two positions by several formulas, one row per study.
 
     Returns:
         `likelihood`: maximum likelihood. `firth`: ours, with half a comparison more of each outcome. `scaled`: Firth's
@@ -178,7 +178,7 @@ def likelihood_table(studies: int) -> pd.DataFrame:
 
 
 def _summary(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """One row a judge and quantity: `mean`, `sd` over studies, and the share `known` of studies with a number."""
+    """One row per judge and quantity: `mean`, `sd` over studies, and the share `known` of studies with a number."""
     rows = []
     for title, table in found.items():
         rows += [

@@ -546,7 +546,7 @@ INTERVAL_CANDIDATES, HALVINGS = 8, 10
 
 
 class Statistic:
-    """Parts of an estimate: a table with a row a group, and the functions of its sums used before and now."""
+    """Parts of an estimate: a table with a row per group, and the functions of its sums used before and now."""
 
     def __init__(
         self,

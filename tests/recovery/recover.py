@@ -55,7 +55,7 @@ class Setting:
         title: what it is, in words.
         judge: the simulated judge.
         temperature: of its reads.
-        n: levels; 2n reads an item.
+        n: levels; 2n reads per item.
         groups, candidates: items are candidates in groups.
         readout: ``hard`` or ``soft``.
         number: decides what is random.
@@ -209,7 +209,7 @@ def compared(found: pd.DataFrame, true: pd.DataFrame) -> pd.DataFrame:
         true: see `truths`.
 
     Returns:
-        One row a quantity (and position) and cluster: `truth`, `mean`, `sd` of the estimates, `z` (the bias over its
+        One row per quantity (and position) and cluster: `truth`, `mean`, `sd` of the estimates, `z` (the bias over its
         Monte Carlo error, that of the truth included), `n_studies`, and the shares of intervals that hold the truth:
         `ci` and `sim`. `sim` counts studies in which those of all positions do.
     """
@@ -304,8 +304,8 @@ def against_truth(found: pd.DataFrame, true: pd.DataFrame) -> pd.DataFrame:
     Of held-out quantities, which depend on how many groups choose, the truth is the mean over the studies.
 
     Returns:
-        One row a quantity: `truth`, `mean`, `sd`, `z` and the share `ci` that holds it, as `compared` has them, and the
-        shares of intervals that lie `above` and `below` it.
+        One row per quantity: `truth`, `mean`, `sd`, `z` and the share `ci` that holds it, as `compared` has them, and
+        the shares of intervals that lie `above` and `below` it.
     """
     rows = []
     for quantity in OTHERS:
@@ -581,7 +581,7 @@ def main() -> None:
     parser.add_argument(
         "--results", type=Path, required=True, help="folder for what was found; kept ones are not redone"
     )
-    parser.add_argument("--studies", type=int, default=1000, help="simulated studies a setting")
+    parser.add_argument("--studies", type=int, default=1000, help="simulated studies per setting")
     parser.add_argument("--more", type=int, default=1000, help="studies of what takes little time: see the page")
     parser.add_argument("--defects", type=int, default=200, help="studies of what other formulas give")
     parser.add_argument("--cells", type=int, default=200, help="studies of a cell of unfavourable designs")

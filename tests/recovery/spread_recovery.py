@@ -132,7 +132,7 @@ def run(cell: Cell, studies: int, seed: int) -> pd.DataFrame:
     """The numbers reported before and now, over so many studies.
 
     Returns:
-        One row a quantity: `COLUMNS`; `target` is the truth, or what a test or an interval promises.
+        One row per quantity: `COLUMNS`; `target` is the truth, or what a test or an interval promises.
     """
     rows = RUNS[cell.point](cell, studies, seed)
     about = {"point": cell.point, "setting": cell.title, "n_groups": cell.groups, "studies": studies}

@@ -297,7 +297,7 @@ def carried(
 
 
 def run(cell: Cell, studies: int, seed: int = 1) -> pd.DataFrame:
-    """One row a quantity: the share of studies with a rejection, a covered truth or a verdict, before and now."""
+    """One row per quantity: the share of studies with a rejection, a covered truth or a verdict, before and now."""
     rng = np.random.default_rng([seed, cell.n_groups, cell.point])
     outcomes = pd.DataFrame([cell.study(rng) for _ in range(studies)])
     rows = []

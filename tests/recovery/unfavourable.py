@@ -122,7 +122,7 @@ def rows(results: Path) -> pd.DataFrame:
 
 
 def lines(results: Path, part: str) -> Iterator[str]:
-    """One part of `QUANTITIES` in Markdown: a row a quantity, with the mean over cells and the worst cell."""
+    """One part of `QUANTITIES` in Markdown: a row per quantity, with the mean over cells and the worst cell."""
     table = rows(results)
     yield "| quantity | cells | mean | worst | worst cell | earlier version, worst |"
     yield "|:--|--:|--:|--:|:--|--:|"
@@ -153,7 +153,7 @@ def _outside(value: float, studies: int, part: str) -> bool:
 
 
 def whole(results: Path) -> Iterator[str]:
-    """A table of all cells in Markdown, a row a quantity of each."""
+    """A table of all cells in Markdown, a row per quantity of each."""
     yield "| setting | groups | quantity | studies | before | now | target |"
     yield "|:--|--:|:--|--:|--:|--:|:--|"
     shown = None
@@ -174,7 +174,7 @@ def _number(value: float, target: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--results", type=Path, required=True, help="folder for the rows; kept ones are not redone")
-    parser.add_argument("--studies", type=int, default=400, help="studies a cell")
+    parser.add_argument("--studies", type=int, default=400, help="studies per cell")
     parser.add_argument("--only", nargs="*", default=[""], help="cells whose names begin so; all by default")
     parser.add_argument("--part", type=int, nargs=2, default=(0, 1), help="K N: every Nth cell from the Kth on, from 0")
     options = parser.parse_args()

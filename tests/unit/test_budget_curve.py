@@ -252,7 +252,7 @@ def test_more_reads_than_fit_into_memory_are_left_out_and_named(caplog):
     table = simulated_reads(groups=3, strategies=["balanced", "random"], reads=budget_curve.MOST_READS + 1)
     found = budget_curve.estimate(table, **OPTIONS)
     assert set(found["strategy"]) == {"balanced"}
-    assert "random 5: 121 reads an item; the curve is for at most 120" in caplog.text
+    assert "random 5: 121 reads per item; the curve is for at most 120" in caplog.text
 
 
 def test_the_share_of_the_gain_is_1_with_all_reads_and_known_only_where_there_is_a_gain():

@@ -173,14 +173,14 @@ def test_a_card_without_a_finding_names_the_smallest_p_and_the_level():
 @pytest.mark.parametrize(
     ("design", "words"),
     [
-        ({}, "6, each read 1 time an item"),
+        ({}, "6, each read 1 time per item"),
         (
             {"most": 3},
-            "6, each read 1 to 3 times an item; each ordering counts once an item, every score stands equally often",
+            "6, each read 1 to 3 times per item; each ordering counts once an item, every score stands equally often",
         ),
         (
             {"fewest": 0, "balanced": False},
-            "each read 0 to 1 times an item; each ordering counts once an item, every score",
+            "each read 0 to 1 times per item; each ordering counts once an item, every score",
         ),
     ],
 )
@@ -315,7 +315,7 @@ def test_a_saturated_judge_whose_probabilities_move_is_not_called_unbiased():
 
 
 def test_a_judge_that_no_order_moves_is_not_said_to_give_one_score():
-    """20 items a score, each with the same score in all of ten orderings: scores tell the items apart."""
+    """20 items per score, each with the same score in all of ten orderings: scores tell the items apart."""
     rows = [
         {"item": f"i{item}", "ordering": ordering, "score": item % 5 + 1}
         for item in range(100)
@@ -491,17 +491,17 @@ def test_a_card_says_what_to_do():
 @pytest.mark.parametrize(
     ("spread", "words"),
     [
-        ({}, "That takes 6 calls a text."),
+        ({}, "That takes 6 calls per text."),
         ({"needed": Interval(3, 2, 5)}, "3 [2, 5] randomly chosen orderings of the 6 come typically within 0.1 points"),
-        ({"needed": Interval(3, 2, 5)}, ": 3 calls a text in the place of 6."),
+        ({"needed": Interval(3, 2, 5)}, ": 3 calls per text in the place of 6."),
         (
             {"needed": Interval(1), "at_most": True},
             "At most 1 randomly chosen ordering of the 6 comes typically within",
         ),
-        ({"needed": Interval(1)}, ": 1 call a text in the place of 6."),
-        ({"needed": Interval(2), "readout": "soft"}, "points of the mean of all (expected scores): 2 calls a text"),
-        ({"needed": Interval(math.inf, 5, math.inf)}, "That takes 6 calls a text."),
-        ({"needed": Interval(6, 5, 6)}, "That takes 6 calls a text."),
+        ({"needed": Interval(1)}, ": 1 call per text in the place of 6."),
+        ({"needed": Interval(2), "readout": "soft"}, "points of the mean of all (expected scores): 2 calls per text"),
+        ({"needed": Interval(math.inf, 5, math.inf)}, "That takes 6 calls per text."),
+        ({"needed": Interval(6, 5, 6)}, "That takes 6 calls per text."),
     ],
 )
 def test_advice_to_average_names_its_cost(spread, words):
@@ -510,7 +510,7 @@ def test_advice_to_average_names_its_cost(spread, words):
     assert words in advice({"small_points": WIDE}, spread=of)
     assert "calls" not in advice(spread=of)  # nothing is to be averaged
     own = advice({"p_points": 0.0001}, spread=dataclasses.replace(of, orderings=0, needed=Interval()), shared=False)
-    assert "That takes 4 calls a text." in own  # 400 reads of 100 items, in orderings of their own
+    assert "That takes 4 calls per text." in own  # 400 reads of 100 items, in orderings of their own
 
 
 ERRORS = {"preference_errors": (0.1,) * 3, "interaction_error": 0.1, "shift_errors": (0.06,) * 6}

@@ -29,7 +29,7 @@ GROUPS = 26
 
 
 def rows():
-    """Two or three texts a group; some are scored alike in all orderings, others are not."""
+    """Two or three texts per group; some are scored alike in all orderings, others are not."""
     for group in range(GROUPS):
         for text in range(2 + group % 2):
             quality, doubtful = 1 + (group + text) % 3, (group + 2 * text) % 3 == 0
@@ -227,5 +227,5 @@ def test_a_mistake_is_one_message_and_nothing_is_written(words, message, tmp_pat
 
 def test_reads_that_share_a_request_cannot_be_spared():
     plan = pd.DataFrame({"strategy": "balanced", "unit_id": "a", "read_index": [0, 1], "n": 2, "request_id": "same"})
-    with pytest.raises(InputError, match="expected a request a read"):
+    with pytest.raises(InputError, match="expected a request per read"):
         adaptive.laid_out(plan, "balanced")

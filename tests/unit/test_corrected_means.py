@@ -92,7 +92,7 @@ def test_pass_rates_by_labels_by_the_judge_and_by_its_errors(scores, rows):
 
 
 def test_scores_of_people_on_another_scale(scores, rows):
-    """Ten points a level: what people say is ten times as much, and the judge's levels are mapped."""
+    """Ten points per level: what people say is ten times as much, and the judge's levels are mapped."""
     other = scores.assign(human_score=10 * scores["human_score"] - 10)
     found = statistic.estimate(other, **OPTIONS, human_pass=20, groups=30, human_scales={"d": (0, 40)})
     for estimator in ("labels", "judge", "corrected"):

@@ -122,7 +122,7 @@ def test_no_outputs_at_all_are_an_error(tmp_path, root):
     path = files.pop("chatgpt")
     assert "expected at least one file of outputs, such as 'chatgpt', found none" in error_of(files)
     path.write_text("\n")
-    assert error_of(files | {"chatgpt": path}) == f"{path}: no outputs; expected one a line"
+    assert error_of(files | {"chatgpt": path}) == f"{path}: no outputs; expected one per line"
 
 
 def test_an_option_that_is_no_file_is_an_error(tmp_path, root):

@@ -111,7 +111,7 @@ def test_what_an_engine_cannot_do_is_said_of_config_or_before_it_is_asked(echo):
     one = request_table("a")
     several = one.assign(questions=[[*one["questions"][0], *one["questions"][0]]])
     starting.check(judge, one)
-    with pytest.raises(InputError, match=r"^judge: its engine answers one question a prompt"):
+    with pytest.raises(InputError, match=r"^judge: its engine answers one question per prompt"):
         starting.check(judge, pd.concat([one, several]))
     starting.check(complete_judge(), several)
 

@@ -24,7 +24,7 @@ ORDERINGS = ro.orderings("balanced", 3).tolist()
 
 @functools.cache
 def reads(seed=0, *, groups=30, shift=0.0, noise=0.6, part=1.0, judge="j", fail=0.0):
-    """Reads of two items a group in all balanced orderings of three levels; items are the same for every seed."""
+    """Reads of two items per group in all balanced orderings of three levels; items are the same for every seed."""
     quality = np.random.default_rng(7).uniform(1, 3, size=(groups, 2, 1))
     rng = np.random.default_rng(seed)
     hit = (np.arange(groups) < part * groups)[:, None, None]

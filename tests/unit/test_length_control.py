@@ -152,7 +152,7 @@ def test_the_error_of_a_controlled_win_rate_holds_that_of_place():
 
 
 def chance_met(seed, questions=60, phi=0.0):
-    """Pairs of A with one other candidate a question, as it is drawn: B is weak and C is strong."""
+    """Pairs of A with one other candidate per question, as it is drawn: B is weak and C is strong."""
     rng = np.random.default_rng(seed)
     other = rng.integers(1, 3, questions)
     length = rng.normal(0, 300, questions)

@@ -107,7 +107,7 @@ def test_it_says_who_wrote_and_reviewed_reference_answers_and_how_many_were_acce
     assert "For writing they sampled with temperature 1, max_tokens 320." in paragraph
     assert "For reviewing" not in paragraph
     assert "A writer saw what had been rejected before." in paragraph
-    assert "Of 12 that were wanted (one a group, criterion and score) 3 were accepted." in paragraph
+    assert "Of 12 that were wanted (one per group, criterion and score) 3 were accepted." in paragraph
     assert "The other 9 are not shown." in paragraph
     assert "It took 21 attempts, of which 17 gave a text." in paragraph
     assert "@article{li2025" in cited or "{li2025," in cited

@@ -169,7 +169,7 @@ def test_more_reads_of_one_order_take_away_noise_and_not_the_place():
 
 
 def of_judges(*verdicts, human, **about):
-    """One table a judge, with verdicts in both orders."""
+    """One table per judge, with verdicts in both orders."""
     return [
         scored(list(zip(each, human, strict=True)), judge=f"j{number}", **about) for number, each in enumerate(verdicts)
     ]

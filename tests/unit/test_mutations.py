@@ -547,7 +547,7 @@ RECORD = {"idx": 7, "response_source": "m", "gpt4_score": [3]}
 
 
 def changes(caplog, **records: list[dict]) -> list[str]:
-    """Messages about the texts of some Prometheus files, one a file that is prepared."""
+    """Messages about the texts of some Prometheus files, one per file that is prepared."""
     caplog.set_level("INFO", logger="rubric_order")
     for name, content in records.items():
         path = Path(f"{name}.json")

@@ -108,7 +108,7 @@ class Jobs:
             assert alive or len(self.endpoint.calls) >= number, "all jobs have ended"
 
     def asked(self):
-        """The number of calls a prompt."""
+        """The number of calls per prompt."""
         asked = (call.body["input"] if self.kind == "decisions" else call.prompt for call in self.endpoint.calls)
         return collections.Counter(asked)
 

@@ -29,7 +29,7 @@ def block_of(reads):
 
 
 def test_two_levels_by_hand():
-    # Two reads an item, one in each order. 30 items select the first position twice, 10 the last one twice; the others
+    # Two reads per item, one in each order. 30 items select the first position twice, 10 the last one twice; the others
     # select the same score twice and tell nothing.
     shown = [[1, 2], [2, 1]]
     reads = score_table([[1, 2]] * 30 + [[2, 1]] * 10 + [[1, 1]] * 60, n=2, shown=shown, per_group=1)

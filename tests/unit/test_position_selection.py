@@ -605,7 +605,7 @@ def test_the_variety_of_scores_by_hand():
 @pytest.mark.parametrize(
     "scores",
     [[[5] * 10] * 40, [[1 + item % 5] * 10 for item in range(40)], [[5] * 10] * 39 + [[5] * 9 + [4]]],
-    ids=["always 5", "one score an item", "one read differs"],
+    ids=["always 5", "one score per item", "one read differs"],
 )
 def test_a_judge_whose_scores_the_order_cannot_move_is_saturated_not_near_uniform(scores):
     result = position_selection.estimate(score_table(scores), **BOOTSTRAP).query("readout == 'hard'")

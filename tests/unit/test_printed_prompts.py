@@ -2,7 +2,7 @@
 
 The texts that we have of the papers were converted from PDF, so two things of white space are judged. Sections of a
 prompt in the format of Prometheus are parted by an empty line, also where the conversion kept none (Figure 3 of Li et
-al., Figure 5 of Xu et al.). A list has one entry a line. Code Fragment 46.3.1b has its own line breaks.
+al., Figure 5 of Xu et al.). A list has one entry per line. Code Fragment 46.3.1b has its own line breaks.
 """
 
 import hashlib

@@ -78,7 +78,7 @@ def counts_with(chi2, n_reads, n):
 
 @pytest.fixture
 def position_tests(published):
-    """Table 2 with our test on counts that have its chi-squares, 10 reads an item."""
+    """Table 2 with our test on counts that have its chi-squares, 10 reads per item."""
     table = published("xu2026", 2)
     n_reads = 10 * table["dataset"].map(published("xu2026", 1).set_index("dataset")["n_items"])
     tests = [uniformity.count_test(counts_with(*cell)) for cell in zip(table["chi2"], n_reads, table["n"], strict=True)]

@@ -174,7 +174,7 @@ def test_without_a_common_answer_halves_of_two_are_those_of_each():
 
 
 def of_orderings(n_groups, *, repeats, rng):
-    """Scores of four candidates a prompt under six orderings, each of which moves each candidate in its own way."""
+    """Scores of four candidates per prompt under six orderings, each of which moves each candidate in its own way."""
     moved = rng.normal(size=(n_groups, 4, 1)) + rng.normal(size=(n_groups, 4, 6))
     values = np.tile(moved, (1, 1, repeats)) + 0.7 * rng.normal(size=(n_groups, 4, 6 * repeats))
     return values.reshape(4 * n_groups, -1), np.tile(np.arange(6), repeats)

@@ -166,7 +166,7 @@ def test_a_packed_file_needs_no_ending(tmp_path):
     ("name", "content", "message"),
     [
         ("a.csv.gz", gzip.compress(b"item,ordering,score\na,1 2,1\n", mtime=0)[:-12], "broken gzip file"),
-        ("a.json", b'{\n "other": 1\n}\n', "expected a list of objects, or an object a line, found one object"),
+        ("a.json", b'{\n "other": 1\n}\n', "expected a list of objects, or an object per line, found one object"),
         ("a.json", b"[1]", "entry 1: expected a mapping, found 1"),
         ("a.json", b"[{}", "malformed JSON"),
         ("a.gz", b"", "expected a file that ends in .csv, .jsonl or .parquet"),

@@ -73,7 +73,7 @@ def test_an_item_under_two_criteria_is_two_items_of_its_group():
 
 
 def test_criteria_do_not_compete_for_the_best_answer(tmp_path):
-    """One answer a prompt, judged under two criteria: there is no best answer that could change."""
+    """One answer per prompt, judged under two criteria: there is no best answer that could change."""
     shown = orderings.balanced(3)
     rows = [
         {"item": f"{group}-{criterion}", "group": group, "criterion": criterion, "ordering": " ".join(map(str, row))}
@@ -104,7 +104,7 @@ MISTAKES = {
     "field 'item': expected a name, found ''": {"item": ["a", "", "b", "b"]},
     "row 2: field 'group': 'a' has two groups: g in an earlier row, h here": {"group": ["g", "h", "h", "h"]},
     "row 4: field 'human_score': item 'b' has two human scores: 1 in an earlier row, 2 here; so have 1 of"
-    " 2 items. Expected one an item: give each item the mean of its human scores": {"human_score": [1, 1, 1, 2]},
+    " 2 items. Expected one per item: give each item the mean of its human scores": {"human_score": [1, 1, 1, 2]},
     "found p_1, p_2, expected p_1 to p_3": {"p_1": 0.5, "p_2": 0.5},
     "row 1: fields 'p_1' to 'p_3': expected probabilities that sum to 1, found 0.5 0.5 0.5 (sum 1.5)": {
         "p_1": 0.5,

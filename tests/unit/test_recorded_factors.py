@@ -18,7 +18,7 @@ FORMS = {"MTBench": ["brackets"], "DevBench": ["choice"]}
 
 @pytest.fixture(scope="module")
 def recorded():
-    """Scores of all judges, one table a judge and benchmark; recorded once for the module."""
+    """Scores of all judges, one table per judge and benchmark; recorded once for the module."""
     folder = Path(os.environ["RUBRIC_ORDER_JUDGMENTS"], "pairwise")
     found = []
     for path in sorted(folder.glob("*_position.jsonl.gz")):

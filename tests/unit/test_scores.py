@@ -21,7 +21,7 @@ score_reads = functools.partial(scores.score_reads, probe="score_order")
 
 
 def reads_of(*orderings):
-    """One read an ordering, with request ids r0, r1, ..."""
+    """One read per ordering, with request ids r0, r1, ..."""
     return pd.DataFrame(
         {
             "item_id": [f"i{k}" for k in range(len(orderings))],

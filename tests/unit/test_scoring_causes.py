@@ -37,7 +37,7 @@ def judged(
     varies=0.0,
     draws=True,
 ):
-    """Reads of a judge with planted effects in log-odds, four items a group; groups differ by `varies` in attraction.
+    """Reads of a judge with planted effects in log-odds, four items per group; groups differ by `varies` in attraction.
 
     Args:
         names: conditions. shown: orderings in which each is read.
@@ -231,7 +231,7 @@ def test_hard_effects_are_those_of_an_ordinary_logistic_regression():
 
 
 def drawn(rng, groups, number, varies):
-    """Scores and probabilities of four items a group under three numbers of one text, and the terms of the model."""
+    """Scores and probabilities of four items per group under three numbers of one text, and the terms of the model."""
     items, levels, shown = 4 * groups, np.arange(1, N + 1), np.array([1, 2, 5])
     opinion = 3 + np.repeat(rng.normal(size=groups), 4) + 0.7 * rng.normal(size=items)
     pull = number + np.repeat(varies * rng.normal(size=groups), 4)

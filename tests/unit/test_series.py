@@ -106,7 +106,7 @@ def test_stability_is_the_share_of_the_commonest_choice_among_all_reads():
 
 
 def test_disagreement_of_repeats_and_of_orders():
-    # Three reads an order. One order: the first candidate twice, the second once; the other: always the second.
+    # Three reads per order. One order: the first candidate twice, the second once; the other: always the second.
     counts = np.array([[[0, 2, 1], [0, 0, 3]], [[0, 3, 0], [0, 3, 0]], [[0, 1, 0], [0, 3, 0]]])
     within, between = series.disagreement(counts)
     assert within[:2] == pytest.approx([(2 / 3 + 0) / 2, 0])

@@ -61,7 +61,7 @@ def test_lists_are_interpolated_where_a_scale_has_another_length():
 
 
 def test_an_interaction_given_as_a_number_favours_the_highest_score_at_the_first_position():
-    weights = Simulation(interaction=0.8).interaction_weights(5)  # a row a score, a column a position
+    weights = Simulation(interaction=0.8).interaction_weights(5)  # a row per score, a column per position
     assert weights[4, 0] == weights[0, 4] == pytest.approx(0.8)
     assert weights[0, 0] == weights[4, 4] == pytest.approx(-0.8)
     assert weights[2].tolist() == weights[:, 2].tolist() == [0] * 5
@@ -204,7 +204,7 @@ def test_people_give_whole_scores_that_follow_quality():
 
 
 def log_odds(judge, **options):
-    """Log-odds of each position against the first, one row a read."""
+    """Log-odds of each position against the first, one row per read."""
     weights = np.log(selected(judge, **options).probabilities)
     return weights - weights[:, :1]
 

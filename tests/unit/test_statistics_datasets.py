@@ -212,7 +212,7 @@ def test_intervals_agree_with_scipys_bootstrap_of_items():
 
 
 def entries(human, *, labels=None, criteria=("quality",), group_size=1, response="Two words."):
-    """Items with the given scores; criteria in turn, and as many items a group as `group_size` says."""
+    """Items with the given scores; criteria in turn, and as many items per group as `group_size` says."""
     for place, scores in enumerate(human):
         criterion = criteria[place % len(criteria)]
         yield Item(

@@ -99,7 +99,7 @@ def test_a_summary_has_the_cost_of_each_judge_and_what_is_not_known_is_last(writ
     others = {"scores": scores, "prices": {"paid": PRICES | {"currency": "EUR"}}}
     render_summary.main(statistics, shown, labels, {}, {}, data, page, **others)
     by_judge = {card["judge"]: card for card in summary.read(data)}
-    # 1,000 tokens at 2 and 10 at 8 a million, one request an item: 2.08 for 1,000 items.
+    # 1,000 tokens at 2 and 10 at 8 a million, one request per item: 2.08 for 1,000 items.
     assert by_judge["paid"]["cost"] == {"per_1000_items": pytest.approx(2.08), "currency": "EUR"}
     assert "cost" not in by_judge["free"]
     cells = {judge: {cell.label: cell for cell in row.cells(card)}[row.COST] for judge, card in by_judge.items()}

@@ -70,7 +70,7 @@ def test_an_answer_that_was_cut_short_is_a_failure_that_may_pass(finish):
 
 
 class StubEngine:
-    """Finishes one request a step, the first first."""
+    """Finishes one request per step, the first first."""
 
     def __init__(self):
         self.given = []

@@ -29,7 +29,7 @@ MODEL = "results/models/smollm2_135m_instruct_float32"
 LEVELS = ["Rude.", "Cold.", "Correct.", "Friendly.", "Warm."]
 N = len(LEVELS)
 ORDERS = 2 * N
-TEXTS, FEW = 3, 1  # of the study, and of the arms that take several questions a request
+TEXTS, FEW = 3, 1  # of the study, and of the arms that take several questions per request
 KILLED_AFTER = 12  # calls
 
 

@@ -20,7 +20,7 @@ COLUMNS = {"scores": ["study", "judge", "dataset", "score"]}
 
 
 def estimate(scores: Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """One row a study, judge and dataset."""
+    """One row per study, judge and dataset."""
     keys = ["study", "judge", "dataset"]
     table = pd.concat(scores).astype({"score": float}).groupby(keys, as_index=False)["score"].mean()
     return table.rename(columns={"score": "estimate"}).assign(confidence=confidence)

@@ -34,7 +34,7 @@ def main(
         scores: of the study, dataset and judge.
         requests: of the judge, of this study and of earlier ones; none of recorded answers.
         items: of the dataset; none where they are not known.
-        responses: folder of the judge's responses, a file a shard.
+        responses: folder of the judge's responses, a file per shard.
         about: names of study, dataset and judge.
         caps: see `reads.Caps`.
     """

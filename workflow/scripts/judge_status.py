@@ -18,9 +18,9 @@ def main(judges: dict, requests: Path, references: Path, stores: Path, output: P
     Args:
         judges: of each judge its `label`, the names of its `studies`, by dataset the steps of making `references` that
             it answers, and the `currency` of its prices.
-        requests: folder of requests, a folder a study and a file a judge.
+        requests: folder of requests, a folder per study and a file per judge.
         references: folder of reference answers, with the requests of each step.
-        stores: folder of response stores, one a judge.
+        stores: folder of response stores, one per judge.
         output: the CSV file; Markdown, LaTeX and HTML go beside it.
         batches: the CSV file of open batches; others go beside it, too.
     """

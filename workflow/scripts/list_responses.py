@@ -12,7 +12,7 @@ def main(responses: Path, shards: int, judge: Judge, output: Path) -> None:
     """Write it into one small file, and refuse shards whose answers come from several versions.
 
     Args:
-        responses: folder of the judge's responses, a file a shard.
+        responses: folder of the judge's responses, a file per shard.
         shards: their number.
         judge: the judge that answered; its `accept_mixed` takes answers of several versions.
         output: the file, as JSON.

@@ -22,11 +22,11 @@ def main(
     made_by: str,
     output: Path,
 ) -> None:
-    """Write one row a read and question, with its score or the reason why it has none.
+    """Write one row per read and question, with its score or the reason why it has none.
 
     Args:
         plan: the reads.
-        responses: folder of the judge's responses, which are those of all studies; a file a shard.
+        responses: folder of the judge's responses, which are those of all studies; a file per shard.
         answers: what the shards say of their answers, together. The scores keep it, to be compared with.
         studies: those whose requests the reads need.
         shards: number of the judge's shards. A file of another shard is left from an earlier run.

@@ -20,9 +20,9 @@ def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Pa
             its `studies`, and whether its revision is `unpinned`.
         references: of each dataset whose reference answers are to be made first, how (`settings`, `rounds`), from which
             files, the `labels` of who makes them, and the conditions of the `studies` that read the dataset.
-        plans: folder of plans, a folder a study and dataset and a file a judge.
-        requests: folder of requests, a folder a study and a file a judge.
-        stores: folder of response stores, one a judge.
+        plans: folder of plans, a folder per study and dataset and a file per judge.
+        requests: folder of requests, a folder per study and a file per judge.
+        stores: folder of response stores, one per judge.
         models: folder of converted weights.
         output: the CSV file; Markdown, LaTeX and HTML go beside it.
     """

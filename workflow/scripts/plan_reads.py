@@ -26,7 +26,7 @@ def main(
     design: dict,
     output: Path,
 ) -> None:
-    """Write one row a read, with the request that answers it."""
+    """Write one row per read, with the request that answers it."""
     made = REFERENCES.read(references) if references else None
     reads = plan_reads(
         with_references(ITEMS.read(items), made),

@@ -9,7 +9,7 @@ from rubric_order.settings.judges import Recorded
 
 
 def main(records: list[Path], judge: Recorded, output: Path) -> None:
-    """Write one row an answer."""
+    """Write one row per answer."""
     answers = reads.read(records, judge=judge.model, **judge.reading)
     RESPONSES.write(reads.responses(answers), output)
 

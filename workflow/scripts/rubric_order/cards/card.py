@@ -251,7 +251,7 @@ def _smallest(tests: Mapping[order_tests.Test, float]) -> str:
 def _design(evidence: Evidence) -> str:
     """In which orderings items were read, and how often."""
     times = f"{evidence.most}" if evidence.fewest == evidence.most else f"{evidence.fewest} to {evidence.most}"
-    often = f"{evidence.n_orderings:,}, each read {times} time{'' if times == '1' else 's'} an item"
+    often = f"{evidence.n_orderings:,}, each read {times} time{'' if times == '1' else 's'} per item"
     if evidence.most == 1 and evidence.balanced:
         return often
     even = "equally often" if evidence.balanced else "often enough" if evidence.crossed else "not often enough"
@@ -301,7 +301,7 @@ def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
         if agreement.order.known:
             yield "Of the change, due to the order", written(agreement.order, "+z.2f")
             yield "Of the change, due to averaging", written(agreement.averaging, "+z.2f")
-        ceiling = "not known: one human score an item"
+        ceiling = "not known: one human score per item"
         if agreement.reliability.known:
             ceiling = f"{agreement.ceiling:.2f}; their mean has reliability {written(agreement.reliability, '.2f')}"
         if agreement.gold == HUMAN:

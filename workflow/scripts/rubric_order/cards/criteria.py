@@ -35,7 +35,7 @@ STATISTIC = "criterion_order"
 COUNTS = ("n_texts", "n_groups", "n_scores", "n_failed")
 AVERAGE = (
     "A score from one order of the criteria carries the bias. Where the judge is used, average its scores over orders"
-    " in which each criterion stands in each place, or ask for one criterion a prompt."
+    " in which each criterion stands in each place, or ask for one criterion per prompt."
 )
 ONE_ORDER = "As far as means go, one order of the criteria will do. The judge can still be wrong or lenient in all."
 MORE = f"Read more groups of texts: at least {verdict.FEWEST_GROUPS}; a hundred tell much more."

@@ -287,7 +287,7 @@ def _references(name: str, run: Mapping[str, Any], made: Answers, cite: Cite) ->
     levels = ", ".join(map(str, made.levels))
     return (
         f"Reference answers of {label} at the scores {levels} were {by}, in at most {_many(block['rounds'], 'round')}"
-        f"{cite('li2025')}; the prompts are ours.{how}{shown} Of {made.n_wanted:,} that were wanted (one a group,"
+        f"{cite('li2025')}; the prompts are ours.{how}{shown} Of {made.n_wanted:,} that were wanted (one per group,"
         f" criterion and score) {made.n_accepted:,} were accepted. The other {made.n_wanted - made.n_accepted:,} are"
         f" not shown. It took {_many(made.n_attempts, 'attempt')}, of which {made.n_texts:,} gave a text."
     )

@@ -113,14 +113,15 @@ def calls(of: Spread, most: int) -> str:
         'That takes 10 calls a text.'
     """
     if not of.needed.known or not of.needed.estimate < of.orderings:
-        return f"That takes {most:,} call{'' if most == 1 else 's'} a text."
+        return f"That takes {most:,} call{'' if most == 1 else 's'} per text."
     few = int(of.needed.estimate)
     value = _needed(of).removesuffix(f" of {of.orderings}")
     words = "ordering of the {} comes" if few == 1 else "orderings of the {} come"
     scores = " (expected scores)" if of.readout == Readout.SOFT else ""
     return (
         f"{value[0].upper()}{value[1:]} randomly chosen {words.format(of.orderings)} typically within {of.margin:g} "
-        f"points of the mean of all{scores}: {few} call{'' if few == 1 else 's'} a text in the place of {of.orderings}."
+        f"points of the mean of all{scores}: {few} call{'' if few == 1 else 's'} per text in the place of "
+        f"{of.orderings}."
     )
 
 

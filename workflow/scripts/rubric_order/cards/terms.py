@@ -47,7 +47,7 @@ TERMS = {
         "Pearson's correlation r with the levels that the texts were written for; nobody rated them."
     ),
     "Agreement": "Pearson's correlation r with the scores of people: 1 is perfect, 0 is none.",
-    "The same of one read": "Mean of r over the orders, with one read an item.",
+    "The same of one read": "Mean of r over the orders, with one read per item.",
     "Of the change, due to the order": "What r gains where the order is balanced, without more reads.",
     "Of the change, due to averaging": "What r gains because several reads are averaged, whatever their order.",
     "Highest r": "People do not agree perfectly either: a judge without error has this correlation with them.",

@@ -30,7 +30,7 @@ def advise(
     ] = None,
     columns: options.ColumnNames = None,
     scale: options.ScaleOfScores = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object an option.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object per option.")] = False,
 ) -> None:
     """Say how many groups, items, orderings and repeats a further study needs for a goal, from the reads of a pilot.
 

@@ -53,7 +53,7 @@ def export(
     count = batch_exchange.export(requests, settings, Store(project / "results/store" / name), output)
     typer.echo(f"{count} requests are written to {output}")
     if count > MAX_REQUESTS or output.stat().st_size > MAX_BYTES:
-        typer.echo(f"OpenAI takes {MAX_REQUESTS} requests and {MAX_BYTES} bytes a file; batch: true sends several")
+        typer.echo(f"OpenAI takes {MAX_REQUESTS} requests and {MAX_BYTES} bytes per file; batch: true sends several")
 
 
 @app.command("import")

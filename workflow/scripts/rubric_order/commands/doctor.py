@@ -15,7 +15,7 @@ def doctor(
     scale: options.ScaleOfScores = None,
     choices: options.Choices = False,
     labels: options.LabelMap = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object a judge.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object per judge.")] = False,
 ) -> None:
     """Say what a file is, which checks of a bias card it supports, and why others cannot run.
 

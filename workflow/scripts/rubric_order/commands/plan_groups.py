@@ -46,7 +46,7 @@ def plan_groups(
         float, typer.Option(help="Shift of the mean score by the usual ordering to find, in points.")
     ] = 0.1,
     power: Annotated[float, typer.Option(help="Share of such studies that are to find it.")] = 0.8,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object a judge.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object per judge.")] = False,
 ) -> None:
     """Say how many groups of items a bias card needs: for biased, by the effects, and for equivalent, without a bias.
 

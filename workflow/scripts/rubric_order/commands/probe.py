@@ -31,7 +31,7 @@ def probe(
     key_over_http: options.KeyOverHttp = False,
     temperature: Annotated[float, typer.Option(min=0)] = 0,
     max_tokens: Annotated[int, typer.Option(min=1)] = 1024,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object an order.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object per order.")] = False,
 ) -> None:
     """Read one text in every order of its rubric and print the score of each, as the answers come.
 

@@ -15,7 +15,7 @@ from rubric_order.settings import reading
 
 Config = Annotated[list[Path], typer.Argument(help="Config of the study; later files go over earlier ones.")]
 Project = Annotated[Path, typer.Option(help="Folder of the project, with its Snakefile; results are there too.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON list with one object a row.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON list with one object per row.")]
 
 
 def plan(config: Config, project: Project = Path(), as_json: AsJson = False) -> None:

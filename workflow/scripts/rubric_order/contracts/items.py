@@ -22,7 +22,9 @@ ITEMS = Contract(
         Column("instruction", "string", meaning="What the response answers."),
         Column("response", "string", meaning="Text that is judged."),
         Column("reference", "string", nullable=True, meaning="Answer that deserves the highest score."),
-        Column("human_scores", "list<double>", unit="as people gave them", meaning="One score a rater; may be empty."),
+        Column(
+            "human_scores", "list<double>", unit="as people gave them", meaning="One score per rater; may be empty."
+        ),
         HUMAN,
         Column(
             "reference_labels", "list<double>", meaning="Golden scores by other judges, such as GPT-4; may be empty."
@@ -39,7 +41,7 @@ ITEMS = Contract(
             ),
         ),
     ),
-    meaning="One row a text and criterion.",
+    meaning="One row per text and criterion.",
 )
 
 RUBRICS = Contract(
@@ -70,7 +72,7 @@ PAIRS = Contract(
         Column("preference", "string", nullable=True, unit="a, b, tie", meaning="Item that people prefer."),
         CATEGORY,
     ),
-    meaning="One row a pair of items that is compared.",
+    meaning="One row per pair of items that is compared.",
 )
 
 REFERENCES = Contract(

@@ -40,7 +40,7 @@ PLAN = Contract(
         Column("repeat", "int64", unit="from 0", meaning="How often the same prompt came before in unit and strategy."),
         REQUEST,
     ),
-    meaning="One row a read. What the probe says of its units (`Unit.about`), such as `item_id`, follows.",
+    meaning="One row per read. What the probe says of its units (`Unit.about`), such as `item_id`, follows.",
     open=True,
 )
 

@@ -60,5 +60,5 @@ RESPONSES = Contract(
             meaning="Answer to a second request that allows a label alone; null where none was sent.",
         ),
     ),
-    meaning="One row a request of a shard, in the order of the requests. Of recorded answers most columns are null.",
+    meaning="One row per request of a shard, in the order of the requests. Of recorded answers most columns are null.",
 )

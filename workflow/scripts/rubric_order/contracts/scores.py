@@ -17,7 +17,7 @@ SCORES = Contract(
         Column("expected_score", "double", nullable=True, unit="1 to n", meaning="Mean score by option probabilities."),
         Column("option_mass", "double", nullable=True, unit="0 to 1", meaning="Probability that any label is written."),
     ),
-    meaning="One row a read and question: the columns of the plan, then those of the probe (`COLUMNS` of its class)."
+    meaning="One row per read and question: the columns of the plan, then those of the probe (`COLUMNS` of its class)."
     " A column that both have, such as `criterion`, stands with the latter.",
     open=True,
     ordered=False,

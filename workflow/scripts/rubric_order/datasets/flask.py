@@ -119,7 +119,7 @@ def read_outputs(path: Path) -> dict[int, str]:
             raise InputError(f"{where}: question_id {idx} stands on an earlier line too; expected once")
         outputs[idx] = record["text"]
     if not outputs:
-        raise InputError(f"{path}: no outputs; expected one a line")
+        raise InputError(f"{path}: no outputs; expected one per line")
     return outputs
 
 

@@ -32,7 +32,7 @@ def check(judge: Judge, requests: pd.DataFrame) -> None:
     """
     if not judge.capabilities.several_questions and (requests["questions"].str.len() > 1).any():
         raise InputError(
-            "judge: its engine answers one question a prompt; a study asks it several, of several criteria"
+            "judge: its engine answers one question per prompt; a study asks it several, of several criteria"
         )
 
 

@@ -109,7 +109,7 @@ class Calibrations(Mapping[str, Calibration]):
             bad = ~np.isnan(written) & ~((written >= 1) & (written <= n) & (written % 1 == 0))
             if written.shape != shown.shape[:1] or bad.any():
                 value = written[bad][0] if bad.any() else written
-                raise InputError(f"scores: expected whole numbers from 1 to {n}, one a read, found {value!r:.60}")
+                raise InputError(f"scores: expected whole numbers from 1 to {n}, one per read, found {value!r:.60}")
             return self._written(calibration, written, shown)
         shares = np.asarray(probabilities, dtype=float)
         if shares.shape != shown.shape or (shares < 0).any() or np.isinf(shares).any():

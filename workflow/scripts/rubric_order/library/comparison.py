@@ -191,7 +191,7 @@ def _sides(one: Reads, other: Reads | None, columns: Columns | None, scale: scal
     judges = [part for table in tables for _, part in table.groupby("judge", sort=False)]
     if len(judges) != 2:
         listed = ", ".join(str(part["judge"].iloc[0]) for part in judges)
-        raise InputError(f"expected two judges, one a file or both in one, found {len(judges)}: {listed:.100}")
+        raise InputError(f"expected two judges, one per file or both in one, found {len(judges)}: {listed:.100}")
     return judges
 
 

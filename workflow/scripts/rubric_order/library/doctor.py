@@ -114,7 +114,7 @@ def _of_scores(block: blocks.Block) -> Diagnosis:
         ("Score levels", scale.words),
         ("Reads", f"{int(scored.sum()):,} with a score, {int((~scored).sum()):,} without"),
         ("Items", f"{len(block.items):,} in {n_groups:,} groups"),
-        ("Orderings", f"{len(shown):,}, each read {times} times an item"),
+        ("Orderings", f"{len(shown):,}, each read {times} times per item"),
     )
     checks = [*_of_orders(block, scored), *_of_columns(block), *_groups(n_groups, named)]
     unread = str(block.table["unread_judges"].iloc[0])

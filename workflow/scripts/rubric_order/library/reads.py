@@ -556,7 +556,7 @@ def one_human(values: np.ndarray, item: Words, where: str | Path) -> np.ndarray:
         raise InputError(
             f"{where}: row {row + 1}: field 'human_score': item {names[of_row[row]]!r:.60} has two human scores:"
             f" {first[row]:g} in an earlier row, {values[row]:g} here; so have {n_bad:,} of {n_rated:,} items. Expected"
-            " one an item: give each item the mean of its human scores, in all of its rows or in one"
+            " one per item: give each item the mean of its human scores, in all of its rows or in one"
         )
     return first
 

@@ -132,7 +132,7 @@ def _list_of(path: Path) -> list[Any] | None:
             if rest.strip() and not first.rstrip().endswith("}"):
                 if '"results"' in start:
                     raise InputError(f"{path}: results of promptfoo: {ONE_ORDER}")
-                raise InputError(f"{path}: expected a list of objects, or an object a line, found one object")
+                raise InputError(f"{path}: expected a list of objects, or an object per line, found one object")
             return None
     with _text(path) as lines:
         content = files.parse_json(_whole(lines, path), path)

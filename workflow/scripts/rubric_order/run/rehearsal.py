@@ -104,7 +104,7 @@ def apply(config: Config) -> Config:
             if TOGETHER in split(condition):
                 raise InputError(
                     f"config: studies/{name}/conditions: {condition!r} cannot be rehearsed, since a simulated judge"
-                    " answers one ordering a request; expected a rehearsal without it"
+                    " answers one ordering per request; expected a rehearsal without it"
                 )
     mirror = os.path.abspath(config.dataset_mirror) if config.dataset_mirror else ""
     config = config.changed(

@@ -10,7 +10,7 @@ from rubric_order.tables.columns import count, percent
 
 CAPTION = (
     "What is still to be judged. Reads of several strategies and studies share a request. ≈: about, reckoned with four"
-    " characters a token, where the judge's tokenizer is not on this machine. ≤: at most, every answer as long as"
+    " characters per token, where the judge's tokenizer is not on this machine. ≤: at most, every answer as long as"
     " max_tokens allows, where the store has none yet. From cache: the share of prompt tokens that a prefix cache"
     " saves. Hours are those of one job, without loading the model. Cost counts on no cache. In brackets: 95%"
     " intervals, from what the judge has answered, as in a pilot (make pilot). Constrained second"
@@ -95,7 +95,7 @@ def unmade(references: Mapping[str, Mapping[str, object]]) -> list[str]:
     """
     return [
         f"Reference answers of {dataset} are not there yet: each is written and reviewed in up to {block['rounds']}"
-        f" rounds, three requests a round. `snakemake results/references/{dataset}.parquet` makes them, with this"
+        f" rounds, three requests per round. `snakemake results/references/{dataset}.parquet` makes them, with this"
         " config."
         for dataset, block in references.items()
     ]

@@ -107,7 +107,7 @@ def laid_out(plan: pd.DataFrame, strategy: str) -> Texts:
     if reads["request_id"].duplicated().any():
         raise InputError(
             "--adaptive: reads of a text share a request, as where all orderings are asked at once or a scale has two"
-            " levels; expected a request a read"
+            " levels; expected a request per read"
         )
     group, cell = (firsts.groupby(keys).ngroup().to_numpy() for keys in (["group_id"], ["group_id", "criterion"]))
     keys = [(dataset, unit, n) for dataset, unit in zip(firsts["dataset"], firsts["unit_id"], strict=True)]

@@ -14,7 +14,7 @@ from rubric_order.figures.view import Layout, View
 
 CAPTION = (
     "Error of an item's estimate, in points, against its mean over all of its orderings ({strategy}), by the mean "
-    "number of reads an item. Complete reads are replayed in random order. Lines are for the same number of reads of "
+    "number of reads per item. Complete reads are replayed in random order. Lines are for the same number of reads of "
     "every item: as they are, and without what each ordering adds in other groups. Points are for items that are "
     "stopped one by one, when the interval is as narrow as the target that stands beside the point. They are stopped "
     "by a confidence sequence, or by what was learnt on other groups, whose calls are not counted. A point below the "

@@ -62,7 +62,7 @@ def _of_block(block: blocks.Block, subsets_per_size: int, *, confidence: float, 
     """The curves of one block, see `tidy.from_parts`."""
     if (reads := int(block.column.max()) + 1) > MOST_READS:
         name = " ".join(map(str, block.key))
-        log.warning("%s: %d reads an item; the curve is for at most %d", name, reads, MOST_READS)
+        log.warning("%s: %d reads per item; the curve is for at most %d", name, reads, MOST_READS)
         return
     rated = block.items["human_score"].notna().to_numpy()
     for readout, values in block.readouts():

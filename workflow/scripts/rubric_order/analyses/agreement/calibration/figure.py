@@ -13,7 +13,7 @@ from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
 CAPTION = (
-    "Error of an item's score, in points, by calls an item, with and without calibration ({strategy}). A score is "
+    "Error of an item's score, in points, by calls per item, with and without calibration ({strategy}). A score is "
     "compared with the item's mean over the half of its orderings that the score has no part in, less what that half "
     "adds in other groups. Random orders are the mean of 1, 2, ... reads in different orderings; the last point is a "
     "balanced half. Opposite orders are an ordering and its reverse. Usual order is one read. Calibrated is one "

@@ -6,7 +6,7 @@ from rubric_order.tables.columns import Estimated, Flags, Number, each_row, esti
 from rubric_order.tables.spec import Rows, Table, taken, wide
 
 CAPTION = (
-    "Pearson's r with human scores of one read an item under the canonical ordering, the mean r of all orderings, "
+    "Pearson's r with human scores of one read per item under the canonical ordering, the mean r of all orderings, "
     "and the rank of the canonical ordering among them (1: highest r). These are the quantities of Table 4 of the "
     "earlier version of Xu et al., here with {bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s. First "
     "and last are the shares of the resamples in which the canonical ordering has the first and the last rank. The "

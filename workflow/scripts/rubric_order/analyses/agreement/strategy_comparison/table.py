@@ -13,7 +13,7 @@ CAPTION = (
     "({cluster}; both: groups, and items one by one, as the paper draws them). Differences are paired: they are over "
     "the items that both strategies have scored. A mean of several reads agrees better than one read, whatever is "
     "varied between them. So a difference from repeats of the usual ordering is not due to the order alone. Order is "
-    "the part that is: the mean r of single orderings less that of the usual ordering, one read an item each. "
+    "the part that is: the mean r of single orderings less that of the usual ordering, one read per item each. "
     "Averaging is what averaging adds to r of {strategy}, less what it adds to r of the repeats. The difference is the "
     "sum of order and averaging. † means that repeats of the usual ordering are no more than one read in 95% of the "
     "items or more, so that they cannot gain by averaging. * means that the interval does not contain 0. ** means p < "

@@ -20,7 +20,7 @@ COLUMNS = {
         *("ordering", "repeat", "score"),
     ]
 }
-POLICIES = {"one_order": 1, "random_order": 1, "swap_else_tie": 2, "swap_average": 2}  # with calls a pair
+POLICIES = {"one_order": 1, "random_order": 1, "swap_else_tie": 2, "swap_average": 2}  # with calls per pair
 REPEATED = "one_order_repeated"
 GAPS = (0.0, 0.5, 1.0, 2.0, np.inf)  # of human scores, in points
 OVERALL = "overall"  # the criterion of one verdict on the whole

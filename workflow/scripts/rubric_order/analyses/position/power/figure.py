@@ -76,7 +76,7 @@ def _draw_assumed(axis: Axes, assumed: pd.DataFrame) -> None:
     if 1 in correlations:
         labels = [f"{label}, or identical reads" if label == "K = 1" else label for label in labels]
     axis.legend(handles, labels, loc="best")
-    axis.set_title("Assumed: K reads an item, with correlation ρ")
+    axis.set_title("Assumed: K reads per item, with correlation ρ")
 
 
 def _draw_made(axis: Axes, made: pd.DataFrame, assumed: pd.DataFrame, labels: Labels) -> None:
