@@ -1,6 +1,6 @@
 """Measure how the order of things in a prompt moves the scores of an LLM judge.
 
-What is named here is public and stays; everything else may change. Nothing is imported before it is used.
+The names in `__all__` are public and stay. Everything else may change. A name is imported when it is first used.
 """
 
 import importlib

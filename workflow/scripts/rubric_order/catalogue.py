@@ -1,13 +1,13 @@
-"""Catalogue of results: each statistic, table and figure, with what it reads and how it is headed. Data only.
+"""Catalogue of results: each statistic, table and figure, with its inputs and its headings. Data only.
 
-The name of a result is that of its folder, of its file and of its block of config, where it has one. Other packages
-have records of the same types (`Result`); `registry` finds both.
+The name of a result is also the name of its folder, of its file and, if there is one, of its block of config. Other
+packages have records of the same types (`Result`). `registry` finds the results of both.
 """
 
 from collections.abc import Collection
 from typing import NamedTuple
 
-# What a statistic can read beside scores and other statistics, each an argument of `estimate`.
+# Inputs of a statistic besides scores and other statistics. Each is an argument of `estimate`.
 INPUTS = ("items", "pairs", "alone", "golden", "references", "answers", "published")
 # Arguments of results that are made from several parts of config, see `run.results.Derived`.
 DERIVED = (
@@ -17,23 +17,23 @@ DERIVED = (
 
 
 class Statistic(NamedTuple):
-    """A table of estimates, one row an estimate; `estimate(...)` of its module makes it.
+    """A table of estimates, one row per estimate. `estimate(...)` of its module makes the table.
 
     Attributes:
-        theme: the folder of `analyses/` that its own folder stands in; of ours alone.
-        probes: the probes whose studies' scores it reads (argument `scores`); `ANY_PROBE` for all.
-        reads: what it reads beside them, each an argument: `items` and `pairs` of datasets; `alone` and `golden`, the
-            scores of the studies that blocks of config name so; `references`, the reference answers that were made;
-            `answers`, what the shards of each judge say of their answers; `published`, the tables of a paper; or
-            another statistic.
-        settings: blocks of config under `statistics`, or single keys of them, that are its other arguments; of an
-            argument that several have, the last one's is taken.
+        theme: folder of `analyses/` that contains the statistic's own folder; only for our statistics.
+        probes: probes of the studies whose scores the statistic reads (argument `scores`); `ANY_PROBE` for all.
+        reads: inputs of the statistic besides scores. Each is an argument: `items` and `pairs` of datasets; `alone` and
+            `golden`, the scores of the studies that keys of config with these meanings name; `references`, the
+            reference answers that were made; `answers`, metadata of each judge's answers from its shards; `published`,
+            the tables of a paper; or another statistic.
+        settings: blocks of config under `statistics`, or single keys of them, whose values are further arguments. If
+            several have the same argument, the last one is taken.
         derived: further arguments that are taken from other parts of config (`DERIVED`).
-        block: model of its own block of config, a subclass of `settings.base.Settings`; of other packages alone, ours
-            are in `settings/statistics.py`.
-        calibrates: whether it shows calibrated scores as a readout of their own, where config asks for it.
-        methods: sentences for the text of methods, which cite entries of `Result.references` by ``[@key]``; of other
-            packages alone, ours are in `cards/methods.py`.
+        block: model of the statistic's own block of config, a subclass of `settings.base.Settings`; only for other
+            packages, since our blocks are in `settings/statistics.py`.
+        calibrates: whether it shows calibrated scores as a separate readout, if config asks for them.
+        methods: sentences for the text of methods, which cite entries of `Result.references` by ``[@key]``; only for
+            other packages, since our sentences are in `cards/methods.py`.
     """
 
     theme: str = ""
@@ -47,14 +47,14 @@ class Statistic(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A table, or a figure; `table(...)` or `draw(...)` of its module makes it.
+    """A table or a figure. `table(...)` or `draw(...)` of its module makes it.
 
     Attributes:
-        statistics: the statistics that it reads, each an argument of its name. The other arguments are its block of
-            config.
-        category, title: where it stands in the report, and what it is called there.
-        module: name of its folder, where several results share a module.
-        derived, block: as of a statistic; our blocks are in `settings/results.py`.
+        statistics: statistics that it reads. Each is an argument with the name of the statistic. The other arguments
+            are the keys of its block of config.
+        category, title: section of the report that contains it, and its title there.
+        module: name of its folder, if several results share a module.
+        derived, block: as in `Statistic`; our blocks are in `settings/results.py`.
     """
 
     statistics: tuple[str, ...]
@@ -66,12 +66,12 @@ class Shown(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A result of another package: a statistic, a table and a figure of one name, or some of them.
+    """A result of another package: a statistic, a table and a figure of one name, or some of these.
 
     Attributes:
-        folder: package in which its modules are: `estimate`, `table` and `figure`, as there is need.
-        statistic, table, figure: as here; None where it has none.
-        references: BibTeX of what its methods cite, entries parted by empty lines.
+        folder: package with its modules `estimate`, `table` and `figure`, as far as it has such results.
+        statistic, table, figure: records as in this catalogue; None for a result that it lacks.
+        references: BibTeX entries of the works that its methods cite, separated by empty lines.
     """
 
     folder: str
@@ -83,7 +83,7 @@ class Result(NamedTuple):
 
 SCORE_ORDER, CRITERION_ORDER = ("score_order",), ("criterion_order",)
 COMPARING = ("pair_order", "list_order")
-ANY = "any"  # in place of the name of a probe: whatever there is
+ANY = "any"  # stands for every probe, in place of a name
 ANY_PROBE = (ANY,)
 
 STATISTICS = {
@@ -285,7 +285,7 @@ STATISTICS = {
     ),
 }
 
-# Of papers that are compared with the statistics that their tables hold; the others are those of all further papers.
+# Statistics that the tables of a paper contain, by paper. All other statistics belong to every paper not listed here.
 REPLICATED = {"li2025": ("scoring_accuracy", "golden_alignment"), "shi2025": ("position_consistency",)}
 COMPARED = ("human_agreement", "strategy_comparison")
 
@@ -398,16 +398,16 @@ FIGURES = {
 }
 
 
-MODULES = {"statistics": "estimate", "tables": "table", "figures": "figure"}  # in the folder of a result
-# What the modules must have.
+MODULES = {"statistics": "estimate", "tables": "table", "figures": "figure"}  # modules in the folder of a result
+# Names that these modules must define.
 PARTS = {"statistics": ("COLUMNS", "estimate"), "tables": ("CAPTION", "TABLE"), "figures": ("CAPTION", "draw")}
 
 
 def module(kind: str, name: str) -> str:
-    """The module that makes a result, by its name in Python.
+    """Dotted name of the module that makes a result.
 
-    It is in a folder of the result's name, under the theme of the statistic of that name, or of the first one that is
-    shown.
+    The module is in a folder with the name of the result. The folder is under the theme of the statistic with that
+    name, or else of the first statistic that is shown.
 
     Args:
         kind: `statistics`, `tables` or `figures`.
@@ -421,10 +421,10 @@ def module(kind: str, name: str) -> str:
 
 
 def module_file(kind: str, name: str) -> str:
-    """The file of `module`, as a path in the library."""
+    """Path in the library of the file of `module`."""
     return module(kind, name).partition(".")[2].replace(".", "/") + ".py"
 
 
 def fits(probe: str, among: Collection[str]) -> bool:
-    """Tell whether a probe is one of some, as `Statistic.probes` and `registry.probes` have them."""
+    """Tell whether a probe is among some probes, as in `Statistic.probes` or `registry.probes`."""
     return ANY in among or probe in among

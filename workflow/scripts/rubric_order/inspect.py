@@ -1,7 +1,7 @@
-"""Scorers for Inspect that ask a judge in several orders of its rubric's levels, and cards of their logs.
+"""Scorers for Inspect that ask a judge in several orders of its rubric's levels, and the reads in their logs.
 
-It needs the package ``inspect-ai``. In a task, ``rubric_in_orders`` is a scorer; of a stored log, `regrade` asks the
-judge of another scorer again.
+The module needs the package ``inspect-ai``. In a task, ``rubric_in_orders`` is a scorer. For a stored log, `regrade`
+asks the judge of another scorer again.
 """
 
 import hashlib
@@ -42,19 +42,19 @@ from rubric_order.parsing.choices import numbers
 
 Strategy: TypeAlias = Literal["balanced", "rotated"]
 Prompt: TypeAlias = str | list[dict[str, str]]
-KEY = "rubric_order"  # of a score's metadata, for the reads
+KEY = "rubric_order"  # key of the reads in the metadata of a score
 CUT_SHORT = ("max_tokens", "model_length")
 GRADES: Mapping[str, float] = {"I": 0.0, "P": 0.5, "C": 1.0}
 
 
 class _Scale(NamedTuple):
-    """Labels of a rubric, the lowest level first, and the value that each counts in the metrics."""
+    """Labels of a rubric, the lowest level first, and the value of each label in the metrics."""
 
     labels: tuple[str, ...]
 
     @property
     def values(self) -> list[float]:
-        """Numbers as they are, grades as Inspect counts them, other labels from 1."""
+        """Value of each label: its number, its value as a grade of Inspect, or else its level, from 1."""
         if all(label.isdecimal() for label in self.labels):
             return [float(label) for label in self.labels]
         return [
@@ -75,15 +75,15 @@ def rubric_in_orders(
 ) -> Scorer:
     """Scorer that shows the judge each answer with the rubric's levels in several orders.
 
-    The score is the mean over the orders. The single reads are in its metadata, see `reads`.
+    The score is the mean over the orders. The single reads are in the metadata of the score, see `reads`.
 
     Args:
         levels: descriptions of scores 1 to n.
         question: the criterion.
-        strategy: ``balanced`` reads each answer in all 2n rotations; ``rotated`` in one of them, which changes from
-            sample to sample and from epoch to epoch, at the cost of an ordinary scorer.
+        strategy: ``balanced`` reads each answer in all 2n rotations. ``rotated`` reads it in one rotation, which
+            changes between samples and between epochs, at the cost of an ordinary scorer.
         template: see `render`.
-        model: the judge; by default that of the role.
+        model: the judge; by default the model of the role.
         model_role: role of the judge; without such a role the evaluated model judges.
 
     Raises:
@@ -120,15 +120,15 @@ def regraded(
 ) -> Scorer:
     """Scorer that asks the judge of another scorer again, with the levels of its own prompt in other orders.
 
-    The prompt is the one that the other scorer recorded (``grading`` in the metadata of its score), and all else in it
-    stays as it was. The recorded answer is the read of the recorded order; it is not asked again.
+    The prompt is the prompt that the other scorer recorded (``grading`` in the metadata of its score), and only the
+    order of the levels changes. The recorded answer is the read of the recorded order, which is not asked again.
 
     Args:
-        labels: labels of the levels as the prompt writes them, the lowest first, such as ``["I", "P", "C"]``. Samples
-            whose prompt does not hold these levels once have no score.
-        of: name of the other scorer; by default the one that recorded a prompt.
-        strategy: see `rubric_in_orders`; ``rotated`` asks once a sample.
-        model: the judge; by default that of the role.
+        labels: labels of the levels as the prompt writes them, the lowest first, such as ``["I", "P", "C"]``. A sample
+            has no score if its prompt does not have these levels exactly once.
+        of: name of the other scorer; by default the scorer that recorded a prompt.
+        strategy: see `rubric_in_orders`; ``rotated`` asks at most once per sample.
+        model: the judge; by default the model of the role.
         model_role: role of the judge; without such a role the evaluated model judges.
 
     Raises:
@@ -167,16 +167,16 @@ def regrade(
     model: str | Model | None = None,
     **options: Any,
 ) -> EvalLog:
-    """A stored log with a further score of each sample: the same judge with the levels in other orders.
+    """Add a further score to each sample of a stored log: from the same judge, with the levels in other orders.
 
     Args:
-        log: a log with its samples, such as ``inspect_ai.log.read_eval_log`` gives.
+        log: a log with its samples, such as ``inspect_ai.log.read_eval_log`` returns.
         labels, of, strategy: see `regraded`.
-        model: the judge; by default the one that the log names.
+        model: the judge; by default the judge that the log names.
         options: further arguments of ``inspect_ai.score``.
 
     Raises:
-        InputError: the log has no such prompt, or names no judge.
+        InputError: there are too few labels, or the log records no call of a judge.
     """
     judge = model if model is not None else _logged_judge(log, of)
     return inspect_ai.score(log, regraded(labels, of=of, strategy=strategy, model=judge), action="append", **options)
@@ -187,14 +187,14 @@ def reads(log: EvalLog, name: str | None = None) -> pd.DataFrame:
 
     Args:
         log: a log with its samples.
-        name: of the scorer; by default the one that has reads.
+        name: name of the scorer; by default the scorer that has reads.
 
     Returns:
-        One row a read, as `bias_card` takes it: ``item`` (sample and epoch), ``group`` (sample), ``judge``,
-        ``ordering`` (a list), ``score`` (1 to n); beside these ``failure`` and ``answer``.
+        One row per read, as `bias_card` takes it: ``item`` (sample and epoch), ``group`` (sample), ``judge``,
+        ``ordering`` (a list), ``score`` (1 to n), and also ``failure`` and ``answer``.
 
     Raises:
-        InputError: there are none, or those of several scorers.
+        InputError: there are no reads, or reads of several scorers.
 
     Examples:
         >>> card = ro.bias_card(rubric_order.inspect.reads(log))[0]  # doctest: +SKIP
@@ -228,7 +228,7 @@ def _orders(strategy: str, n: int) -> np.ndarray:
 
 
 def _chosen(strategy: str, n: int, state: TaskState) -> list[tuple[int, ...]]:
-    """Orderings in which a sample is read; each once."""
+    """Orderings in which a sample is read, each once."""
     orders = [tuple(map(int, order)) for order in _orders(strategy, n)]
     if strategy == "rotated":
         digest = hashlib.blake2b(str(state.sample_id).encode(), digest_size=8).digest()
@@ -241,7 +241,7 @@ def _judge(model: str | Model | None, role: str) -> Model:
 
 
 def _message(role: str, content: str) -> "ChatMessage":
-    """A message of a prompt, as Inspect has it."""
+    """A message of a prompt, in Inspect's form."""
     kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
     return kinds[role](content=content)
 
@@ -253,7 +253,7 @@ async def _score(
     text: str,
     recorded: Mapping[tuple[int, ...], str],
 ) -> Score:
-    """Score of a text by its reads, of which some are recorded already."""
+    """Score of a text from its reads. Recorded answers are not asked again."""
 
     async def read(order: tuple[int, ...], prompt: Prompt) -> dict[str, Any]:
         cut = False
@@ -275,7 +275,7 @@ async def _score(
 
 
 def _grading(state: TaskState, of: str | None) -> list[str] | str:
-    """Texts of the conversation with a judge that another scorer recorded; or why there is none."""
+    """Texts of the conversation with a judge that another scorer recorded; or the reason why there is none."""
     recorded = _recorded(state.scores, of)
     if len(recorded) != 1:
         return f"expected one scorer with a recorded prompt, found {', '.join(recorded) or 'nothing'}"
@@ -289,13 +289,13 @@ def _recorded(scores: Mapping[str, Score] | None, of: str | None) -> dict[str, l
 
 
 def _content(message: Any) -> str:
-    """Text of a message, which a log that was read holds as a mapping."""
+    """Text of a message. In a log that was read from a file, a message is a mapping."""
     content = message["content"] if isinstance(message, Mapping) else message.text
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
 def _logged_judge(log: EvalLog, of: str | None) -> Model:
-    """The judge that a log names, under the settings of its calls.
+    """The judge that a log names, with the settings of its calls.
 
     Raises:
         InputError: no sample has a call of a judge.

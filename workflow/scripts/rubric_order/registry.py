@@ -1,8 +1,8 @@
-"""Results that a config can name: those of the catalogue, and those that other packages register.
+"""Results that a config can name: the results of the catalogue, and the results that other packages register.
 
-A package registers a result by an entry point whose name is the result's, and whose object is a `catalogue.Result`.
-Nothing of a package is imported before its result is asked for, and then its record alone: of the modules that
-estimate and show it the syntax is read.
+A package registers a result by an entry point. Its name is the name of the result, and its object is a
+`catalogue.Result`. Nothing of a package is imported before its result is asked for. Then only its record is imported.
+The modules that estimate and show the result are parsed, not imported.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rubric_order.catalogue import Result, Shown, Statistic
 Kind: TypeAlias = Literal["statistics", "tables", "figures"]
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-CITED = re.compile(r"@([\w:-]+)")  # a key, in `Statistic.methods`
+CITED = re.compile(r"@([\w:-]+)")  # a citation key in `Statistic.methods`
 OURS: Mapping[Kind, Mapping[str, Statistic | Shown]] = {
     "statistics": catalogue.STATISTICS,
     "tables": catalogue.TABLES,
@@ -32,7 +32,7 @@ _ONE: Mapping[Kind, str] = {"statistics": "statistic", "tables": "table", "figur
 
 
 def _reserved() -> set[str]:
-    """Names that no package may register: those of our results, and those of other inputs of a statistic."""
+    """Names that no package may register: names of our results, and of other inputs of statistics."""
     return {"scores", *catalogue.INPUTS, *(name for ours in OURS.values() for name in ours)}
 
 
@@ -40,12 +40,12 @@ RECORDS: plugins.Records[Result] = plugins.Records(plugins.RESULTS, Result, _res
 
 
 def names(kind: Kind) -> tuple[str, ...]:
-    """Names of results: ours of a kind, then those of other packages, whether or not they have one of this kind."""
+    """Names of our results of a kind, then of all results of other packages, which may lack this kind."""
     return (*OURS[kind], *(name for name in RECORDS.names() if name not in OURS[kind]))
 
 
 def is_other(name: str) -> bool:
-    """True for the name of a result that another package registers."""
+    """True if another package registers a result of this name."""
     return name in RECORDS.names()
 
 
@@ -53,7 +53,7 @@ def statistic(name: str) -> Statistic:
     """A statistic by its name.
 
     Raises:
-        InputError: see `load`; or there is none of this name.
+        InputError: see `load`; or no result has this name.
     """
     entry = _entry("statistics", name)
     assert isinstance(entry, Statistic)
@@ -64,7 +64,7 @@ def shown(kind: Kind, name: str) -> Shown:
     """A table or a figure by its name.
 
     Raises:
-        InputError: see `load`; or there is none of this name.
+        InputError: see `load`; or no result has this name.
     """
     entry = _entry(kind, name)
     assert isinstance(entry, Shown)
@@ -93,15 +93,15 @@ def module(kind: Kind, name: str) -> str:
 
 
 def code(kind: Kind, name: str) -> str:
-    """The module that makes a result, as `code_version` takes it."""
+    """The module that makes a result, in the form that `code_version` takes."""
     return module(kind, name) if is_other(name) else catalogue.module_file(kind, name)
 
 
 def caption(kind: Kind, name: str, library: Path) -> str:
-    """Caption of a table or figure as its module has it, with fields for settings.
+    """Caption of a table or figure from its module, with fields for settings still to be filled in.
 
     Args:
-        library: folder of `rubric_order`, in which our modules are.
+        library: folder of `rubric_order`, which has our modules.
     """
     path = library / catalogue.module_file(kind, name) if not is_other(name) else _file(module(kind, name))
     assert path is not None  # `load` has read it
@@ -109,12 +109,12 @@ def caption(kind: Kind, name: str, library: Path) -> str:
 
 
 def probes(statistics: Iterable[str]) -> set[str]:
-    """The probes whose studies' scores are behind some statistics, directly or through other statistics."""
+    """The probes whose scores some statistics read, directly or through other statistics."""
     return {probe for name in behind(statistics) for probe in statistic(name).probes}
 
 
 def behind(statistics: Iterable[str]) -> list[str]:
-    """Some statistics, and those that they read, directly or through others."""
+    """Some statistics, and the statistics that they read, directly or through others."""
     every: dict[str, None] = {}
     pending = [*statistics]
     while pending:
@@ -130,8 +130,9 @@ def load(name: str) -> plugins.Record[Result]:
     """The record of a result of another package.
 
     Raises:
-        InputError: no package registers it, several do, or one of ours has the name; it cannot be imported or is
-            something else; a module or a part of one is missing; or it names what there is not. The package is named.
+        InputError: no package or several packages register the name, or one of our results has it; the object cannot
+            be imported or is no record; a module or a part of a module is missing; or the record names something that
+            does not exist. The message names the package.
     """
     record = RECORDS.load(name)
     problem = next(_problems(name, record.value), None)
@@ -171,7 +172,7 @@ def _problems(name: str, result: Result) -> Iterator[str]:
 
 
 def _problems_of_module(module: str, parts: Iterable[str]) -> Iterator[str]:
-    """Parts that a module of a result lacks, by its syntax."""
+    """Problems of a module of a result: it is missing, cannot be parsed, or lacks parts."""
     try:
         path = _file(module)
         if path is None:

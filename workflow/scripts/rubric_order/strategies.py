@@ -1,8 +1,8 @@
-"""Strategies: the ways to choose the orderings in which the options of a prompt are shown. One record a strategy.
+"""Strategies: the ways to choose the orderings in which the options of a prompt are shown. Each strategy has a record.
 
-An ordering is a permutation of 1..n written as the option that stands at each position: entry p - 1 is the option at
-position p. Functions return integer arrays with one ordering a row. Numpy is imported where they need it: checks of a
-config and each start of Snakemake read the records alone.
+An ordering is a permutation of 1..n: entry p - 1 is the option at position p. Functions return integer arrays with one
+ordering per row. They import Numpy themselves, since checks of a config and each start of Snakemake read only the
+records.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     import numpy as np
 
-MAX_ORDERINGS = 5040  # 7!: beyond it, `all` is a mistake rather than a plan
+MAX_ORDERINGS = 5040  # 7!; with more orderings, `all` is a mistake rather than a plan
 RECORDED = "recorded"
 
 
@@ -25,7 +25,7 @@ def check_all(n: int) -> None:
     """Check that strategy `all` is possible with n options.
 
     Raises:
-        ValueError: there are more than ``MAX_ORDERINGS`` orderings of them.
+        ValueError: the options have more than ``MAX_ORDERINGS`` orderings.
     """
     if math.factorial(n) > MAX_ORDERINGS:
         raise ValueError(f"strategy 'all' with {n} options has {math.factorial(n)} orderings; use 'random' instead")
@@ -35,7 +35,7 @@ def rotations(n: int) -> np.ndarray:
     """Cyclic rotations of the canonical ordering.
 
     Returns:
-        Shape (n, n): row r is ``[r+1, ..., n, 1, ..., r]``, so every option stands once in every position.
+        Shape (n, n): row r is ``[r+1, ..., n, 1, ..., r]``, so every option is once in every position.
 
     Raises:
         ValueError: n is below 2.
@@ -51,8 +51,7 @@ def balanced(n: int) -> np.ndarray:
     """Forward rotations, then rotations of the reversed ordering.
 
     Returns:
-        Shape (2n, n): every option stands exactly twice in every position. For n = 2 the rows of the second half
-        repeat those of the first.
+        Shape (2n, n): every option is exactly twice in every position. For n = 2 the second half repeats the first.
 
     Source: Xu et al. (2026), Section 3.1, in the order given there.
     """
@@ -65,7 +64,7 @@ def balanced_williams(n: int) -> np.ndarray:
     """A Williams design with as many rows as `balanced`.
 
     Returns:
-        Shape (2n, n): every option stands exactly twice in every position, and exactly twice right after every other
+        Shape (2n, n): every option is exactly twice in every position, and exactly twice right after every other
         option. For even n the two halves are different Williams squares; for n = 2 they are the same.
 
     Raises:
@@ -101,11 +100,11 @@ def repeated_rotations(n: int, reads: int) -> np.ndarray:
     """Each rotation of the canonical ordering, over and over.
 
     Returns:
-        Shape (reads, n): every option stands equally often in every position, and each ordering has ``reads / n``
-        repeats, so that what repetition does is seen under every ordering.
+        Shape (reads, n): every option is equally often in every position, and each ordering is read ``reads / n``
+        times, so that the effect of repetition is seen under every ordering.
 
     Raises:
-        ValueError: not every rotation can be read equally often, and at least twice.
+        ValueError: `reads` is not a multiple of n, or is below 2n.
     """
     import numpy as np
 
@@ -122,7 +121,7 @@ def swap(n: int, reads: int) -> np.ndarray:
         Shape (reads, 2): rows ``[1, 2]`` and ``[2, 1]``, over and over.
 
     Raises:
-        ValueError: there are not two options, or not as many reads of one order as of the other.
+        ValueError: n is not 2, or `reads` is odd.
     """
     import numpy as np
 
@@ -132,13 +131,13 @@ def swap(n: int, reads: int) -> np.ndarray:
 
 
 def cyclic(n: int, reads: int) -> np.ndarray:
-    """The rotations of the canonical ordering: each option at each position once, or equally often.
+    """The rotations of the canonical ordering, over and over: each option is at each position equally often.
 
     Returns:
         Shape (reads, n).
 
     Raises:
-        ValueError: `reads` is not a multiple of n.
+        ValueError: `reads` is 0 or not a multiple of n.
     """
     import numpy as np
 
@@ -146,14 +145,14 @@ def cyclic(n: int, reads: int) -> np.ndarray:
 
 
 def latin(n: int, reads: int, *, rng: np.random.Generator) -> np.ndarray:
-    """Rows of random Latin squares: each option at each position equally often, and what precedes it varies.
+    """Rows of random Latin squares: each option is at each position equally often, and the option before it varies.
 
     Returns:
-        Shape (reads, n): squares of n rows one after the other, each a cyclic square with its options and its columns
-        shuffled.
+        Shape (reads, n): squares of n rows one after the other. Each is a cyclic square with its options and its
+        columns shuffled.
 
     Raises:
-        ValueError: `reads` is not a multiple of n.
+        ValueError: `reads` is 0 or not a multiple of n.
     """
     import numpy as np
 
@@ -173,7 +172,7 @@ def all_orderings(n: int) -> np.ndarray:
     """Every permutation in lexicographic order. Shape (n!, n).
 
     Raises:
-        ValueError: there are too many of them, see `check_all`.
+        ValueError: there are too many orderings, see `check_all`.
     """
     import numpy as np
 
@@ -188,13 +187,13 @@ def _given(rng: np.random.Generator | None) -> np.random.Generator:
 
 
 class Wanted(NamedTuple):
-    """Orderings that are wanted of a strategy.
+    """Description of the orderings that a strategy has to make.
 
     Attributes:
         n: number of options, 2 to 11.
-        budget: reads of a unit, of strategies that take a number; None for as many as is usual.
+        budget: reads per unit, for strategies that take a number; None for the usual number.
         candidates: True if the options are the candidates of a pair or a list.
-        rng: generator of those that are drawn.
+        rng: generator for orderings that are drawn.
     """
 
     n: int
@@ -204,7 +203,7 @@ class Wanted(NamedTuple):
 
     @property
     def reads(self) -> int:
-        """Number of reads: the budget, or n of candidates and 2n, the budget of `balanced`, of other options."""
+        """Number of reads: the budget. By default n for candidates and, as in `balanced`, 2n for other options."""
         usual = self.n if self.candidates else 2 * self.n
         return usual if self.budget is None else self.budget
 
@@ -215,7 +214,7 @@ Line: TypeAlias = "str | tuple[float, tuple[float, ...]]"
 
 
 class Head(NamedTuple):
-    """Head of a strategy's column in table `criteria_agreement`, and its place among them."""
+    """Head of a strategy's column in table `criteria_agreement`, and its place among the heads."""
 
     place: int
     text: str
@@ -226,25 +225,24 @@ class Strategy:
     """One way to choose the orderings of a unit's options.
 
     Attributes:
-        name: as a study names it.
-        words: what it does, for the text of methods.
-        probes: those that offer it.
-        orderings: makes the orderings, shape (reads, n); None where they exist already.
-        colour, marker, line: its look in every figure, as Matplotlib has them.
-        compared: place in the order in which strategies are compared and shown: an earlier one with each later one;
-            None where it is compared with no other.
-        every_position: True if every option stands in every position.
-        drawn: True if each unit has other orderings, which are drawn.
-        crossed: order of the score levels beside it in a crossed design: `balanced`, `drawn`, or `canonical`.
+        name: name in the settings of a study.
+        words: description for the text of methods.
+        probes: probes that offer the strategy.
+        orderings: function that makes the orderings, shape (reads, n); None where they exist already.
+        colour, marker, line: look in every figure, in the terms of Matplotlib.
+        compared: place in the order in which strategies are compared and shown. Each is compared with every later one.
+            None if the strategy is compared with no other.
+        every_position: True if every option is in every position.
+        drawn: True if the orderings are drawn anew for each unit.
+        crossed: order of the score levels in a crossed design: `balanced`, `drawn`, or `canonical`.
         one_ordering: True if all reads are in the canonical ordering.
-        one_ordering_a_read: True if the k-th read of every item is in one ordering, which differs from others.
-        rounds: least number of times that each of n orderings is read, where the budget has to be a multiple of n; 0
-            where it has not.
-        in_turn: True if units take its orderings in turn, one each.
-        fits: results that can show it, beside those of all strategies with `every_position`: `levels`, what scores do
-            by position; `one_set`, orderings that all items share; `repeats`, each ordering read several times;
-            `compared`, rankings by two strategies; `budget_curve`; `by_dataset`; `deviation`, within items.
-        head: in table `criteria_agreement`; None where it has no column there.
+        one_ordering_a_read: True if the k-th reads of all items share one ordering, and orderings vary with k.
+        rounds: least number of reads in each of n orderings, if the budget has to be a multiple of n; else 0.
+        in_turn: True if each unit takes one of the orderings, in turn.
+        fits: results that can show the strategy, beside the results for all strategies with `every_position`. They are
+            `levels`, scores by position; `one_set`, orderings that all items share; `repeats`, several reads of each
+            ordering; `compared`, rankings by two strategies; `budget_curve`; `by_dataset`; `deviation`, within items.
+        head: head of the column in table `criteria_agreement`; None where the strategy has no column there.
     """
 
     name: str
@@ -443,7 +441,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType({strategy.name: strategy f
 
 
 def names(chosen: Callable[[Strategy], object]) -> tuple[str, ...]:
-    """Names of the strategies of which something is true, as they are listed."""
+    """Names of the strategies for which `chosen` is true, in the order of the list."""
     return tuple(name for name, strategy in STRATEGIES.items() if chosen(strategy))
 
 

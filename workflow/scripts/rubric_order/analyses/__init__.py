@@ -1,17 +1,17 @@
-"""One folder a result, under a theme: ``estimate.py`` makes numbers, ``table.py`` and ``figure.py`` show them.
+"""One folder per result, under a theme: ``estimate.py`` makes numbers, ``table.py`` and ``figure.py`` show them.
 
-The three stay apart: a new heading of a table reruns no statistic. `estimate` makes
-``results/statistics/{name}.parquet``, one row an estimate. What is the same in all statistics is said here:
+The three files are separate, so that a new heading of a table reruns no statistic. `estimate` makes
+``results/statistics/{name}.parquet``, with one row per estimate. The following holds for all statistics:
 
-- `COLUMNS` names what `estimate` reads: the columns of each of its tables.
-- `scores` are reads with their scores, or tables of them, such as one a file, of which one at a time is in memory; the
-  strategies of a study that are compared lie in one table.
-- `resamples`, `confidence` and `seed` are those of the bootstrap, which draws clusters with replacement. Intervals are
-  percentile intervals where nothing else is said; one cluster has none (NaN).
+- `COLUMNS` names the columns that `estimate` reads from each of its tables.
+- `scores` are reads with their scores, in one table or in several, such as one per file. Only one of several tables is
+  in memory at a time. The strategies of a study that are compared are in one table.
+- `resamples`, `confidence` and `seed` are parameters of the bootstrap, which draws clusters with replacement. Intervals
+  are percentile intervals unless a statistic says otherwise. With a single cluster there is no interval (NaN).
 - `cluster` says what counts as the sample: single items, or groups of them that share a prompt, an article or a story.
-- `p` and `p_cluster` are adjusted for the number of tests in one way, which `multiplicity.adjust` says: `p_holm`,
-  `p_bh` and `n_tests`, the size of the family.
+- `p` and `p_cluster` are adjusted for the number of tests by `multiplicity.adjust`. It adds `p_holm` and `p_bh`, and
+  `n_tests`, the size of the family.
 - `readout` is ``hard``, the option that was written, or ``soft``, the probabilities of all options.
-- `n_items`, `n_clusters` and `n_reads` count what is used; `n_failed` reads have no score and are left out. `method`
-  says in words how estimate, interval and p-value came about.
+- `n_items`, `n_clusters` and `n_reads` are the numbers of items, clusters and reads that are used. `n_failed` reads
+  have no score and are left out. `method` says in words how estimate, interval and p-value are computed.
 """

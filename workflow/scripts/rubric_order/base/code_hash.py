@@ -1,8 +1,8 @@
 """Version of the code that a result depends on: a hash of a script and of the library modules that it uses.
 
-The hash is taken of the syntax, without comments, docstrings, layout and descriptions of columns, so that only a change
-of what the code does marks a result as out of date. What was found of a file is kept beside its compiled form, since
-every start of Snakemake asks for most of the library.
+The hash covers the syntax without comments, docstrings, layout and descriptions of columns. So only a change of what
+the code does marks a result as out of date. The hash of each file is kept beside the file's compiled form, since every
+start of Snakemake asks for most of the library.
 """
 
 import ast
@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "rubric_order"
-DESCRIPTIONS = {"meaning", "unit"}  # of columns and contracts: arguments that people read on a page
+DESCRIPTIONS = {"meaning", "unit"}  # arguments of columns and contracts that people read on a page
 
 
 class Package(NamedTuple):
-    """A package whose modules count.
+    """A package whose modules count in the hash.
 
     Attributes:
-        name: dotted name; more than one part where it lies in a namespace.
-        folder: folder in which its full name begins.
+        name: dotted name; it has more than one part if the package lies in a namespace.
+        folder: folder that contains the first part of the name.
     """
 
     name: str
@@ -35,20 +35,21 @@ class Package(NamedTuple):
 
 
 def code_version(script: Path, modules: Iterable[str] = ()) -> str:
-    """Hash over a script, the library modules that it uses, and those that they use in turn.
+    """Hash over a script, the library modules that it uses, and the modules that these use in turn.
 
-    A module counts where it is imported, also inside a function. An imported package counts as its `__init__` and the
-    modules of it that are named; the other modules of the package do not count. The library's own `__init__`, which
-    holds its version, never counts.
+    A module counts if it is imported, also inside a function. Of an imported package, the `__init__` and the modules
+    that are named count; the other modules of the package do not. The library's own `__init__`, which holds its
+    version, never counts.
 
     Args:
         script: the entry script; the library lies beside it.
-        modules: modules that are loaded by their name at run time, which no import tells: their paths in the library,
-            such as `probes/score_order.py`, or dotted names, as `Plugins.module` gives them. A module of another
-            package counts with the packages that it lies in and with what they import of their package and of ours.
+        modules: modules that are loaded by their name at run time, so that no import names them: their paths in the
+            library, such as `probes/score_order.py`, or dotted names, as `Plugins.module` returns them. For a module of
+            another package, the packages that contain it count too, and so does everything that they import from their
+            own package and from ours.
 
     Raises:
-        FileNotFoundError: one of them is not there.
+        FileNotFoundError: the script or one of the modules does not exist.
     """
     ours = Package(PACKAGE, script.parent)
     pending = [(ours, script), *(file for module in modules for file in _loaded(ours, module))]
@@ -72,7 +73,7 @@ def _loaded(ours: Package, module: str) -> Iterator[tuple[Package, Path]]:
     elif module.startswith(f"{PACKAGE}."):
         yield ours, ours.folder / f"{module.replace('.', '/')}.py"
     else:
-        # The first of these that has a file is the package; those before it are namespaces, which packages share.
+        # The first of these names that has a file is the package; names before it are namespaces, which packages share.
         names = itertools.accumulate(module.split("."), "{}.{}".format)
         specs = (importlib.util.find_spec(name) for name in names)
         spec = next((spec for spec in specs if spec is None or spec.origin), None)
@@ -94,10 +95,10 @@ def _loaded(ours: Package, module: str) -> Iterator[tuple[Package, Path]]:
 def module_file(module: str) -> Path | None:
     """File of a module by its dotted name; None where there is no such module.
 
-    The packages that it lies in are imported.
+    The packages that contain the module are imported.
 
     Raises:
-        Exception: whatever a package raises that cannot be imported.
+        Exception: one of these packages cannot be imported; its own error is raised.
     """
     try:
         spec = importlib.util.find_spec(module)
@@ -112,7 +113,7 @@ def constant(module: Path, name: str) -> object:
     """The value of a constant of a module, without running the module.
 
     Raises:
-        ValueError: it has no such constant, or one that is more than a literal.
+        ValueError: the module has no such constant, or the value is more than a literal.
     """
     for node in ast.parse(module.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and [getattr(target, "id", None) for target in node.targets] == [name]:
@@ -122,9 +123,9 @@ def constant(module: Path, name: str) -> object:
 
 @functools.cache
 def _read(path: Path, _modified: int, package: Package | None = None) -> tuple[str, frozenset[str]]:
-    """Hash of one file's syntax, and the dotted names that it uses of its package and of ours.
+    """Hash of one file's syntax, and the dotted names that the file uses of its package and of ours.
 
-    Of our files it is kept beside them.
+    The result for one of our own files is kept on disk beside the file's compiled form.
     """
     source = path.read_bytes()
     if package is not None and package.name != PACKAGE:
@@ -144,12 +145,12 @@ def _read(path: Path, _modified: int, package: Package | None = None) -> tuple[s
 
 @functools.cache
 def _own() -> bytes:
-    """The bytes of this file. Where they change, what was kept of all files is out of date."""
+    """The bytes of this file. If they change, the kept results of all files are out of date."""
     return Path(__file__).read_bytes()
 
 
 def _keep(path: Path, found: dict[str, object]) -> None:
-    """Write what was found of a file, whole or not at all."""
+    """Write the result for a file, whole or not at all."""
     path.parent.mkdir(exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     temporary.write_text(json.dumps(found), encoding="utf-8")
@@ -157,7 +158,7 @@ def _keep(path: Path, found: dict[str, object]) -> None:
 
 
 def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) -> tuple[str, frozenset[str]]:
-    """Result of `_read`, from the bytes of a file; `path` is that of a file of another package, in its folder."""
+    """Result of `_read`, from the bytes of a file. `path`: the file within its package's folder, if not ours."""
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))
     packages = (f"{PACKAGE}.", f"{package}.")
@@ -175,9 +176,9 @@ def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) 
 
 
 def _names(nodes: list[ast.AST], path: Path | None = None) -> Iterator[str]:
-    """Dotted names that are imported, and those that are reached from them: `tables` and then `tables.write`.
+    """Dotted names that are imported, and those that start from an imported name: `tables` and then `tables.write`.
 
-    Imports that begin with a dot are followed from `path`, the file in the folder of its package.
+    Imports that begin with a dot are resolved from `path`, the file within the folder of its package.
     """
     imported = {}
     for node in nodes:
@@ -203,7 +204,7 @@ def _names(nodes: list[ast.AST], path: Path | None = None) -> Iterator[str]:
 
 
 def _write(node: object, parts: list[str]) -> None:
-    """A syntax tree as pieces of text, the same in every version of Python: fields that are empty do not count."""
+    """Append a syntax tree to `parts` as text. Empty fields are left out, so that all versions of Python agree."""
     if isinstance(node, ast.AST):
         parts.append(f"{type(node).__name__}(")
         for name in node._fields:
@@ -226,7 +227,7 @@ def _write(node: object, parts: list[str]) -> None:
 def _files(root: Path, name: str, package: str = PACKAGE) -> Iterator[Path]:
     """The files that a dotted name leads through: packages' `__init__`, and the module at the end of them, if any.
 
-    What follows the last file is a name that is defined in it. Our own `__init__` is left out.
+    Any parts of the name after the last file are names defined in that file. Our own `__init__` is left out.
     """
     parts = package.split(".")
     path = root.joinpath(*parts)

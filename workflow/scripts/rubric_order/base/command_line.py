@@ -18,20 +18,25 @@ from rubric_order.base.errors import InputError, printable
 
 log = logging.getLogger("rubric_order")
 
-# An output's path leads through a file, or is a folder.
+# Errors that mean that an output's path leads through a file, or is a folder.
 OF_A_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOENT, errno.ENAMETOOLONG}
-OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}  # mistakes of the place, not of ours
+OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}  # faults of the disk, not bugs
 
 
 def run(main: Callable[..., None]) -> None:
     """Call `main` with the options of the command line.
 
-    Each parameter becomes an option, read by its annotation: ``dict`` from a file of JSON, or from JSON itself,
-    ``list[Path]`` and ``list[str]`` from several words, ``dict[str, Path]`` from several ``name=path``,
-    ``dict[str, list[Path]]`` from a name and several paths (the option is given once for each name), ``Path | None``
-    from a path or from nothing, a class with a method ``from_file`` from the path of a file, and others, such as
-    ``Path`` and ``int``, from one word. An `InputError` ends the program with one line and status 1, and so does a disk
-    that is full or may not be written to.
+    Each parameter becomes an option, and its annotation says how the option is read:
+
+    - ``dict``: from a file of JSON, or from JSON itself
+    - ``list[Path]`` and ``list[str]``: from several words
+    - ``dict[str, Path]``: from several ``name=path``
+    - ``dict[str, list[Path]]``: from a name and several paths (the option is given once for each name)
+    - ``Path | None``: from a path or from nothing
+    - a class with a method ``from_file``: from the path of a file
+    - others, such as ``Path`` and ``int``: from one word
+
+    An `InputError` ends the program with one line and status 1. So does a disk that is full or may not be written to.
     """
     begin()
     try:
@@ -72,7 +77,7 @@ def log_to_stderr(level: int) -> None:
 
 
 class _Printable(logging.Formatter):
-    """Lines of a log, which go to a terminal: what they quote of answers and names is escaped."""
+    """Lines of a log, which go to a terminal. They may quote answers and names, so unseen characters are escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record))
@@ -80,7 +85,7 @@ class _Printable(logging.Formatter):
 
 def told(error: OSError) -> str:
     """Message of the system about a file or folder, on one line."""
-    path = error.filename2 or error.filename  # of two the output
+    path = error.filename2 or error.filename  # if there are two, the second is the output
     return printable(f"{f'{path}: ' if path else ''}{os.strerror(error.errno or 0)}")
 
 
@@ -97,7 +102,7 @@ def _reader(annotation: Any) -> dict[str, Any]:
 
 
 def _settings(text: str) -> dict[str, Any]:
-    """Settings from the path of a file, or from JSON: command lines are seen by all, and their length has a limit."""
+    """Settings from the path of a file, or from JSON. All users can see command lines, whose length is limited."""
     try:
         content = json.loads(text if text.startswith("{") else Path(text).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -115,7 +120,7 @@ class _Named(argparse.Action):
 
 
 class _Grouped(argparse.Action):
-    """A name and its paths, added to those of the same option before."""
+    """A name and its paths, added to the names that the same option gave before."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         name, *paths = values
@@ -132,9 +137,10 @@ def _named_path(text: str) -> tuple[str, Path]:
 
 
 def is_asked_for(pattern: str, variable: str) -> bool:
-    """Tell whether a word of this program's command line is like `pattern`, or one of the program that started it was.
+    """Tell whether `pattern` matches a word of the command line of this program, or of the program that started it.
 
-    Snakemake starts others, for single jobs, whose command lines do not name its targets: environment `variable` does.
+    Snakemake starts further programs for single jobs. Their command lines do not name its targets, so the environment
+    variable `variable` tells them of a match.
     """
     if any(re.fullmatch(pattern, word) for word in sys.argv[1:]):
         os.environ[variable] = "1"

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def of_condition(estimates: pd.DataFrame, condition: str) -> pd.DataFrame:
-    """The rows of a statistic under one condition, without that column.
+    """The rows of a statistic under one condition, without the column `condition`.
 
-    Rows that are about no study at all, such as studies that are assumed, have no condition and are kept. A statistic
-    that has no conditions is returned as it is.
+    Rows about none of the studies, such as rows about assumed studies, have no condition and are kept. A statistic
+    without the column is returned as it is.
     """
     if "condition" not in estimates:
         return estimates
@@ -25,10 +25,10 @@ def of_condition(estimates: pd.DataFrame, condition: str) -> pd.DataFrame:
 
 
 def parts(name: str) -> set[str]:
-    """The parts of a condition that is written as parts joined by ``+``; none of the baseline."""
+    """The parts of a condition, which its name joins by ``+``. The baseline has no parts."""
     return set(split(name)) - {BASELINE}
 
 
 def split(name: str) -> list[str]:
-    """The parts of a condition in their order; what stands in brackets is not split."""
+    """The parts of a condition in their order; text in brackets is not split."""
     return re.split(r"\+(?![^()]*\))", name)

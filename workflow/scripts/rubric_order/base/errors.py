@@ -1,9 +1,9 @@
-"""The one kind of error that a user can cause, and text that a terminal may be given."""
+"""The one kind of error that a user can cause, and text that is safe for a terminal."""
 
 import unicodedata
 from collections.abc import Collection
 
-# Characters that move the cursor, colour, hide or turn text around, or that no terminal takes.
+# Categories of characters that move the cursor, that colour, hide or reverse text, or that no terminal accepts.
 UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
@@ -11,7 +11,8 @@ class InputError(Exception):
     """Something in the user's files or config is wrong.
 
     The message names the place (file, row, field), what was found and what was expected. Entry scripts print it
-    as one line and exit with status 1; a traceback is kept for defects of the program. What it quotes is escaped.
+    as one line and exit with status 1; only defects of the program show a traceback. Text that the message quotes is
+    escaped.
 
     Attributes:
         status: exit status of the program.
@@ -37,7 +38,7 @@ def printable(text: str) -> str:
 
 
 def is_unseen(character: str) -> bool:
-    """True for a character that is not seen, but for line ends and tabs."""
+    """True for a character that is not seen, other than a line end or a tab."""
     return character not in "\n\t" and unicodedata.category(character) in UNSEEN
 
 
@@ -46,7 +47,7 @@ def _escaped(character: str) -> str:
 
 
 def nearest(name: object, names: Collection[str]) -> str:
-    """The end of a message about a name that is unknown: the known one that is most like it, if one is."""
+    """The end of a message about an unknown name: the known name that is most like it; empty if none is close."""
     import difflib  # every program imports this module, and few need it
 
     close = difflib.get_close_matches(str(name), list(names), n=1)

@@ -22,11 +22,11 @@ import yaml
 from rubric_order import __version__
 from rubric_order.base.errors import InputError
 
-SCHEMA_VERSION = 1  # of tables without a contract
+SCHEMA_VERSION = 1  # schema version of tables without a contract
 MAX_DEPTH = 50
-MAX_REPEATED = 100_000  # values of a YAML file that aliases repeat; each is walked through as often as it stands there
-LEFT_SECONDS = 3600.0  # a temporary file as old as that is no running job's: writing one takes seconds
-GROUP_ROWS = 2048  # rows that are read together of a file of which jobs read a part
+MAX_REPEATED = 100_000  # values of a YAML file that aliases may repeat; later steps visit every repetition
+LEFT_SECONDS = 3600.0  # an older temporary file belongs to no running job: writing one takes seconds
+GROUP_ROWS = 2048  # rows of each row group in a file of which jobs read a part
 
 
 @contextlib.contextmanager
@@ -35,7 +35,7 @@ def atomic(path: str | Path, *, rename: Callable[[Path], Path] | None = None) ->
 
     Args:
         path: the output.
-        rename: gives the output's path from what was written, where that decides; in the same folder.
+        rename: returns the output's path (in the same folder) for the written file, if the content decides the path.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def atomic(path: str | Path, *, rename: Callable[[Path], Path] | None = None) ->
         if os.name == "posix":  # elsewhere a folder cannot be opened
             folder = os.open(path.parent, os.O_RDONLY)
             try:
-                os.fsync(folder)  # from here on, it is the new file
+                os.fsync(folder)  # from here on, a power cut leaves the new file
             finally:
                 os.close(folder)
     finally:
@@ -74,8 +74,8 @@ def write_text(text: str, path: str | Path) -> None:
 def write_parquet(table: pd.DataFrame | pa.Table | Iterable[pa.Table], path: str | Path, **metadata: object) -> None:
     """Write a table with the schema version, the program's version and `metadata` in the file's own metadata.
 
-    Of several tables, all of one schema, each is written before the next is taken, so that only one is in memory. The
-    bytes depend on the tables and the metadata alone.
+    Several tables must have one schema. Each is written before the next one is taken, so that only one is in memory.
+    The bytes depend only on the tables and the metadata.
     """
     if isinstance(table, pd.DataFrame):
         table = pa.Table.from_pandas(table, preserve_index=False)
@@ -89,13 +89,13 @@ def write_by_content(
     """Write tables into one file of a folder, see `write_parquet`. The file is named by its `content_hash`.
 
     Args:
-        tables: all of one schema.
-        folder: where to.
-        plain: a column that is written as it is, not compressed: twice as large, and read several times as fast.
-        metadata: as of `write_parquet`.
+        tables: the tables, all of one schema.
+        folder: the folder.
+        plain: a column that is not compressed. It takes twice the space, and is read several times as fast.
+        metadata: see `write_parquet`.
 
     Returns:
-        Its path.
+        Path of the file.
     """
     written = Path(folder, "new.parquet")
 
@@ -110,16 +110,16 @@ def write_by_content(
 
 
 def in_row_groups(table: pa.Table, rows: int = GROUP_ROWS) -> Iterator[pa.Table]:
-    """A table in parts of so many rows, which `write_parquet` writes as row groups. An empty one is one part."""
+    """A table in parts of `rows` rows, which `write_parquet` writes as row groups. An empty table is one part."""
     return (table.slice(start, rows) for start in range(0, max(len(table), 1), rows))
 
 
 def read_rows(file: pq.ParquetFile, rows: np.ndarray, columns: list[str]) -> Iterator[pa.Table]:
-    """Some rows of a file, in the order of the file, a table a row group. Groups without any are not read.
+    """Some rows of a file, in the order of the file: one table per row group. Groups without such rows are skipped.
 
     Args:
         file: the open file.
-        rows: their indices, ascending.
+        rows: indices of the rows, ascending.
         columns: names of columns; those that the file lacks are left out.
     """
     present = [name for name in columns if name in file.schema_arrow.names]
@@ -200,7 +200,7 @@ def read_json(path: str | Path) -> object:
     """Content of a JSON file.
 
     Raises:
-        InputError: with line and column, where the file is not JSON, repeats a key, or is nested too deeply.
+        InputError: the file cannot be read, is not JSON (with line and column), repeats a key, or is nested too deeply.
     """
     return parse_json(read_text(path), path)
 
@@ -209,7 +209,7 @@ def read_json_lines(path: str | Path) -> list[tuple[int, Any]]:
     """Line numbers (1-based) and contents of the non-blank lines of a JSON Lines file.
 
     Raises:
-        InputError: with the line, where one is not JSON, repeats a key, or is nested too deeply.
+        InputError: a line is not JSON, repeats a key, or is nested too deeply. The message has the number of the line.
     """
     lines = enumerate(read_text(path).split("\n"), start=1)
     return [(number, parse_json(line, path, number)) for number, line in lines if line.strip()]
@@ -220,10 +220,10 @@ def parse_json(text: str, path: str | Path, line: int | None = None) -> Any:
 
     Args:
         text: the text.
-        path, line: names it in errors.
+        path, line: place of the text, for error messages.
 
     Raises:
-        InputError: it is not JSON, repeats a key, or is nested too deeply.
+        InputError: the text is not JSON, repeats a key, or is nested too deeply.
     """
     where = f"{path}" if line is None else f"{path}: line {line}"
 
@@ -256,7 +256,7 @@ def _check_depth(content: object, where: str) -> None:
         inside = [entry.values() if isinstance(entry, dict) else entry for entry in level]
         level = []
         for entry in (entry for entries in inside for entry in entries if isinstance(entry, dict | list)):
-            if id(entry) not in seen:  # a YAML alias is seen once, even where it stands within itself
+            if id(entry) not in seen:  # a YAML alias is visited once, even if it refers to itself
                 seen.add(id(entry))
                 level.append(entry)
         if not level:
@@ -265,7 +265,7 @@ def _check_depth(content: object, where: str) -> None:
 
 
 def read_csv(path: str | Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
-    """Line numbers (of a row's last line, 1-based) and rows by column of a CSV file with a header.
+    """Line number (of the last line, 1-based) and cells by column, for each row of a CSV file with a header.
 
     Args:
         path: the file. Blank lines are skipped.
@@ -302,13 +302,13 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(' '.join(name.split()) for name in names):.200}"
 
 
-class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where it is there
+class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where available
     """A safe loader that refuses a mapping with one key twice, which YAML forbids and PyYAML overlooks."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
         try:
             return super().construct_object(node, deep)
-        except (ValueError, LookupError, TypeError, AttributeError) as error:  # the date 2026-02-31, or `!!bool x`
+        except (ValueError, LookupError, TypeError, AttributeError) as error:  # such as date 2026-02-31, `!!bool x`
             raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
@@ -326,16 +326,16 @@ class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: 
 
 
 def _check_aliases(text: str) -> None:
-    """Refuse a YAML text whose aliases repeat more than `MAX_REPEATED` values in all, or stand for what they are in.
+    """Refuse a YAML text whose aliases repeat more than `MAX_REPEATED` values in all, or contain themselves.
 
-    A few lines of aliases of aliases stand for billions of values. They are counted here, not made.
+    A few lines of aliases of aliases can stand for billions of values. The values are counted here, not created.
 
     Raises:
         yaml.MarkedYAMLError: at the alias that goes too far.
     """
-    sizes: dict[str, int] = {}  # of the values with an anchor
+    sizes: dict[str, int] = {}  # number of values under each anchor
     count = repeated = 0
-    begun: list[tuple[str | None, int]] = []  # of the mappings and lists that are open: anchor, and values before
+    begun: list[tuple[str | None, int]] = []  # open mappings and lists: anchor, and the count before
     for event in yaml.parse(text, Loader=_UniqueKeyLoader):
         if isinstance(event, yaml.AliasEvent):
             if any(anchor == event.anchor for anchor, _ in begun):
@@ -367,8 +367,8 @@ def read_yaml(path: str | Path) -> object:
     """Content of a YAML file.
 
     Raises:
-        InputError: with line and column, where the file is not YAML, repeats a key, is nested too deeply, or has
-            aliases that stand for too much.
+        InputError: the file cannot be read, is not YAML, repeats a key, is nested too deeply, or has aliases that stand
+            for too many values. The message has the line and column where these are known.
     """
     text = read_text(path)
     try:

@@ -1,7 +1,7 @@
 """Labels that a judge is compared with: who gave them, and how texts call them.
 
-Most datasets have scores of people. Of some nobody rated the texts, and each was written for a level: the intended
-level stands in the place of a human score, and must not be called one.
+Most datasets have scores of people. In some datasets nobody rated the texts, but each text was written for a level.
+This intended level takes the place of a human score, and must not be called one.
 """
 
 import re
@@ -12,7 +12,7 @@ Gold = Literal["human", "intended"]  # kind of label of a dataset
 HUMAN: Gold = "human"
 INTENDED: Gold = "intended"
 
-NAMES: Mapping[str, str] = {HUMAN: "human score", INTENDED: "intended level"}  # of one label
+NAMES: Mapping[str, str] = {HUMAN: "human score", INTENDED: "intended level"}  # name of one label
 OTHERS: Mapping[str, str] = {HUMAN: "people", INTENDED: "intended levels"}  # whom a judge agrees with
 # Words for people's labels, and for intended levels in their place.
 _INTENDED = (
@@ -27,7 +27,7 @@ _NAMES_PEOPLE = re.compile(r"\b(?:human|people|raters?)\b", re.IGNORECASE)
 
 
 def of_all(golds: Collection[str]) -> str:
-    """The kind of label of several datasets: ``intended`` where all of them have such, else ``human``.
+    """The kind of label of several datasets: ``intended`` if all of them have intended levels, else ``human``.
 
     Example:
         >>> of_all(["human", "intended"]), of_all(["intended"])
@@ -37,10 +37,10 @@ def of_all(golds: Collection[str]) -> str:
 
 
 def worded(text: str, gold: str) -> str:
-    """A text on human scores with the name of another kind of label in their place.
+    """A text on human scores, reworded for another kind of label.
 
     Args:
-        text: such as a caption or a heading.
+        text: the text, such as a caption or a heading.
         gold: kind of label.
 
     Example:
@@ -55,7 +55,9 @@ def worded(text: str, gold: str) -> str:
 
 
 def note(text: str, datasets: Mapping[str, str], gold: str) -> str:
-    """Sentence for a text on people's scores that says which datasets nobody rated; empty where none is or it has none.
+    """Sentence that says which datasets nobody rated, for a text on people's scores.
+
+    It is empty if people rated all datasets, or if the text mentions no people.
 
     Args:
         text: a caption.

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Interval(NamedTuple):
-    """An estimate with the ends of its interval; NaN is what is not known.
+    """An estimate with the ends of its interval; unknown values are NaN.
 
     >>> Interval(0.5, 0.4, 0.7).columns()
     {'estimate': 0.5, 'ci_low': 0.4, 'ci_high': 0.7}

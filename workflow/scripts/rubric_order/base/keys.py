@@ -1,4 +1,4 @@
-"""Keys of an estimate: names and values that stages share. It imports next to nothing and costs little."""
+"""Keys of an estimate: names and values that stages share. Importing the module costs little."""
 
 from collections.abc import Collection, Iterable
 
@@ -6,18 +6,16 @@ from rubric_order.base.readouts import Readout
 
 BASELINE = "baseline"  # the condition of prompts in which nothing is varied but the order
 
-# One group of reads: a study's reads of a dataset by a judge under a profile and a condition, one strategy and one
-# number of levels.
+# Columns that identify a group of reads: a study's reads of a dataset by a judge under a profile and a condition, with
+# one strategy and one number of levels.
 KEYS = ["study", "judge", "profile", "condition", "dataset", "strategy", "n"]
 
 # What resampling may draw: single items, or groups of items that share a prompt, an article or a story.
 CLUSTERS = ("group", "item")
 
-# The score of a read by readout: as it was selected, and as its probabilities expect it.
+# Column of a read's score for each readout: the selected score, and the score expected from the probabilities.
 VALUES = {Readout.HARD: "score", Readout.SOFT: "expected_score"}
-CALIBRATED_SCORE = (
-    "calibrated_score"  # in a table of scores alone that was calibrated, see `methods.calibration.scores`
-)
+CALIBRATED_SCORE = "calibrated_score"  # only in a table of scores that was calibrated, see `methods.calibration.scores`
 OF_READOUT = {**VALUES, Readout.CALIBRATED: CALIBRATED_SCORE}
 
 FEW_CLUSTERS = 30  # with fewer, intervals of clustered reads are known to be somewhat too short
@@ -25,9 +23,9 @@ FEW_CLUSTERS = 30  # with fewer, intervals of clustered reads are known to be so
 EVERY = "all"  # in place of a study, dataset, criterion, position or reason: all of them together
 MEAN = "mean"  # in place of a dataset: the mean over datasets
 MACRO = "macro"  # in place of a criterion: the mean over criteria
-NO_SCORES = "none"  # in place of who gave a dataset's scores: nobody
-HUMAN_SCORES = (1, 2, 3, 4, 5)  # of which a dataset's description gives the shares
-DEFAULT_PROFILE = "default"  # a judge as it stands, without the changes of a profile
+NO_SCORES = "none"  # in place of the source of a dataset's scores: nobody gave any
+HUMAN_SCORES = (1, 2, 3, 4, 5)  # scores whose shares a dataset's description gives
+DEFAULT_PROFILE = "default"  # a judge without the changes of any profile
 
 
 def values_in(columns: Collection[str]) -> dict[Readout, str]:
@@ -36,8 +34,8 @@ def values_in(columns: Collection[str]) -> dict[Readout, str]:
 
 
 def stream(key: Iterable[object]) -> list[object]:
-    """Key that names the random numbers of a group of reads, without the condition where that is the baseline.
+    """Key that names the random numbers of a group of reads; the condition is left out if it is the baseline.
 
-    Studies without conditions so draw the same numbers as before there were any.
+    So studies without conditions draw the same numbers as before conditions existed.
     """
     return [part for part in key if part != BASELINE]

@@ -1,4 +1,4 @@
-"""Names for people: what tables and figures write in place of the ids of judges and datasets, and in which order."""
+"""Names for people, which tables and figures write in place of the ids of judges and datasets, and their order."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -8,11 +8,11 @@ import pandas as pd
 from rubric_order.base import gold as golds
 from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
 
-# Columns of printed tables that hold a judge (also as judge/profile), or a dataset. `golden` and `source`: whose scores
-# are taken for the truth, a judge's among others.
+# Columns of printed tables that hold a judge (also as judge/profile), or a dataset. `golden` and `source` say whose
+# scores are taken as the truth; they may name a judge.
 JUDGES = ("judge", "our judge", "other judge", "golden", "source", "writer", "reviewer")
 DATASETS = ("dataset",)
-# Columns that hold one thing or another, each with the column that says in each row which of the above it is.
+# Columns whose rows may hold a judge, a dataset or something else, each with the column that says which.
 NAMED_BY = {"one": "compared", "other": "compared", "which": "of"}
 
 
@@ -20,7 +20,7 @@ class Labels(NamedTuple):
     """Labels by id, in the order of config.
 
     Attributes:
-        judges, datasets: those that studies use; what is not there is written as its id.
+        judges, datasets: labels of the judges and datasets that studies use; others are written as their ids.
         gold: kind of label of the datasets, see `gold.of_all`.
     """
 
@@ -48,7 +48,7 @@ class Labels(NamedTuple):
 
 
 def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    """Estimates with judges and datasets in the order of config; what is of all of them comes after the single ones.
+    """Estimates with judges and datasets in the order of config; rows about all of them come last.
 
     Args:
         estimates: a table of statistics, sorted by its keys, which are its first columns. Published numbers keep the
@@ -65,13 +65,14 @@ def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 
 
 def every_profile(statistics: Mapping[str, pd.DataFrame], labels: Labels) -> tuple[dict[str, pd.DataFrame], Labels]:
-    """Statistics with each profile of a judge as a judge of its own, ``judge/profile``, of the one profile `EVERY`.
+    """Statistics in which each profile of a judge is a separate judge, ``judge/profile``, and the profile is `EVERY`.
 
     Args:
-        statistics: by name; those without the columns `judge` and `profile` stay as they are.
+        statistics: tables by name; tables without the columns `judge` and `profile` stay as they are.
 
     Returns:
-        The statistics, and labels with those judges, each after its own: ``Qwen3-8B, think``.
+        The statistics, and labels that include these judges, each after the judge whose profile it is:
+        ``Qwen3-8B, think``.
 
     Example:
         >>> table = pd.DataFrame({"judge": ["a", "a"], "profile": ["default", "think"]})
@@ -102,9 +103,9 @@ def _profiles_as_judges(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 
 
 def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    """A printed table with labels in place of the ids of judges and datasets: in columns that hold them, and in heads.
+    """A printed table with labels in place of the ids of judges and datasets: in cells and in heads.
 
-    Which columns hold them is said in `JUDGES`, `DATASETS` and `NAMED_BY`; how they are headed does not depend on case.
+    `JUDGES` and `DATASETS` (in any case) and `NAMED_BY` say which columns hold ids.
     """
     labelled = printed.copy()
     for name in printed:
@@ -119,7 +120,7 @@ def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 
 
 def _label(value: object, kind: str, labels: Labels) -> object:
-    """Label that is written for a value of a kind that has labels; others stay as they are."""
+    """Label of a value whose kind has labels; other values stay as they are."""
     if not isinstance(value, str):
         return value
     if kind in JUDGES:
@@ -128,7 +129,7 @@ def _label(value: object, kind: str, labels: Labels) -> object:
 
 
 def _head(name: str, labels: Labels) -> str:
-    """A head that begins with a dataset, and may name a judge before a colon (``dataset, judge: r``), with labels."""
+    """A head with labels. It may begin with a dataset, and then name a judge before a colon (``dataset, judge: r``)."""
     dataset, comma, rest = name.partition(", ")
     if not comma or dataset not in labels.datasets:
         return golds.worded(name, labels.gold)

@@ -1,4 +1,4 @@
-"""Numbers of score levels as their scale has them. Files of scores count levels from 1, also on a scale from 0."""
+"""Numbers of score levels on their scale. Files of scores count levels from 1, also on a scale from 0."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING

@@ -8,8 +8,8 @@ renamed.)
 The lock is a POSIX record lock. It ends when its process ends, and child processes do not inherit it. The server of a
 network file system keeps it (NFSv4; NFSv3 with its lock service; Lustre, GPFS and CephFS as commonly mounted), so it
 holds between the nodes of a cluster. The lock file also names its holder. Some file systems have no locks, or keep
-separate locks on each node. There the second job checks whether the holder still runs: a process of this machine in
-the list of processes, a SLURM job with ``squeue``.
+separate locks on each node. There the second job checks whether the holder still runs. It looks for a process of this
+machine in the list of processes, and asks ``squeue`` about a SLURM job.
 
 Without ``/proc``, as on macOS and Windows, a lock file says nothing of its holder's process, and the lock alone counts.
 On Windows a byte of the file is locked.
@@ -38,7 +38,7 @@ else:
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 2.0  # longest time between two tries; the first ones follow each other sooner
-FAR = 2**30  # place of the byte that is locked on Windows, where nobody reads
+FAR = 2**30  # offset of the byte that is locked on Windows, beyond all that is read
 SQUEUE_SECONDS = 20.0  # time that squeue gets to answer
 
 
@@ -49,11 +49,11 @@ def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
     The lock file is ``.NAME.lock`` beside the output. It exists while the block runs.
 
     Args:
-        output: what is made.
+        output: the output.
         patience: longest time to wait, in seconds.
 
     Yields:
-        Whether this job makes it. False where another job still does when patience has ended.
+        True if this job makes the output. False if another job still makes it when `patience` has ended.
     """
     path = output.with_name(f".{output.name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
         _write_holder(file)
         yield True
     finally:
-        if sys.platform == "win32":  # an open file is not removed there
+        if sys.platform == "win32":  # an open file cannot be removed on Windows
             file.close()
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
@@ -149,9 +149,9 @@ def _name(holder: dict[str, Any]) -> str:
 
 
 def _started(pid: int) -> int | None:
-    """Start of a process, in clock ticks since boot; None once it has ended. Id and start name one process.
+    """Start of a process, in clock ticks since boot; None if it has ended, or if this system does not say.
 
-    None where this system does not say.
+    Id and start together identify a process.
     """
     if sys.platform != "linux":
         return None
@@ -170,7 +170,7 @@ def _slurm_job() -> str | None:
 
 
 def _runs(job: str) -> bool | None:
-    """Tell whether SLURM says that a job runs; None where it does not answer."""
+    """Tell whether SLURM says that a job runs; None if SLURM does not answer."""
     states = "RUNNING,SUSPENDED,COMPLETING"
     command = ["squeue", "--noheader", f"--states={states}", "--format=%i", f"--jobs={job}"]
     try:

@@ -1,11 +1,11 @@
 """Additions of packages by entry points: probes, adapters of datasets, importers of recorded answers, engines, results.
 
 An entry point names a class, such as ``letter_order = my_package.letters:LetterOrder`` in group
-``rubric_order.probes``, or the record of a result (`catalogue.Result`). Ours stand in ``entry_points.txt`` of this
-library, in the form that the metadata of every installed package have, and nowhere else: setuptools copies the file
-into the metadata of the library (``dynamic`` in pyproject.toml). The file is read also where the library is installed,
-and the copy is left alone. The workflow runs without being installed, and an editable install keeps the copy of the day
-on which it was made. Our results stand in `catalogue`.
+``rubric_order.probes``, or the record of a result (`catalogue.Result`). Our own entry points are written
+only in ``entry_points.txt`` of this library, in the form of the metadata of installed packages. setuptools copies the
+file into the metadata of the library (``dynamic`` in pyproject.toml), but the copy is never read: the workflow runs
+without being installed, and an editable install keeps the copy of the day on which it was made. Our results are in
+`catalogue` instead.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class _Group:
         return entries[0]
 
     def _load(self, name: str, wanted: str) -> tuple[Any, str, str]:
-        """The object of an entry point, its value, and the beginning of a message about what is wrong with it.
+        """The object of an entry point, its value, and the beginning of an error message about it.
 
         Args:
-            wanted: what it should be, in words.
+            wanted: description of the object that is expected.
         """
         package, entry = self._entry(name)
         expected = f"package {package}: entry point {name!r} of {self.group}: expected {wanted}"
@@ -85,7 +85,7 @@ class Plugins(_Group, Generic[Plugin]):
 
     Attributes:
         group: name of the group.
-        base: abstract class that each of them inherits.
+        base: abstract class that all these classes inherit.
     """
 
     def __init__(self, group: str, base: type) -> None:
@@ -95,8 +95,8 @@ class Plugins(_Group, Generic[Plugin]):
     def module(self, name: str) -> str:
         """Dotted name of the module of a class, as `code_version` takes it.
 
-        A class of another package is loaded, so that what is wrong with it is said before any job runs. Ours are not
-        loaded: some take long.
+        A class of another package is loaded, so that an error in it is found before any job runs. Our own classes are
+        not loaded: some take long.
 
         Raises:
             InputError: see `load`.
@@ -128,7 +128,7 @@ class Record(NamedTuple, Generic[Plugin]):
 
     Attributes:
         value: the record.
-        package, version: of the package.
+        package, version: name and version of the package.
         where: beginning of a message about the record, which names package and entry point.
     """
 
@@ -139,12 +139,12 @@ class Record(NamedTuple, Generic[Plugin]):
 
 
 class Records(_Group, Generic[Plugin]):
-    """Records of one group of entry points, by name; ours stand elsewhere.
+    """Records of one group of entry points, by name, without our own records.
 
     Attributes:
         group: name of the group.
         kind: class of the records.
-        ours: function that returns the names which no package may register.
+        ours: function that returns the names of our own records, which no package may register.
     """
 
     def __init__(self, group: str, kind: type[Plugin], ours: Callable[[], Collection[str]]) -> None:
@@ -155,7 +155,7 @@ class Records(_Group, Generic[Plugin]):
         """Check that no package registers a name of ours.
 
         Raises:
-            InputError: one does; it is named.
+            InputError: a package does; the message names it.
         """
         if others := [package for package, _ in self._packages(name) if name in self.ours()]:
             raise self._refuse(name, [OURS, *others])
@@ -164,8 +164,8 @@ class Records(_Group, Generic[Plugin]):
         """Import a record.
 
         Raises:
-            InputError: no package or several register the name, one of ours has it, or the record cannot be imported or
-                is something else.
+            InputError: no package or several register the name, a record of ours has the name, or the object cannot be
+                imported or is no such record.
         """
         self.check(name)
         record, value, expected = self._load(name, f"a record of {self.kind.__module__}.{self.kind.__qualname__}")
@@ -180,7 +180,7 @@ def imported(module: str) -> ModuleType:
     """A module that makes a result, of ours or of another package.
 
     Raises:
-        InputError: a module of another package cannot be imported; the package is named.
+        InputError: a module of another package cannot be imported. The message names the package.
     """
     top = module.partition(".")[0]
     try:
@@ -199,7 +199,7 @@ def _entries(group: str) -> tuple[tuple[str, metadata.EntryPoint], ...]:
     ours, installed = _every_entry()
     others = sorted(installed.select(group=group), key=lambda entry: entry.name)
     is_ours = re.compile(OURS.replace("-", "[-_.]"), re.IGNORECASE).fullmatch
-    named = (((entry.dist and entry.dist.name) or "", entry) for entry in others)  # a half-written one has no name
+    named = (((entry.dist and entry.dist.name) or "", entry) for entry in others)  # a half-written package has no name
     return (
         *((OURS, entry) for entry in ours.select(group=group)),
         *((name, entry) for name, entry in named if not is_ours(name)),
@@ -208,13 +208,13 @@ def _entries(group: str) -> tuple[tuple[str, metadata.EntryPoint], ...]:
 
 @functools.cache
 def _every_entry() -> tuple[metadata.EntryPoints, Any]:
-    """Entry points of our file, and those of all installed packages: looking for them takes milliseconds."""
+    """Entry points of our file, and entry points of all installed packages. Finding them takes milliseconds."""
     from importlib import metadata  # slow to import
 
     return metadata.Distribution.at(Path(__file__).parents[1]).entry_points, metadata.entry_points()
 
 
 def forget() -> None:
-    """Look for entry points anew: packages have been installed since."""
+    """Look for entry points anew, after packages have been installed."""
     _entries.cache_clear()
     _every_entry.cache_clear()

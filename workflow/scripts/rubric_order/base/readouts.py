@@ -8,7 +8,7 @@ class Readout(StrEnum):
 
     Attributes:
         HARD: the option that was written. SOFT: the probabilities of all options.
-        CALIBRATED: either of them, corrected by what other groups say of positions; where config asks for it.
+        CALIBRATED: either readout, corrected by what other groups show about positions; only if config asks for it.
     """
 
     HARD = "hard"

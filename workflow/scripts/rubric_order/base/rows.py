@@ -1,4 +1,4 @@
-"""Rows of a table by what stands in their columns."""
+"""Rows of a table, selected by the values of their columns."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Row = dict[str, Any]  # one row of a table: the value of each column
 
 
 def rows_with(table: pd.DataFrame, /, **values: object) -> pd.DataFrame:
-    """Rows of a table that have some values.
+    """Rows of a table that have the given values.
 
     Args:
-        values: by column, one value, or a list of several that will do.
+        values: for each column the value, or a list of the accepted values.
     """
     for column, value in values.items():
         table = table[table[column].isin(value) if isinstance(value, list | tuple) else table[column] == value]

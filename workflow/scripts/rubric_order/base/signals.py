@@ -12,13 +12,13 @@ from typing import Any
 log = logging.getLogger(__name__)
 
 ENDING = (signal.SIGTERM, signal.SIGINT)
-AGAIN_SECONDS = 0.05  # after this time a signal is sent anew whose exception Python dropped
+AGAIN_SECONDS = 0.05  # time after which a signal is sent again if Python dropped its exception
 
 
 def end_once() -> None:
-    """From now on the first signal raises SystemExit, or KeyboardInterrupt, so that a job first writes what it has.
+    """Let the next signal raise SystemExit, or KeyboardInterrupt, so that a job first writes what it has.
 
-    Later signals are told of and do nothing else: the job is ending already. SIGKILL ends it at once. Python drops an
+    Later signals are only logged: the job is ending already. SIGKILL ends it at once. Python drops an
     exception that is raised while an object is finalised (`__del__`). The signal is then sent again until it ends the
     job.
     """
@@ -52,7 +52,7 @@ def end_once() -> None:
 
 @contextlib.contextmanager
 def held_back() -> Iterator[None]:
-    """Signals that come while the block runs take effect at its end. In another thread than the main one, none do."""
+    """Hold back signals until the block ends. Outside the main thread, nothing is held back."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,1 +1,1 @@
-"""From statistics to sentences: what a judge does with the order, and whether that is known."""
+"""Turn statistics into sentences: how a judge responds to the order, and whether that is known."""

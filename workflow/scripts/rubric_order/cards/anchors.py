@@ -14,7 +14,7 @@ from rubric_order.base.keys import KEYS
 from rubric_order.base.readouts import READ
 
 NAME = "anchors"  # the statistic
-QUANTITIES = ("score", "order", "ends", "failed")  # of which each group has a mean, see the statistic
+QUANTITIES = ("score", "order", "ends", "failed")  # each group has a mean of each quantity, see the statistic
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Anchors:
     Attributes:
         suite: digest of items, groups, orderings and repeats; runs of one suite can be compared.
         items: number of items of each group, shape (n_groups,), in the order of the groups' ids.
-        values: by readout and quantity the mean of each group, shape (n_groups,); NaN where it has none.
-        names: ids of the items of each group, by its id; empty where they are not known.
+        values: mean of each group by readout and quantity, shape (n_groups,); NaN if a group has none.
+        names: ids of the items of each group, by the id of the group; empty if they are not known.
     """
 
     suite: str
@@ -34,7 +34,7 @@ class Anchors:
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The anchors as JSON has them: what is not known is None."""
+        """The anchors as JSON has them: a value that is not known is None."""
         values: dict[str, dict[str, list[float | None]]] = {}
         for (readout, quantity), means in self.values.items():
             listed = [None if math.isnan(mean) else mean for mean in means.tolist()]
@@ -48,14 +48,15 @@ class Anchors:
 
     @classmethod
     def of(cls, content: Mapping[str, Any], where: object) -> "Anchors":
-        """Anchors from what `to_dict` made of them.
+        """Anchors from the output of `to_dict`.
 
         Args:
             content: see ``summary.schema.json``.
-            where: names the file in errors.
+            where: name of the file in errors.
 
         Raises:
-            InputError: a quantity is unknown, or does not have a value for each group; or names are of other groups.
+            InputError: a readout or a quantity is unknown, or does not have a value for each group; or the names do not
+                fit the sizes of the groups.
         """
         items = np.array(content["items"], dtype=int)
         values = {}
@@ -74,7 +75,7 @@ class Anchors:
 
 
 def gather(table: pd.DataFrame | None) -> dict[tuple[Any, ...], Anchors]:
-    """The anchors of each group of reads, by the values of `KEYS`; none without the statistic."""
+    """The anchors of each group of reads, by the values of `KEYS`; empty if the statistic was not computed."""
     if table is None:
         return {}
     anchors = {}

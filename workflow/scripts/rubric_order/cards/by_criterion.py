@@ -1,6 +1,6 @@
-"""Bias cards of each criterion by itself, where the items of a dataset are of several criteria.
+"""Separate bias cards for each criterion, if the items of a dataset belong to several criteria.
 
-The statistics of cards are estimated for each criterion as for a dataset of its own, whose name holds the criterion.
+The statistics of cards are estimated as if each criterion were a dataset of its own, whose name contains the criterion.
 """
 
 import dataclasses
@@ -13,14 +13,14 @@ import pandas as pd
 from rubric_order.cards.card import Card
 from rubric_order.contracts import inputs
 
-BETWEEN = "/"  # dataset and criterion; no id of a dataset holds it
+BETWEEN = "/"  # separates dataset and criterion; no id of a dataset contains it
 
 
 class Part(NamedTuple):
     """Part of a dataset.
 
     Attributes:
-        dataset: its id.
+        dataset: id of the dataset.
         criterion: id of a criterion.
     """
 
@@ -29,7 +29,7 @@ class Part(NamedTuple):
 
 
 def split(tables: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Scores of each criterion of each table, as of a dataset of its own; nothing of tables with one criterion.
+    """Scores of each criterion of each table, as a dataset of its own. Tables with one criterion are left out.
 
     Args:
         tables: scores with the columns `dataset` and `criterion`.
@@ -55,6 +55,6 @@ def part_of(card: Card) -> Part:
 
 
 def with_dataset(card: Card) -> Card:
-    """The card with the id of its dataset alone."""
+    """The card with the dataset's own id, without the criterion."""
     keys = card.evidence.keys | {"dataset": part_of(card).dataset}
     return dataclasses.replace(card, evidence=dataclasses.replace(card.evidence, keys=keys))

@@ -19,7 +19,7 @@ from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Rankings, ReadoutResults
 from rubric_order.methods.position import order_tests
 
-MOST_NAMED = 3  # reasons of reads without a score that are named
+MOST_NAMED = 3  # most reasons for reads without a score that a card names
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,10 +28,10 @@ class Card:
 
     Attributes:
         evidence: the numbers.
-        verdict: what they say.
+        verdict: the verdict on these numbers.
         notes: sentences about the reads that do not decide the verdict.
-        anchors: values that a later run over the same items is compared with; None where they were not computed.
-        cost: of 1,000 items that are read as these were, and its currency; None where it is not known.
+        anchors: values that a later run over the same items is compared with; None if they were not computed.
+        cost: cost of 1,000 items that are read as these were, and its currency; None if it is not known.
     """
 
     evidence: Evidence
@@ -50,12 +50,11 @@ class Card:
 
         Keys: ``judge``, ``verdict``, ``headline``, ``reasons``, ``notes``, ``advice``, ``v``, ``v_low``, ``v_high``,
             ``preference`` (by position, log-odds), ``usual_minus_balanced`` (points, with ``_low`` and ``_high``),
-            counts, of a card that cannot tell how many groups would (``groups_for_biased``, ``groups_for_equivalent``),
-            what the order does to ``single_items``, ``agreement`` and ``rankings``, what else was found of each readout
-            under ``readouts``, the ``cost`` of 1,000 items where it is known, and the values of each group that a later
-            run is compared with (``anchors``). V is that
-            of the options that were written, where any were; preference and points are those of the readout that
-            decides (``decided_by``).
+            counts, for a card that cannot tell the numbers of groups that are needed (``groups_for_biased``,
+            ``groups_for_equivalent``), the effects of the order on ``single_items``, on ``agreement`` and on
+            ``rankings``, further results of each readout under ``readouts``, the ``cost`` of 1,000 items if it is
+            known, and the values of each group that a later run is compared with (``anchors``). V is the V of written
+            options if there are any. Preference and points are by the readout that decides (``decided_by``).
         """
         evidence, main = self.evidence, self.evidence.main
         log_odds, points = evidence.log_odds, evidence.points
@@ -140,7 +139,7 @@ class Card:
 
 
 def cards(statistics: Mapping[str, pd.DataFrame]) -> list[Card]:
-    """A card for each group of reads, see `evidence.gather`; with anchors where their statistic is there."""
+    """A card for each group of reads, see `evidence.gather`; with anchors if the statistic `anchors` was computed."""
     suites = of_suite.gather(statistics.get(of_suite.NAME))
     return [
         Card(evidence, rules.judge(evidence), anchors=suites.get(tuple(evidence.keys[name] for name in KEYS)))
@@ -149,7 +148,7 @@ def cards(statistics: Mapping[str, pd.DataFrame]) -> list[Card]:
 
 
 def facts(evidence: Evidence) -> list[tuple[str, str]]:
-    """The numbers of a card as people read them: what it is, and its value."""
+    """The numbers of a card as people read them, in pairs of name and value."""
     log_odds = evidence.log_odds
     commonest = f"score {evidence.commonest_score} in {evidence.commonest_share:.0%} of the reads"
     return [
@@ -179,7 +178,7 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
 
 
 def shares_name(evidence: Evidence, readout: ReadoutResults) -> str:
-    """Name of the fact that has the shares of positions by a readout."""
+    """Name of the fact with the shares of positions by a readout."""
     return f"Share of each position, first to last{_of(evidence, readout)}"
 
 
@@ -205,7 +204,7 @@ def _preference(evidence: Evidence) -> str:
 
 
 def _uncounted(evidence: Evidence) -> str:
-    """Reason why positions are not counted, where they are not."""
+    """Reason why positions are not counted, if they are not."""
     if not evidence.readouts:
         return "no read has a score"
     if not evidence.crossed:
@@ -218,14 +217,14 @@ def _unknown(reason: str) -> str:
 
 
 def _failures(failures: Mapping[str, int]) -> str:
-    """Words for the commonest reasons of reads without a score; empty where none is known."""
+    """Words for the commonest reasons of reads without a score; empty if none is known."""
     named = [f"{reason} {count:,}" for reason, count in failures.items()]
     more = [f"{len(named) - MOST_NAMED} more reasons"] if len(named) > MOST_NAMED else []
     return f" ({', '.join(named[:MOST_NAMED] + more)})" if named else ""
 
 
 def _of(evidence: Evidence, readout: ReadoutResults) -> str:
-    """The name of a readout in brackets; empty where there is none but written scores."""
+    """The name of a readout in brackets; empty if written scores are the only readout."""
     if evidence.soft is None:
         return ""
     return " (option probabilities)" if readout.name == Readout.SOFT else " (written scores)"
@@ -249,7 +248,7 @@ def _smallest(tests: Mapping[order_tests.Test, float]) -> str:
 
 
 def _design(evidence: Evidence) -> str:
-    """In which orderings items were read, and how often."""
+    """Number of orderings in which items were read, and how often, in words."""
     times = f"{evidence.most}" if evidence.fewest == evidence.most else f"{evidence.fewest} to {evidence.most}"
     often = f"{evidence.n_orderings:,}, each read {times} time{'' if times == '1' else 's'} per item"
     if evidence.most == 1 and evidence.balanced:
@@ -259,7 +258,7 @@ def _design(evidence: Evidence) -> str:
 
 
 def _effective(evidence: Evidence) -> str:
-    """Effective number of groups, and the influence of the heaviest."""
+    """Effective number of groups, and the share of the largest group."""
     if math.isnan(evidence.effective_groups):
         return "not known"
     return f"{evidence.effective_groups:.0f}; the largest group has {_part(evidence.heaviest_group)} of the items"
@@ -270,7 +269,7 @@ def _part(share: float) -> str:
 
 
 def _of_copies(evidence: Evidence) -> Iterator[tuple[str, str]]:
-    """Items that are likely one item under several names: they count as independent, and make all too sure."""
+    """Items that are likely one item under several names. They count as independent, so that results look too sure."""
     if evidence.n_copies:
         finding = (
             f"{_count(evidence.n_copies, 'item')} with the very reads of another group's, such as {evidence.copies}"
@@ -283,7 +282,7 @@ def _of_copies(evidence: Evidence) -> Iterator[tuple[str, str]]:
 
 
 def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
-    """Effects of the order on agreement with people and on rankings, where they are known."""
+    """Effects of the order on agreement with people and on rankings, if they are known."""
     agreement, ranks = evidence.agreement, evidence.rankings
     if agreement:
         if agreement.usual.known:
@@ -344,7 +343,7 @@ def _count(number: int, word: str) -> str:
 
 
 def written(value: Interval, form: str, reason: str = "") -> str:
-    """An estimate with its interval, as people read it; of one that is not known the reason, where that is known."""
+    """An estimate with its interval, as people read it. An unknown estimate is written with its reason, if known."""
     if not value.known:
         return _unknown(reason)
     ends = f"{value.low:{form}}, {value.high:{form}}" if value.bounded else "no interval"
@@ -352,7 +351,7 @@ def written(value: Interval, form: str, reason: str = "") -> str:
 
 
 def _most_probable(evidence: Evidence) -> str:
-    """Mean probability of the most probable score, flagged where all scores are equally probable."""
+    """Mean probability of the most probable score, flagged if all scores are equally probable."""
     flag = f"; equal for all {evidence.n} scores: this judge says nothing" if evidence.says_nothing else ""
     return f"{_share(evidence.top_probability, 'the reads have no option probabilities')}{flag}"
 
@@ -372,6 +371,6 @@ def _with_ends(name: str, value: Interval) -> dict[str, float | None]:
 
 
 def _estimates(readout: ReadoutResults) -> list[float | None] | None:
-    """The preference of each position; None where there is none at all."""
+    """The preference of each position; None if no preference is known."""
     values = [number(preference.estimate) for preference in readout.preference]
     return values if any(value is not None for value in values) else None

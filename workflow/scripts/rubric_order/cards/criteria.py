@@ -1,17 +1,18 @@
-"""Cards of prompts that ask for the scores of several criteria: one a criterion, and one for all of them.
+"""Cards of prompts that ask for the scores of several criteria: one card per criterion, and one for all criteria.
 
 A card says whether the place of a criterion in the prompt moves its mean score. The rules, in this order:
 
-1. **cannot tell**, where the reads cannot answer: the criterion stood in one place, there are fewer groups than
-   `verdict.FEWEST_GROUPS`, more than `verdict.MOST_FAILED` of the scores are missing, or nearly all are one score.
-2. **biased**, where the gap between its best and its worst place is larger than chance makes it, by the test of groups
-   with random signs, at `order_tests.LEVEL` after Holm's adjustment for the criteria of the prompt.
-3. **equivalent**, where the intervals of its shifts at all places lie within the margin in points. They are those of
-   the statistic, of 95% by default: wider than the 90% by which two one-sided tests at 5% decide.
-4. **cannot tell**, where an interval reaches beyond the margin.
+1. **cannot tell**, if the reads cannot answer: the criterion stood in one place, there are fewer groups than
+   `verdict.FEWEST_GROUPS`, more than `verdict.MOST_FAILED` of the scores are missing, nearly all scores are the same,
+   or no test could be made.
+2. **biased**, if the gap between the criterion's best and worst place is larger than by chance. The test gives groups
+   random signs, and rejects at `order_tests.LEVEL` after Holm's adjustment for the number of criteria of the prompt.
+3. **equivalent**, if the intervals of the shifts at all places lie within the margin in points. These are the intervals
+   of the statistic, at 95% by default. They are wider than the 90% intervals of two one-sided tests at 5%.
+4. **cannot tell**, if an interval reaches beyond the margin.
 
-The card for all is biased where that of any criterion is, which holds the level since p-values are adjusted over them;
-equivalent where all are; else it cannot tell.
+The card for all criteria is biased if the card of any criterion is. This keeps the level, because p-values are adjusted
+for the number of criteria. The card for all is equivalent if the cards of all criteria are; else it cannot tell.
 """
 
 import dataclasses
@@ -47,17 +48,19 @@ class CriterionCard:
 
     Attributes:
         keys: values of `keys.KEYS`.
-        criterion: its id; `EVERY` for the card of all.
+        criterion: id of the criterion; `EVERY` for the card of all.
         verdict: one of `verdict.VERDICTS`.
         reasons: sentences, the most important first.
-        advice: what a user of the judge can do about it.
-        shifts: of the mean score at each place, in points, against the mean over places; empty on the card of all.
-        gap: the best less the worst place, in points; on the card of all its mean over criteria. by_chance: the gap
-            that chance makes.
-        p: of no effect of the place, adjusted for the criteria of the prompt; on the card of all the smallest.
-        margin: of equivalence, in points.
-        commonest_share: of the commonest score among its scores; on the card of all the greatest.
-        n_texts, n_groups, n_scores, n_failed: what was read.
+        advice: action that a user of the judge can take.
+        shifts: mean score at each place less the mean over places, in points; empty on the card of all.
+        gap: mean score at the best place less the mean score at the worst, in points; on the card of all, the mean gap
+            over criteria. by_chance: gap that chance alone makes.
+        p: p-value of no effect of the place, adjusted for the number of criteria of the prompt; on the card of all, the
+            smallest p-value.
+        margin: margin of equivalence, in points.
+        commonest_share: share of the commonest score among the criterion's scores; on the card of all, the greatest of
+            these shares.
+        n_texts, n_groups, n_scores, n_failed: counts of texts, groups, scores and missing scores.
     """
 
     keys: dict[str, Any]
@@ -92,11 +95,11 @@ class CriterionCard:
 
 
 def cards(criterion_order: pd.DataFrame, margin: float) -> list[CriterionCard]:
-    """The cards of each group of reads by `KEYS`: the one for all criteria, then one a criterion.
+    """The cards of each group of reads by `KEYS`: the card for all criteria, then one card per criterion.
 
     Args:
-        criterion_order: the statistic of that name. Written scores decide; expected ones where nothing was written.
-        margin: of equivalence, in points.
+        criterion_order: the statistic of that name. Written scores decide; if there are none, expected scores decide.
+        margin: margin of equivalence, in points.
     """
     made = []
     for key, rows in criterion_order.groupby(KEYS, sort=False):
@@ -174,7 +177,7 @@ def _problems(made: CriterionCard) -> Iterator[str]:
 
 
 def _seen(made: CriterionCard) -> Iterator[str]:
-    """Sentence on what was found where no verdict rests on it."""
+    """Sentence on the gap that was found, for a card that cannot tell."""
     if made.gap.known:
         yield f"In these reads {_gap(made)}."
 
@@ -185,7 +188,7 @@ def _gap(made: CriterionCard) -> str:
 
 
 def _extremes(made: CriterionCard) -> Iterator[str]:
-    """Sentence on the places where its score is highest and lowest."""
+    """Sentence on the places where the score of the criterion is highest and lowest."""
     estimates = [shift.estimate for shift in made.shifts]
     most, least = int(np.argmax(estimates)), int(np.argmin(estimates))
     yield (
@@ -227,7 +230,7 @@ def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame) -> CriterionCard:
 
 
 def facts(made: CriterionCard) -> list[tuple[str, str]]:
-    """The numbers of a card as people read them: what it is, and its value."""
+    """The numbers of a card as people read them, in pairs of name and value."""
     of = "mean over criteria" if made.criterion == EVERY else "points"
     return [
         (f"Best less worst place, {of}", card.written(made.gap, ".2f")),

@@ -1,16 +1,16 @@
-"""Doubt about a judge that no verdict on the order holds: its scores are not shown to agree with people."""
+"""Doubt about a judge that no verdict on the order covers: its scores are not shown to agree with people."""
 
 from rubric_order.base.gold import OTHERS
 from rubric_order.base.intervals import Interval
 from rubric_order.cards.evidence import Agreement
 
-LOW = 0.3  # agreement is low where the whole interval of r lies below
+LOW = 0.3  # agreement is low if the whole interval of r lies below this value
 
 
 def reason(found: Agreement | None) -> str:
-    """Sentence that agreement is not shown, or is low; empty where it is neither, or where no labels are known.
+    """Sentence that agreement is not shown, or is low; empty if there is no such doubt, or if no labels are known.
 
-    The readout that agrees best decides: written scores can hide what the option probabilities know.
+    The readout that agrees best decides, because written scores can hide what the option probabilities know.
 
     Example:
         >>> reason(Agreement(mean=Interval(0.05, -0.22, 0.3), n_items=20))
@@ -28,7 +28,7 @@ def reason(found: Agreement | None) -> str:
 
 
 def advice(found: Agreement | None) -> str:
-    """First sentences of the advice where agreement is in doubt, see `reason`; else empty."""
+    """First sentences of the advice if agreement is in doubt, see `reason`; else empty."""
     r = _best(found)
     if found is None or r is None or not _word(r):
         return ""
@@ -40,13 +40,13 @@ def advice(found: Agreement | None) -> str:
 
 
 def _best(found: Agreement | None) -> Interval | None:
-    """The r that lies highest by its lower end, of those with an interval."""
+    """The r with the highest lower end; None if no r has an interval."""
     bounded = [r for r in (found.mean, found.expected) if r.bounded] if found else []
     return max(bounded, key=lambda r: r.low, default=None)
 
 
 def _word(r: Interval) -> str:
-    """Words for a doubtful r; empty for another."""
+    """Words for a doubtful r; empty for any other r."""
     if r.high < 0:
         return "below 0"
     return "not shown to be above 0" if r.low <= 0 else "low" if r.high < LOW else ""

@@ -1,10 +1,10 @@
 """Drift of a judge from a baseline over the runs of a gate: what changed, by how much, and whether that is known.
 
-All runs read the same items in the same orderings. Compared are the means of groups of items: the mean score, the
-effect of the usual ordering, the selections at the ends, the share of reads without a score, and the distance of each
-group's score from its baseline, which shows changes that cancel over groups. The last runs are set against those before
-by permuting runs within groups (`run_changes`); all tests of all runs of a gate together find a change in a judge that
-has none in at most `LEVEL` of all gates.
+All runs read the same items in the same orderings. Means of groups of items are compared: the mean score, the effect of
+the usual ordering, the selections at the ends, the share of reads without a score, and the distance of each group's
+score from its baseline. The distance shows changes that cancel over groups. The last runs are compared with the runs
+before by permuting runs within groups (`run_changes`). If a judge does not change, all tests of all runs of its gate
+together find a change in at most `LEVEL` of all such gates.
 """
 
 import math
@@ -35,11 +35,12 @@ class Drift(NamedTuple):
 
     Attributes:
         quantity: one of `QUANTITIES`. readout: ``hard`` or ``soft``.
-        latest: runs at the end that are compared with those before. n_runs: runs in all, with the baseline.
-        estimate: the last runs less those before; NaN where no group has both.
-        low, high: interval. The intervals of all quantities, comparisons and runs together hold at `LEVEL`.
+        latest: number of runs at the end that are compared with the runs before. n_runs: number of all runs, with the
+            baseline; without it for distances.
+        estimate: mean of the last runs less the mean of the runs before; NaN if no group has both.
+        low, high: ends of the interval. The intervals of all quantities, comparisons and runs together hold at `LEVEL`.
         p: p-value of no change, adjusted for all quantities, comparisons and runs.
-        n_groups: groups that are compared.
+        n_groups: number of groups that are compared.
         can_tell: whether any values of so many groups and runs could show a change.
     """
 
@@ -56,12 +57,12 @@ class Drift(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """True where the test finds a change."""
+        """True if the test finds a change."""
         return self.p <= LEVEL
 
     @property
     def same(self) -> bool:
-        """True where all runs have the same values, so that nothing says how far others could lie apart."""
+        """True if all runs have the same values. Then nothing says how far apart other runs could lie."""
         return self.estimate == 0 and self.low == self.high == 0
 
     @property
@@ -87,7 +88,7 @@ class Drift(NamedTuple):
 
     @property
     def narrowest(self) -> float:
-        """Half of the interval's width: an interval around no drift at all would reach so far."""
+        """Half of the interval's width, which is how far an interval around a drift of 0 would reach."""
         return (self.high - self.low) / 2
 
     @property
@@ -107,7 +108,7 @@ class Drift(NamedTuple):
 
     @property
     def compared(self) -> str:
-        """Runs that are compared."""
+        """The runs that are compared, in words."""
         before = self.n_runs - self.latest
         last = "this run" if self.latest == 1 else f"the last {self.latest} runs"
         if self.quantity == DISTANCE:
@@ -123,15 +124,14 @@ def drifts(
     """Drift of each quantity, after the last of some runs.
 
     Args:
-        baseline: the first run. runs: those after it, oldest first, of the same suite.
-        n_cards: cards that the gate looks at, which share the level.
-        daily: whether runs are looked at one after the other, so that the level is for all of them, past and to come;
-            else
-            the whole level is for this one look.
-        levels: score levels, which bound what is in points.
+        baseline: the first run. runs: the runs after the baseline, oldest first, of the same suite.
+        n_cards: number of cards of the gate; they share the level.
+        daily: whether runs are tested one after the other. If so, all runs, past and to come, share the level. If not,
+            this one test has the whole level.
+        levels: number of score levels, which bounds changes in points.
 
     Returns:
-        One for each quantity that two runs have.
+        One drift for each readout and quantity of these runs. The distance needs two runs after the baseline.
 
     Raises:
         ValueError: there is no run.
@@ -151,14 +151,14 @@ def drifts(
 
 
 def moved(baseline: Anchors, runs: Sequence[Anchors], drift: Drift) -> np.ndarray:
-    """Change of each group in the comparison of a drift: of its mean score, where that is a distance.
+    """Change of each group in the comparison of a drift. For a distance, it is the change of the group's mean score.
 
     Args:
         baseline, runs: see `drifts`.
-        drift: one of theirs.
+        drift: one of the drifts that `drifts` returns for them.
 
     Returns:
-        Shape (n_groups,): mean of the last runs less that of those before; NaN where one of them has no value.
+        Shape (n_groups,): mean of the last runs less the mean of the runs before; NaN if either has no value.
     """
     quantity = SCORE if drift.quantity == DISTANCE else drift.quantity
     values = _stacked([baseline, *runs], (drift.readout, quantity))
@@ -166,21 +166,21 @@ def moved(baseline: Anchors, runs: Sequence[Anchors], drift: Drift) -> np.ndarra
 
 
 def _mean(values: np.ndarray) -> np.ndarray:
-    """Mean over runs of what is known, shape (n_groups,)."""
+    """Mean over runs of the values that are known, shape (n_groups,)."""
     defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return np.where(defined, values, 0.0).sum(axis=0) / defined.sum(axis=0)
 
 
 def _sides(quantity: str) -> int:
-    """Directions in which a quantity is tested: a distance can only grow."""
+    """Number of directions in which a quantity is tested: a distance can only grow."""
     return 1 if quantity == DISTANCE else 2
 
 
 def _drift(
     key: tuple[str, str], values: np.ndarray, weights: np.ndarray, windows: list[int], share: float, levels: int
 ) -> Drift:
-    """The comparison of a quantity whose p-value is smallest; of equal ones that of all runs since the baseline."""
+    """Comparison that has the smallest p-value for a quantity; on a tie, the comparison with most runs at the end."""
     readout, quantity = key
     differences = [run_changes.difference(values, weights, latest) for latest in reversed(windows)]
     one_sided = [diff.greater if quantity == DISTANCE else min(diff.greater, diff.less) for diff in differences]
@@ -204,7 +204,7 @@ def _drift(
 
 
 def _series(runs: Sequence[Anchors]) -> Iterator[tuple[tuple[str, str], np.ndarray]]:
-    """By readout and quantity the values of all runs, shape (n_runs, n_groups); distances have no baseline."""
+    """Values of all runs by readout and quantity, shape (n_runs, n_groups); distances have no row for the baseline."""
     keys = dict.fromkeys(key for run in runs for key in run.values)
     for key in keys:
         yield key, _stacked(runs, key)

@@ -1,4 +1,4 @@
-"""Evidence that statistics give on one group of reads, gathered from their tables."""
+"""Evidence on one group of reads, gathered from the tables of statistics."""
 
 import json
 import math
@@ -20,7 +20,7 @@ from rubric_order.methods.uncertainty import cluster_robust, equivalence
 
 # The statistics that a card is made from; the first says which cards there are.
 STATISTICS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence", spreads.NAME)
-# Read too where there are human scores, or competing candidates; no verdict depends on them.
+# Statistics that are read if there are human scores, or competing candidates. No verdict depends on them.
 OPTIONAL = ("human_agreement", "strategy_comparison", "rank_reversal")
 # Columns that cards are made from.
 SELECTORS = ("readout", "quantity", "position", "criterion", "baseline", "other", "comparison", "level", "method")
@@ -38,8 +38,8 @@ PLAIN = {
     float: ("commonest_share", "discordant_share", "top_probability", "effective_groups", "heaviest_group"),
 }
 CLUSTER = "group"
-EQUALLY_PROBABLE = 1.01  # mean of the largest probability, as a multiple of 1/n, of a judge that says nothing
-MUCH_LESS = 0.9  # share of the groups; fewer effective ones are worth a word
+EQUALLY_PROBABLE = 1.01  # a judge says nothing if its mean largest probability is at most so many times 1/n
+MUCH_LESS = 0.9  # with fewer effective groups than this share of the groups, groups count as unequal
 USUAL = ("single", "fixed")  # strategies of the usual ordering
 
 
@@ -48,8 +48,8 @@ class Small:
     """Verdict on whether an effect is shown to be smaller than a margin.
 
     Attributes:
-        verdict: see `methods.uncertainty.equivalence.verdict`; empty where there is no such effect.
-        worst: the effect that is least shown to be small.
+        verdict: see `methods.uncertainty.equivalence.verdict`; empty if there is no such effect.
+        worst: the effect with the weakest evidence that it is small.
     """
 
     verdict: str = ""
@@ -66,17 +66,21 @@ class ReadoutResults:
     """Results of one readout of some reads.
 
     Attributes:
-        shares: of each position, from the first to the last; empty where scores keep their positions.
-        v: Cramer's V of the shares. p_selection: of equal shares.
-        preference: of each position in log-odds; NaN where it cannot be told. p_preference: of all being 0.
-        interaction: what the highest score gains at the last position and the lowest at the first, beside what
-            positions are worth to all scores, in log-odds. p_interaction: of it being 0.
-        usual: the usual ordering's mean score less the mean over orderings. p_usual: of its being 0. largest_gap:
-            between two orderings, and what chance makes of it. p_points: of no mean effect of the order.
-        small_points, small_log_odds, small_interaction: whether these are shown to be small.
-        preference_errors, interaction_error, shift_errors: standard errors, the last ones of each ordering's mean score
-            less the mean of all; NaN where they are not known.
-        saturated: whether the scores leave an order nothing to change.
+        shares: share of the selections at each position, from the first to the last; empty if scores keep their
+            positions.
+        v: Cramer's V of the shares. p_selection: p-value of equal shares.
+        preference: preference for each position in log-odds; NaN if it cannot be told. p_preference: p-value of all
+            preferences being 0.
+        interaction: log-odds that the highest score gains at the last position, and the lowest score at the first,
+            beyond the preference for the position. p_interaction: p-value of the interaction being 0.
+        usual: mean score in the usual ordering less the mean over orderings. p_usual: p-value of this shift being 0.
+        largest_gap: gap between the mean scores of the two orderings that differ most. gap_by_chance: mean of this gap
+            if chance alone makes it. p_points: p-value of no mean effect of the order.
+        small_points, small_log_odds, small_interaction: whether the effects in points and in log-odds, and the
+            interaction, are shown to be small.
+        preference_errors, interaction_error, shift_errors: standard errors of the preferences, of the interaction, and
+            of each ordering's mean score less the mean over all orderings; NaN if they are not known.
+        saturated: whether the scores vary so little that an order has nothing to change.
     """
 
     name: Readout
@@ -109,17 +113,17 @@ class ReadoutResults:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of a judge with people, by Pearson's r over all items, and what the order and averaging do to it.
+    """Agreement of a judge with people, by Pearson's r over all items, and how the order and averaging change r.
 
     Attributes:
-        usual: r of one read in the usual ordering; unknown where no strategy reads in it.
-        single: mean r of one read in each of the orders, over the items that the usual ordering has scored.
+        usual: r of one read in the usual ordering; unknown if no strategy reads in the usual ordering.
+        single: mean of r over the orderings, with one read per item; only items scored in the usual ordering count.
         mean: r of the mean of all reads of an item.
-        order: `single` less `usual`. averaging: r of the mean less `single`.
-        reliability: of the mean of several people's scores; unknown where one person rated.
-        n_items: that have a human score.
-        gold: kind of label in the place of people's scores, see module `gold`.
-        expected: r of the mean expected score of an item, where `mean` is of written ones and both are known.
+        order: `single` less `usual`. averaging: r of the mean of all reads less `single`.
+        reliability: reliability of the mean of several people's scores; unknown if one person rated.
+        n_items: number of items that have a human score.
+        gold: kind of label that the judge is compared with, see module `gold`.
+        expected: r of the mean expected score of an item, if `mean` is of written scores and both are known.
     """
 
     usual: Interval = UNKNOWN
@@ -134,19 +138,19 @@ class Agreement:
 
     @property
     def ceiling(self) -> float:
-        """r of a judge that errs in nothing, with scores of these people: the root of their reliability."""
+        """r between a judge without error and the scores of these people: the root of their reliability."""
         return math.sqrt(self.reliability.estimate) if self.reliability.estimate > 0 else math.nan
 
 
 @dataclass(frozen=True)
 class Rankings:
-    """Frequency of another best candidate after averaging over orderings than in the usual ordering.
+    """Share of prompts whose best candidate changes from the usual ordering to the mean over orderings.
 
     Attributes:
-        flip: share of the prompts in which no candidate is among the best of both.
-        excess: what that is above the noise of few reads, where it can be told.
-        usual_reads: reads of an item in the usual ordering.
-        n_prompts: that have competing candidates.
+        flip: share of the prompts in which no candidate is among the best in both.
+        excess: part of `flip` that is above the noise of few reads, if it can be told.
+        usual_reads: reads per item in the usual ordering.
+        n_prompts: number of prompts that have competing candidates.
     """
 
     flip: Interval = UNKNOWN
@@ -159,16 +163,18 @@ class Rankings:
 class Evidence:
     """Evidence on one group of reads.
 
+    Attributes without an entry below are columns of `decisiveness.estimate`. Of these, `effective_groups` and
+    `heaviest_group` say how unequal groups are.
+
     Attributes:
         keys: values of `keys.KEYS`.
-        others: columns of `decisiveness.estimate`; `effective_groups` and `heaviest_group` say how unequal groups are.
-        hard, soft: readouts; None where there is none.
-        known_share: of the reads whose option probabilities are known.
+        hard, soft: results by written scores and by option probabilities; None if there are none.
+        known_share: share of the reads whose option probabilities are known.
         drawn: whether answers are drawn from the option probabilities, see `order_tests.drawn_as_they_are`.
-        exponent: interval of the power that says so.
-        detectable_v: the smallest V that such a study finds with 80% power, by the main readout.
-        agreement, rankings: by the main readout; None where there are no human scores, or no candidates that compete.
-        spread: what orderings do to single items.
+        exponent: interval of the power that decides `drawn`, see `sampling.exponent`.
+        detectable_v: the smallest V that a study of this size finds with 80% power, by the main readout.
+        agreement, rankings: results by the main readout; None if there are no human scores, or no competing candidates.
+        spread: effects of orderings on single items.
         failures: number of reads without a score by reason, the commonest first.
     """
 
@@ -208,7 +214,10 @@ class Evidence:
 
     @property
     def main(self) -> ReadoutResults:
-        """The readout of what was selected: what was written, where anything was. Without a read it has no results."""
+        """The readout of the selections: written scores if there are any, else option probabilities.
+
+        Without a read it has no results.
+        """
         return self.hard or self.soft or ReadoutResults(Readout.HARD)
 
     @property
@@ -220,17 +229,17 @@ class Evidence:
 
     @property
     def log_odds(self) -> ReadoutResults:
-        """The readout that decides what is in log-odds."""
+        """The readout that decides effects in log-odds."""
         return (self.soft if self.deciding.log_odds == Readout.SOFT else self.hard) or self.main
 
     @property
     def points(self) -> ReadoutResults:
-        """The readout that decides what is in points."""
+        """The readout that decides effects in points."""
         return (self.soft if self.deciding.points == Readout.SOFT else self.hard) or self.main
 
     @property
     def tests(self) -> dict[order_tests.Test, float]:
-        """p-values of the tests that decide by readout and test, after Holm's adjustment for their number."""
+        """p-values of the deciding tests after Holm's adjustment for their number, by readout and test."""
         p = {(readout.name, name): value for readout in self.readouts for name, value in readout.tests.items()}
         return order_tests.adjusted(p, self.n, self.deciding)
 
@@ -240,22 +249,22 @@ class Evidence:
 
     @property
     def saturated(self) -> bool:
-        """True where the scores leave an order next to nothing to change, by the main readout."""
+        """True if the scores of the main readout vary so little that an order has next to nothing to change."""
         return self.main.saturated or self.commonest_share >= uniformity.COMMONEST
 
     @property
     def says_nothing(self) -> bool:
-        """True where every score has the same probability in all reads, or as good as: the text has not been read."""
+        """True if all scores have nearly the same probability in all reads, as if the text had not been read."""
         return self.soft is not None and self.top_probability <= EQUALLY_PROBABLE / self.n
 
     @property
     def unequal(self) -> bool:
-        """True where groups are so unequal that they say clearly less than as many equal ones."""
+        """True if groups are so unequal that they say clearly less than as many equal groups."""
         return self.effective_groups < MUCH_LESS * self.n_groups
 
     @property
     def independent_groups(self) -> float:
-        """Number of groups that limits count: that of equal ones which would say as much, where it is known."""
+        """Number of groups that limits are compared with: the effective number if it is known, else `n_groups`."""
         return self.n_groups if math.isnan(self.effective_groups) else self.effective_groups
 
     @property
@@ -265,10 +274,10 @@ class Evidence:
 
 
 def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
-    """The evidence about each group of reads of strategies that are read in several orderings, by `KEYS`.
+    """The evidence on each group of reads by `KEYS`: one for each row of `decisiveness`.
 
     Args:
-        statistics: tables of `STATISTICS` by name, and of `OPTIONAL` where they are there.
+        statistics: tables of `STATISTICS` by name, and tables of `OPTIONAL` as far as they were made.
     """
     tables = {name: statistics[name] for name in (*STATISTICS[1:], *OPTIONAL) if name in statistics}
     parts = {name: _by_key(table) for name, table in tables.items()}
@@ -298,7 +307,7 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
 
 
 def _by_key(table: pd.DataFrame) -> ByKey:
-    """The rows of each key, as plain values: of a thousand small tables each costs more than what is in it."""
+    """The rows of each key, as plain values. With a thousand keys, small tables would cost more than their contents."""
     if "cluster" in table:
         table = table[table["cluster"] == CLUSTER]
     rows_by_key: ByKey = {}
@@ -329,7 +338,8 @@ def _agreement(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -
             for name in ("order", "averaging", "averaging_baseline")
         )
         usual = _one(parts["human_agreement"].get(_with_strategy(key, baseline)), **of, quantity="pearson")
-        # One read in the usual ordering; of several, what averaging them adds is taken off, and no interval is known.
+        # r of one read in the usual ordering. If there are several, the gain by averaging them is taken off, and no
+        # interval is known.
         if order.known and usual.known:
             one = usual if baseline == "single" else Interval(usual.estimate - of_usual.estimate)
             single = one.estimate + order.estimate
@@ -357,12 +367,12 @@ def _with_strategy(key: tuple[Any, ...], strategy: str) -> tuple[Any, ...]:
 
 
 def _rows(part: Rows | None, **values: object) -> Rows:
-    """The rows that have some values."""
+    """The rows that have the given values."""
     return [row for row in part or () if all(row[name] == value for name, value in values.items())]
 
 
 def _one(part: Rows | None, **values: object) -> Interval:
-    """The estimate with these values; unknown where there is none."""
+    """The estimate of the first row with the given values; unknown if there is no such row."""
     rows = _rows(part, **values)
     return Interval.of(rows[0]) if rows else UNKNOWN
 
@@ -374,7 +384,7 @@ def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
         values |= _selection(part)
     if part := rows.get("position_preference"):
         values["preference"] = tuple(map(Interval.of, _by_position(part, "preference")))
-        # Where one position is always chosen its preference may have no bound, and a penalised estimate has one.
+        # If one position is always chosen, its preference may have no bound, although a penalised estimate is finite.
         if any(cluster_robust.SEPARATED in str(row["flag"]) for row in part):
             values["preference"] = (UNKNOWN,) * len(values["preference"])
         values["p_preference"] = _first(_rows(part, quantity="no_preference"), "p_cluster")
@@ -397,7 +407,7 @@ def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
         test = _rows(rows.get("score_effects"), quantity="order_test")
         same = "no variation" in str(_first(test, "flag", ""))
         if name == Readout.SOFT and same and _first(test, "n_clusters") >= uniformity.FEW_CLUSTERS:
-            # The expected score of every item is the same in all orderings: that is the smallest shift there is.
+            # The expected score of every item is the same in all orderings, so that the shift is 0.
             values["small_points"] = Small(equivalence.SHOWN, values["small_points"].margin, Interval(0.0, 0.0, 0.0))
     return ReadoutResults(name, **values)
 
@@ -415,7 +425,7 @@ def _selection(part: Rows) -> dict[str, Any]:
 
 
 def _errors(rows: Rows) -> tuple[float, ...]:
-    """Standard errors behind intervals of Student's t; NaN where there is no interval."""
+    """Standard errors behind intervals of Student's t; NaN if there is no interval."""
     if not rows:
         return ()
     low, high, df = (np.array([row[name] for row in rows], dtype=float) for name in ("ci_low", "ci_high", "df"))

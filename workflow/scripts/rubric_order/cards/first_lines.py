@@ -1,4 +1,4 @@
-"""First lines of the cards of a run: what the terminal shows after a run, and the front page of the report."""
+"""First lines of the cards of a run, for the terminal after a run and for the front page of the report."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +10,7 @@ class FirstLines(NamedTuple):
     """First lines of a card.
 
     Attributes:
-        name: of the card, see `limits.name`; of a card of criteria with the criterion.
+        name: name of the card, see `limits.name`; for a card of criteria, with the criterion.
         finding: the verdict with its size in points and in decisions, or with its first reason.
         advice: what to do.
     """
@@ -21,7 +21,7 @@ class FirstLines(NamedTuple):
 
 
 def first_lines(path: str | Path) -> list[FirstLines]:
-    """First lines of each card of a `summary.json`, those of criteria last; notes on judges without a score are first.
+    """First lines of a `summary.json`: of the notes on judges without a score, of the cards, and of the criteria.
 
     Raises:
         InputError: the file is no summary.

@@ -1,12 +1,13 @@
-"""Cards of a run against those of a baseline: the findings of ``rubric-order check --baseline``.
+"""Comparison of the cards of a run with the cards of a baseline: the findings of ``rubric-order check --baseline``.
 
-A change that the tests of `drift` find is a failure, of whichever size. Where a largest drift of the mean score is
-given, the mean score is compared with it instead, as other limits are: kept where the whole interval lies inside. A
-change that was found in an earlier run stays a failure until there is a new baseline, since later runs are compared
-with all before, and those then hold the changed judge.
+A change that the tests of `drift` find is a failure, whatever its size. If a largest drift of the mean score is given,
+the mean score is compared with this limit instead. Like other limits, it is kept if the whole interval lies inside. A
+change that was found in an earlier run stays a failure until there is a new baseline, because later runs are compared
+with all runs before, and those runs then contain reads of the changed judge.
 
-Reads count once. Reads that equal those of an earlier run, to the last digit of all means, are a copy of them unless
-the caller says that the judge was asked anew: a copy is no evidence, and a few copies would look like a change.
+Reads count once. If all means of a run equal the means of an earlier run or of the baseline to the last digit, the
+reads are taken for a copy, unless the caller says that the judge was asked anew. A copy is no evidence, and a few
+copies would look like a change.
 """
 
 import datetime
@@ -23,7 +24,7 @@ from rubric_order.cards.anchors import Anchors
 from rubric_order.cards.limits import CANNOT_TELL, FAILED, PASSED, Finding, name
 
 Card = Mapping[str, Any]
-SAME = ("dataset", "study", "strategy", "profile", "condition", "n_levels")  # keys in which cards of two runs agree
+SAME = ("dataset", "study", "strategy", "profile", "condition", "n_levels")  # keys that must be equal
 EARLIER = "no change in earlier runs"
 MOST = 3  # groups, or names, that a message lists
 
@@ -32,9 +33,9 @@ class Checked(NamedTuple):
     """Outcome of a run against its baseline.
 
     Attributes:
-        findings: one for each quantity of each card, and for changes that earlier runs have found.
-        runs: the history with this run; as it was where the reads are counted already.
-        drifts: of each card, by its name, each quantity.
+        findings: one for each quantity of each card, and one for each card with a change that an earlier run found.
+        runs: the history with this run; unchanged if the reads are counted already.
+        drifts: drift of each quantity of each card, by the card's name.
         notes: sentences on how the run was counted.
     """
 
@@ -56,19 +57,20 @@ def check(
     max_drift: float | None = None,
     new_reads: bool = False,
 ) -> Checked:
-    """Compare the cards of a run with those of a baseline.
+    """Compare the cards of a run with the cards of a baseline.
 
     Args:
         cards, baseline: see `summary.read`.
         runs: the history.
-        where, baseline_where: name the two files in errors.
+        where, baseline_where: names of the two files in errors.
         run: name of the run; its time by default.
         daily: see `drift.drifts`.
         max_drift: largest drift of the mean score, in points.
-        new_reads: whether the judge was asked anew, so that reads count although they equal those of an earlier run.
+        new_reads: whether the judge was asked anew, so that reads count even if they equal the reads of an earlier run.
 
     Raises:
-        InputError: a card has no anchors, or the baseline has none of its suite.
+        InputError: a card has no anchors, the baseline has no single card to compare it with, or two cards are compared
+            with the same one.
     """
     partners: dict[str, tuple[Card, Card, Anchors]] = {}
     for card in cards:
@@ -125,10 +127,11 @@ class _Place(NamedTuple):
     """Place of a run in the history.
 
     Attributes:
-        name: of the run; None for its time.
-        before: runs that it is compared with. others: those whose findings stay: all but a run that it replaces.
-        kept: cards of a run of its name that are not checked now.
-        counted: whether its reads are in the history, or in the baseline, already.
+        name: name of the run; None if it is named by its time.
+        before: runs that this run is compared with. others: runs whose findings stay, which are all but a run that this
+            run replaces.
+        kept: cards, not checked now, of an earlier run of the same name.
+        counted: whether the reads of this run are in the history, or in the baseline, already.
         notes: see `Checked`.
     """
 
@@ -147,9 +150,10 @@ def _place(
     run: str | None,
     new_reads: bool,
 ) -> _Place:
-    """Place of a run: that of the run, or of the baseline, whose reads it has, or the last one.
+    """Place of a run: the place of the earlier run, or of the baseline, that has the same reads; else the last place.
 
-    A run of the same name is replaced, unless it found a change: that stays, and this run is a further attempt.
+    An earlier run of the same name is replaced, unless it found a change. In that case it stays, and this run becomes a
+    further attempt.
     """
     for number, past in enumerate(runs):
         if (not new_reads or history.is_attempt(past.run, run)) and _equal(seen, past.cards):
@@ -171,7 +175,7 @@ def _place(
 
 
 def _equal(seen: Mapping[str, history.Seen], past: Mapping[str, history.Seen]) -> bool:
-    """True where all cards have the values of the same judge in another run."""
+    """True if all cards have the same judges and anchors as in another run."""
     return all(
         key in past and (card.judge, card.anchors) == (past[key].judge, past[key].anchors) for key, card in seen.items()
     )
@@ -188,7 +192,7 @@ def anchors_of(card: Card, where: object) -> Anchors:
     """The anchors of a card.
 
     Raises:
-        InputError: it has none, or they are not complete. `where` names its file.
+        InputError: the card has no anchors, or they are not complete. `where` names the file of the card.
     """
     if "anchors" not in card:
         raise InputError(
@@ -198,7 +202,7 @@ def anchors_of(card: Card, where: object) -> Anchors:
 
 
 def _partner(card: Card, own: Anchors, baseline: Sequence[Card], where: object, baseline_where: object) -> Card:
-    """The baseline's card of the same suite; of several that of the same judge."""
+    """The baseline's card of the same suite; if there are several, the card of the same judge."""
     alike = [other for other in baseline if all(other.get(key) == card.get(key) for key in SAME)]
     same = [other for other in alike if anchors_of(other, baseline_where).suite == own.suite]
     if not same:
@@ -217,7 +221,7 @@ def _partner(card: Card, own: Anchors, baseline: Sequence[Card], where: object, 
 
 
 def _difference(card: Card, own: Anchors, others: Sequence[Card], where: object) -> str:
-    """Difference of a card's suite from that of the card of a baseline that is most like it, in words."""
+    """Difference, in words, of a card's suite from the suite of the most similar card of a baseline."""
     if not others:
         return "there is no card"
     other = min(others, key=lambda other: (len(_unlike(card, other)), other["judge"] != card["judge"]))
@@ -228,7 +232,7 @@ def _difference(card: Card, own: Anchors, others: Sequence[Card], where: object)
 
 
 def _unlike(card: Card, other: Card) -> list[str]:
-    """Keys in which cards differ that agree in runs of one suite."""
+    """Keys of `SAME` in which two cards differ."""
     return [key for key in SAME if other.get(key) != card.get(key)]
 
 
@@ -241,7 +245,7 @@ def _size(card: Card, anchors: Anchors) -> str:
 
 
 def _names(own: Anchors, other: Anchors) -> list[str]:
-    """Items that are new, that are missing and that are in another group than in another suite."""
+    """Items that are new, missing or in another group, compared with another suite, in words."""
     if not (own.names and other.names):
         return ["names of items are not known, since a summary is of an earlier version"]
     own_groups, groups = (
@@ -279,7 +283,7 @@ def _finding(card: str, drift: drifts.Drift, max_drift: float | None) -> Finding
 
 
 def _excluded(drift: drifts.Drift, max_drift: float) -> str:
-    """The drift that a suite of this size can exclude, behind what was found; empty where nothing is known."""
+    """Words on the drift that a suite of this size can exclude, to follow a finding; empty if it is not known."""
     if math.isnan(drift.low):
         return ""
     excluded = f"; drifts above {_up(max(-drift.low, drift.high))} points are excluded"
@@ -298,7 +302,7 @@ def _groups(drift: drifts.Drift) -> str:
 
 
 def _with_groups(finding: Finding, groups: Sequence[str], changes: np.ndarray) -> Finding:
-    """The finding; of a change with the groups that moved most, and how many moved up and down."""
+    """The finding. If it failed, it names the groups that moved most, and says how many moved up and down."""
     if finding.outcome != FAILED or not groups:
         return finding
     most = [place for place in np.argsort(-np.abs(changes), kind="stable")[:MOST] if changes[place]]
@@ -310,7 +314,7 @@ def _with_groups(finding: Finding, groups: Sequence[str], changes: np.ndarray) -
 
 
 def _earlier(card: str, runs: Sequence[tuple[history.Run, history.Seen]]) -> list[Finding]:
-    """Finding of the first earlier run that found a change."""
+    """Finding on the first earlier run that found a change; empty if no run did."""
     for run, seen in runs:
         if seen.failed:
             text = f"run {run.run} found one: {', '.join(seen.failed)}"

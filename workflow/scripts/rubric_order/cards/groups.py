@@ -1,4 +1,4 @@
-"""Number of groups of items that would tell what a card cannot tell, from the standard errors that its reads have."""
+"""Number of groups of items that would let an undecided card decide, from the standard errors of its reads."""
 
 import math
 from typing import Any, NamedTuple
@@ -13,18 +13,19 @@ from rubric_order.methods.uncertainty import distributions
 
 TWICE = "where orderings are read once, what the order does to single items cannot be told from chance"
 SATURATED = "the written scores are saturated"
-BOUNDS = 0.02  # a share of pairs that differ is taken to be so far from 0 and from the most that there can be
+BOUNDS = 0.02  # the share of pairs that differ is kept at least this far from 0 and from its maximum
 
 
 class Groups(NamedTuple):
-    """Numbers of groups like those that were read.
+    """Numbers of groups that are needed, each group like those that were read.
 
     Attributes:
-        log_odds, points: for `biased`, by a preference for one position, and a shift by the usual ordering.
-        equivalent: for `equivalent`, of a judge without bias.
-        repeated: the same where each ordering is read twice as often; None where that is not what is missing.
-        effects: the preference and the shift.
-        power: share of such studies that find it.
+        log_odds, points: groups needed to find a judge `biased`, by a preference for one position and by a shift of the
+            usual ordering.
+        equivalent: groups needed to show that a judge without bias is `equivalent`.
+        repeated: like `equivalent`, with each ordering read twice as often; None if repeats are not what is missing.
+        effects: sizes of the preference and of the shift.
+        power: share of studies of this size that reach the verdict.
     """
 
     log_odds: Needed
@@ -35,7 +36,7 @@ class Groups(NamedTuple):
     power: float
 
     def content(self) -> dict[str, Any]:
-        """As JSON has it: null is where no number of groups is enough."""
+        """The numbers as JSON has them: null if no number of groups is enough, or if `repeated` is None."""
         return {
             "groups_for_biased": {"log_odds": _whole(self.log_odds), "points": _whole(self.points)},
             "groups_for_equivalent": _whole(self.equivalent),
@@ -59,13 +60,13 @@ def planned(
     like: float = 1.0,
     repeated: Errors | None = None,
 ) -> Groups:
-    """Numbers of groups from errors.
+    """Numbers of groups that are needed, from standard errors.
 
     Args:
-        margins: in log-odds, in points, and of the spread between single items.
-        effects: that are to be found; the first two margins by default.
-        like: groups that say as much as an effective one.
-        repeated: errors where each ordering is read twice as often.
+        margins: margins in log-odds, in points, and for the spread between single items.
+        effects: effects in log-odds and in points that are to be found; the first two margins by default.
+        like: number of actual groups for each effective group.
+        repeated: errors if each ordering is read twice as often.
     """
     log_odds, points = effects or margins[:2]
     limits = dict(zip(("margin_log_odds", "margin_points", "margin_spread"), margins, strict=True))
@@ -86,7 +87,7 @@ def planned(
 def of_reads(
     evidence: Evidence, *, effects: tuple[float, float] | None = None, power: float = planning_groups.POWER
 ) -> Groups | None:
-    """Numbers of groups like those of some reads; None where the reads have no standard errors to go by."""
+    """Numbers of groups needed, each like the groups of some reads; None if the reads give no standard errors."""
     errors = _errors(evidence)
     if errors is None:
         return None
@@ -109,10 +110,10 @@ def of_reads(
 
 
 def _errors(evidence: Evidence) -> Errors | None:
-    """Standard errors of what decides, at the effective number of groups."""
+    """Standard errors of the quantities that decide, at the effective number of groups; None if one is not known."""
     log_odds, points, exponent = evidence.log_odds, evidence.points, 0.0
     low, high = evidence.exponent
-    if evidence.soft and evidence.hard and low <= 1 <= high:  # more groups show that expected scores decide points
+    if evidence.soft and evidence.hard and low <= 1 <= high:  # with more groups, expected scores would decide points
         points, width = evidence.soft, 2 * distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2)
         exponent = (high - low) / width
     if not (evidence.crossed and evidence.readouts and evidence.independent_groups > 2):
@@ -141,7 +142,7 @@ def _errors(evidence: Evidence) -> Errors | None:
 
 
 def _model(evidence: Evidence, readout: ReadoutResults, times: float) -> Errors:
-    """Expected errors of a judge whose pairs of reads differ as often, each ordering read some times more often."""
+    """Expected errors of a judge whose pairs of reads differ as often, with each ordering read `times` as often."""
     most = 1 - 1 / evidence.n
     differ = evidence.discordant_share if evidence.discordant_share == evidence.discordant_share else most / 2
     often = max(1.0, evidence.n_reads / evidence.n_items / evidence.n_orderings)
@@ -157,10 +158,10 @@ def _model(evidence: Evidence, readout: ReadoutResults, times: float) -> Errors:
 
 
 def _spread(evidence: Evidence) -> Spread:
-    """The spread between single items, and its error from two ends of its intervals.
+    """The spread between single items, and its error from the upper ends of its two intervals.
 
-    Where reads with chance do not tell it from none, its estimate says next to nothing, and it is taken to be as small
-    as without reads: that of `planning_groups.PROMPT_NOISE`.
+    If the interval of the spread reaches down to 0, the estimate says next to nothing. The spread is then taken to be
+    the spread expected without reads, by `planning_groups.PROMPT_NOISE`.
     """
     of = evidence.spread
     if not of.sd.known:
@@ -176,7 +177,7 @@ def _spread(evidence: Evidence) -> Spread:
 
 
 def _repeated(evidence: Evidence, errors: Errors) -> Errors:
-    """Errors where each ordering is read twice as often: chance has half its part, what groups differ in stays."""
+    """Errors if each ordering is read twice as often: the part of chance shrinks, differences between groups stay."""
     now, then = (_model(evidence, evidence.hard or evidence.log_odds, times) for times in (1, 2))
 
     def halved(seen: Any, chance: Any, rest: Any) -> Any:
@@ -197,7 +198,7 @@ def _size(values: np.ndarray) -> float:
 
 
 def sentence(found: Groups) -> str:
-    """The line of a card."""
+    """Sentence of a card on the numbers of groups."""
     log_odds, points = found.effects
     needed = (
         f"With {found.power:.0%} power, {_number(found.log_odds)} groups like these find a preference of {log_odds:g} "
@@ -214,7 +215,7 @@ def sentence(found: Groups) -> str:
 
 
 def _number(needed: Needed) -> str:
-    """A number with two digits, rounded up; the rest is rounding."""
+    """A number rounded up to two significant digits."""
     if math.isinf(needed.groups):
         return "no number"
     digits = 10 ** max(math.floor(math.log10(needed.groups)) - 1, 0)

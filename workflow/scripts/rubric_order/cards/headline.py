@@ -1,4 +1,4 @@
-"""First line of a card, for people who decide: the verdict, and its size in points and in decisions."""
+"""First line of a card, for people who decide: the verdict, and the size of the effect in points and decisions."""
 
 import math
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ WORDS = {
     verdicts.EQUIVALENT: "Equivalent to a judge without bias",
     verdicts.CANNOT_TELL: "Cannot tell",
 }
-RARE = 0.005  # smaller shares are hardly any
+RARE = 0.005  # smaller shares are written as "hardly a score" or "hardly a prompt"
 HALF = 0.5  # of the reads
 
 
@@ -24,8 +24,8 @@ class Headline(NamedTuple):
     """The first line of a card.
 
     Attributes:
-        verdict: in a word or a few.
-        size: in points and in decisions; empty where nothing is known.
+        verdict: the verdict in a few words.
+        size: size of the effect in points and in decisions; empty if nothing is known.
     """
 
     verdict: str
@@ -38,24 +38,24 @@ class Headline(NamedTuple):
 
 
 def headline(evidence: Evidence, verdict: verdicts.Verdict) -> Headline:
-    """The first line of a card: what the order does to the mean score, to single scores, and to the best answer.
+    """The first line of a card: effects of the order on the mean score, on single scores, and on the best answer.
 
     Args:
         evidence: the numbers of the card.
-        verdict: what they say.
+        verdict: the verdict on these numbers.
     """
     parts = [*_points(evidence, verdict.word), *_decisions(evidence)]
     if evidence.readouts and evidence.failed_share > verdicts.MOST_FAILED:
-        # What most reads do not say has no size.
+        # If most reads have no score, no size is given.
         failed = f"{evidence.failed_share:.0%} of the reads have no score"
         parts = [failed] if evidence.failed_share > HALF else [failed, *parts]
     return Headline(WORDS[verdict.word], "; ".join(parts))
 
 
 def _points(evidence: Evidence, word: str) -> Iterator[str]:
-    """Size in points: by a shift where there is a bias, else by the largest one that the reads leave open.
+    """Size in points: the shift if there is a bias, else the largest shift that the reads do not exclude.
 
-    A bias of the option probabilities has its size in expected scores: written ones hardly show it.
+    The size of a bias of the option probabilities is given in expected scores, because written scores hardly show it.
     """
     points = evidence.points
     if word == verdicts.BIASED_IN_PROBABILITIES and evidence.soft and evidence.soft.usual.known:
@@ -84,7 +84,7 @@ def _shifted(points: float) -> str:
 def _decisions(evidence: Evidence) -> Iterator[str]:
     """Size in decisions: scores and best answers that another order changes beyond chance.
 
-    Where written scores are saturated, those of the option probabilities change, and the line says so.
+    If written scores are saturated, scores by the option probabilities can still change, and the line says so.
     """
     spread = evidence.spread
     soft = "by the option probabilities " if evidence.saturated and spread.readout == Readout.SOFT else ""
@@ -98,7 +98,7 @@ def _decisions(evidence: Evidence) -> Iterator[str]:
 
 
 def that_change(share: Interval) -> str:
-    """Words for a share of scores that change, rounded as among the reasons of a card.
+    """Words for a share of scores that change, rounded as in the reasons of a card.
 
     Examples:
         >>> that_change(Interval(0.31)), that_change(Interval(0.02)), that_change(Interval(-0.01))

@@ -1,4 +1,4 @@
-"""History of a gate: the runs that were compared with a baseline, a line each, in a file beside it."""
+"""History of a gate: a file beside the baseline, with one line for each run that was compared with it."""
 
 import datetime
 import hashlib
@@ -16,16 +16,16 @@ from rubric_order.base import files
 from rubric_order.base.errors import InputError
 
 REMEDY = "restore the file, or take that line out, so that its run no longer counts"
-ENDING = ".history.jsonl"  # in place of the ending of the baseline's file
+ENDING = ".history.jsonl"  # replaces the ending of the baseline's file
 
 
 class Seen(BaseModel):
     """One card of one run.
 
     Attributes:
-        judge: its name in that run.
+        judge: name of the judge in that run.
         anchors: see `anchors.Anchors.to_dict`.
-        failed: labels of the quantities that were outside what the gate allows.
+        failed: labels of the quantities for which the gate failed.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -40,10 +40,10 @@ class Run(BaseModel):
 
     Attributes:
         format: the name of the format.
-        run: name of the run. A run of the same name that is checked again replaces it, unless it found a change.
-        time: of the check, as ISO 8601 writes it.
-        baseline: digest of the baseline that it was compared with.
-        cards: by name of the baseline's card.
+        run: name of the run. A later check under this name replaces the run, unless the run found a change.
+        time: time of the check, in ISO 8601.
+        baseline: digest of the baseline that the run was compared with.
+        cards: one entry for each card, by the name of the baseline's card.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -61,20 +61,20 @@ def beside(baseline: Path) -> Path:
 
 
 def digest(cards: Iterable[Mapping[str, Any]]) -> str:
-    """Digest of a baseline: of the anchors of its cards."""
+    """Digest of a baseline, made from the anchors of its cards."""
     content = json.dumps([card.get("anchors") for card in cards], sort_keys=True)
     return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
 
 
 def read(path: Path, baseline: str) -> list[Run]:
-    """The runs of a history, oldest first; none without a file.
+    """The runs of a history, oldest first; empty if there is no file.
 
     Args:
         path: the file.
         baseline: digest of the baseline, see `digest`.
 
     Raises:
-        InputError: with the line, where one is no run, or belongs to another baseline.
+        InputError: a line is no run, or belongs to another baseline; the message names the line.
     """
     if not path.exists():
         return []
@@ -101,16 +101,16 @@ def read(path: Path, baseline: str) -> list[Run]:
 
 
 def accept(summary: Path, baseline: Path, path: Path) -> list[Path]:
-    """Make a summary the baseline; the one before and its history are kept beside, with the time in their names.
+    """Make a summary the baseline. The old baseline and its history are kept beside it, with the time in their names.
 
-    The history is moved last: a check in between finds it to be of another baseline, and refuses.
+    The history is moved last. A check that runs in between finds a history of another baseline, and refuses.
 
     Args:
-        summary, baseline: the new and the old one, which may be missing.
-        path: the history.
+        summary: file of the new baseline. baseline: file of the old one, which may be missing.
+        path: file of the history.
 
     Returns:
-        The files that are kept.
+        The files of the old baseline and of its history, as far as they existed.
     """
     time = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
     kept = []
@@ -131,7 +131,7 @@ def _copy(content: bytes, path: Path) -> None:
 
 
 def attempt(run: str, names: Collection[str]) -> str:
-    """Name of a further attempt of a run, which none of some names is.
+    """Name of a further attempt of a run: the first one that is not among `names`.
 
     >>> attempt("n3", {"n3", "n3 (attempt 2)"})
     'n3 (attempt 3)'
@@ -140,12 +140,12 @@ def attempt(run: str, names: Collection[str]) -> str:
 
 
 def is_attempt(name: str, run: str | None) -> bool:
-    """True where a name is that of a run or of a further attempt of it."""
+    """True if `name` is the name of a run, or of a further attempt of this run."""
     return run is not None and re.fullmatch(rf"{re.escape(run)}( \(attempt \d+\))?", name) is not None
 
 
 def with_run(runs: Iterable[Run], run: Run) -> list[Run]:
-    """A history with a run at its end, without an earlier one of its name."""
+    """A history with a run added at its end. An earlier run of the same name is left out."""
     return [*(other for other in runs if other.run != run.run), run]
 
 

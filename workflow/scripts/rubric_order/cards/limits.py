@@ -1,13 +1,14 @@
 """Test of bias cards against limits: passed, failed, or cannot tell.
 
-V, points, log-odds and agreement have intervals. Such a limit is kept where the whole interval lies inside it, and
-broken where the whole interval lies outside it. It cannot be told where the interval reaches across the limit or is not
-known, and where there are fewer groups than asked for. Of a saturated judge V cannot be told either, nor can points and
-log-odds of written scores; agreement and what option probabilities decide can. Preferences are kept where that of every
-position is, and broken where that of one is.
+Limits on V, points, log-odds and agreement are compared with intervals. A limit is kept if the whole interval lies
+inside it, and broken if the whole interval lies outside it. The outcome is "cannot tell" if the interval reaches across
+the limit or is not known, or if there are fewer groups than asked for. For a saturated judge V cannot be told either,
+nor can points and log-odds that written scores decide. Agreement can be told, and so can effects that option
+probabilities decide. The limit on log-odds is kept if the preference for every position keeps it, and broken if the
+preference for one position breaks it.
 
-The share of reads without a score has no interval: the share itself is compared, whatever the number of groups. Too few
-groups are never a failure: they cannot tell.
+The share of reads without a score has no interval. The share itself is compared, whatever the number of groups. Too few
+groups are never a failure: their outcome is "cannot tell".
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,8 +29,8 @@ class Limits(NamedTuple):
         points: greatest shift of the mean score by the usual ordering, either way.
         log_odds: greatest preference for a position, either way.
         failed: greatest share of reads without a score.
-        agreement: least Pearson's r with human scores, of the mean of all reads of an item.
-        groups: least number of groups; with fewer, only the share of reads without a score is told.
+        agreement: least Pearson's r between human scores and the mean of all reads of an item.
+        groups: least number of groups; with fewer, only the share of reads without a score can be told.
     """
 
     v: float | None = None
@@ -50,13 +51,14 @@ class Finding(NamedTuple):
 
 
 def check(cards: Iterable[Mapping[str, Any]], limits: Limits) -> list[Finding]:
-    """Compare cards with limits, see `summary.read`."""
+    """Compare cards, as `summary.read` returns them, with limits."""
     return [finding for card in cards for finding in _of_card(card, limits)]
 
 
 def status(findings: Iterable[Finding]) -> int:
-    """0 where all limits are kept, 1 where one is broken, 2 where none is broken and one cannot be told, or none was
-    looked at.
+    """Exit status: 0 if all limits are kept, and 1 if one is broken.
+
+    It is 2 if none is broken but one cannot be told, or if there are no findings.
     """
     outcomes = {finding.outcome for finding in findings}
     return STATUS[FAILED if FAILED in outcomes else CANNOT_TELL if CANNOT_TELL in outcomes or not outcomes else PASSED]
@@ -119,7 +121,7 @@ def _within(about: str, text: str, ends: tuple[Any, ...], limit: float, blind: s
 
 
 def _agrees(about: str, agreement: Mapping[str, Any] | None, limit: float, blind: str) -> Finding:
-    """Pearson's r of the mean of all reads with human scores. It is told of a saturated judge as well."""
+    """Finding on Pearson's r between the mean of all reads and human scores. A saturated judge has one as well."""
     others = OTHERS[(agreement or {}).get("gold", HUMAN)]
     text = f"agreement with {others} (r) at least {limit:g}"
     if agreement is None:
@@ -137,12 +139,12 @@ def _written(value: float | None, low: float | None, high: float | None) -> str:
 
 
 def _finding(about: str, text: str, outcome: str, found: str, blind: str) -> Finding:
-    """A finding; where there is a reason in `blind`, it cannot be told, and the reason stands behind what was found."""
+    """A finding. If `blind` has a reason, the outcome is "cannot tell", and the reason follows the value found."""
     return Finding(about, text, CANNOT_TELL, f"{found}; {blind}") if blind else Finding(about, text, outcome, found)
 
 
 def _preferences(about: str, card: Mapping[str, Any], limit: float, blind: str) -> Finding:
-    """Finding on all positions together: kept where each is, broken where one is."""
+    """Finding on the preferences for all positions: kept if each keeps the limit, broken if one breaks it."""
     readouts = card.get("readouts", {})
     decides = card.get("decided_by", {}).get("log_odds", Readout.HARD)
     preferences = (readouts.get(decides) or readouts.get(Readout.SOFT) or {}).get("preference") or []

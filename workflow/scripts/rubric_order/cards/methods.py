@@ -1,4 +1,4 @@
-"""The methods of a run in words, made from its own config and results, and what they cite as BibTeX."""
+"""The methods of a run in words, made from its config and results, with their references as BibTeX."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,10 +12,10 @@ from rubric_order import catalogue, strategies
 from rubric_order.base import gold
 from rubric_order.contracts.scores import SCORES
 
-Cite = Callable[..., str]  # the citation of some keys, which it notes
+Cite = Callable[..., str]  # writes the citation of some keys, and notes the keys
 
 STRATEGIES = {name: strategy.words for name, strategy in strategies.STRATEGIES.items()}
-# What results a run names say of how they were computed, and what they cite. Statistics by name, as in the catalogue.
+# Sentences on how a statistic was computed, and the keys that they cite, by name of the statistic in the catalogue.
 STATISTICS = {
     "position_selection": (
         "Whether positions are selected equally often was tested by Pearson's chi-square with the Rao-Scott correction "
@@ -88,12 +88,12 @@ STATISTICS = {
 }
 
 COUNTED = ("unit_id", "group_id", "failure", "n")  # columns of scores
-SLOT = ["group_id", "criterion", "rubric_id", "level"]  # what a reference answer is written for
-CITED = re.compile(r"@([\w:-]+)")  # a key, in what another package says of its methods
+SLOT = ["group_id", "criterion", "rubric_id", "level"]  # one reference answer is written for each combination
+CITED = re.compile(r"@([\w:-]+)")  # a key, in the text of another package on its methods
 
 
 class Counts(NamedTuple):
-    """Counts of what one study has of one dataset, over its judges, and the numbers of options that were shown."""
+    """Counts of one study and dataset, over all judges. `scales` are the numbers of options that were shown."""
 
     n_items: int
     n_groups: int
@@ -106,10 +106,10 @@ class Answers(NamedTuple):
     """Reference answers at several scores of one dataset.
 
     Attributes:
-        levels: scores that they were wanted for.
-        n_wanted: groups, criteria and scores.
-        n_attempts, n_texts: how often one was written, and how often that gave a text.
-        n_accepted: of those that were wanted.
+        levels: scores at which answers were wanted.
+        n_wanted: number of wanted answers, one for each group, criterion and score.
+        n_attempts, n_texts: number of attempts to write an answer, and number of attempts that gave a text.
+        n_accepted: number of wanted answers that were accepted.
     """
 
     levels: Sequence[int]
@@ -131,7 +131,7 @@ def counts(scores: Iterable[Path]) -> dict[str, dict[str, Counts]]:
     """Counts by study and dataset.
 
     Args:
-        scores: files of every study, dataset and judge, in folders of these names.
+        scores: files of scores, one per judge, in folders named by study and dataset.
     """
     tables: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in scores:
@@ -164,15 +164,15 @@ def text(
 
     Args:
         run: the parts of config that results depend on: `studies`, `judges`, `datasets`, `statistics`;
-            `references`, where there are any; `packages`, of each statistic of another package its `package`,
-            `version`, `methods` and `references` (see `catalogue.Result`); and `rehearsal`, what a rehearsal says of
-            itself. Of each study also what its probe says of itself: `permutes`, `source`.
-        counts: by study and dataset.
-        versions: by judge and kind of version how many answers each version gave.
+            `references`, if there are any; `packages`, with the `package`, `version`, `methods` and `references` of
+            each statistic of another package (see `catalogue.Result`); and `rehearsal`, the sentence of a rehearsal
+            about itself. Each study also has the entries `permutes` and `source` of its probe.
+        counts: `Counts` by study and dataset.
+        versions: number of answers that each version gave, by judge and kind of version.
         statistics: names of the statistics that were made.
         software: versions of packages by name.
-        library: BibTeX of all that can be cited, its entries parted by empty lines.
-        references: reference answers that were made or brought, by dataset.
+        library: BibTeX of everything that can be cited, with empty lines between entries.
+        references: reference answers that were written or came from a file, by dataset.
 
     Returns:
         The text cites by ``[@key]``, and every key is in the references.
@@ -266,7 +266,7 @@ def _answered(versions: Mapping[str, Any]) -> str:
 
 
 def _left(value: object) -> object:
-    """A setting of sampling."""
+    """A setting of sampling; words if it is left to the endpoint."""
     return "left to the endpoint" if value is None else value
 
 
@@ -313,13 +313,13 @@ def _study(name: str, study: Mapping[str, Any], counts: Mapping[str, Counts], ci
 
 
 def _draws(strategy: str) -> bool:
-    """True for a strategy whose orderings are drawn, or may be, since it is not ours."""
+    """True for a strategy whose orderings are drawn, or may be drawn because another package has it."""
     record = strategies.STRATEGIES.get(strategy)
     return record is None or record.drawn or record.crossed == "drawn"
 
 
 def _resampled(statistic: str) -> bool:
-    """True for a statistic whose intervals come from the resamples of config."""
+    """True for a statistic whose intervals come from the resamples that config sets."""
     record = catalogue.STATISTICS.get(statistic)
     return record is not None and "bootstrap" in record.settings and "paired" not in record.settings
 
@@ -353,7 +353,7 @@ def _analysis(
 
 
 def _dataset(key: str, run: Mapping[str, Any]) -> str:
-    """BibTeX entry of a dataset, with what it says is to be cited."""
+    """BibTeX entry of a dataset, with its citation as a note."""
     dataset = run["datasets"][key.removeprefix("data_")]
     note = re.sub(r"([{}\\&%#_$])", r"\\\1", " ".join(dataset["citation"].split()))
     return f"@misc{{{key},\n  title = {{{dataset['label']}}},\n  note = {{{note}}}\n}}"

@@ -24,7 +24,7 @@ def headline(findings: Sequence[Finding], outcome: str) -> str:
 
 
 def markdown(findings: Sequence[Finding], outcome: str, *, title: str = "Judge gate", notes: Iterable[str] = ()) -> str:
-    """The findings as Markdown: headline, notes, and a table of all, first what failed.
+    """The findings as Markdown: headline, notes, and a table of all findings, failures first.
 
     Texts of judges and files are escaped: none of them becomes markup, a link or a mention.
     """
@@ -41,7 +41,7 @@ def markdown(findings: Sequence[Finding], outcome: str, *, title: str = "Judge g
 
 
 def junit(findings: Iterable[Finding]) -> str:
-    """The findings as JUnit XML: a test case each; one that cannot be told is an error, since it is no pass."""
+    """The findings as JUnit XML, one test case each. A finding that cannot be told is an error: it is no pass."""
     cases, counts = [], {FAILED: 0, CANNOT_TELL: 0, PASSED: 0}
     for finding in findings:
         counts[finding.outcome] += 1
@@ -66,7 +66,7 @@ def refusal_junit(message: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """A text in Markdown that stays a text, on one line."""
+    """A text escaped for Markdown, on one line."""
     escaped = printable(text).replace("\n", " ").translate(MARKUP)
     return escaped.replace("://", "&#58;//").replace("www.", "www&#46;")
 

@@ -1,4 +1,4 @@
-"""A card as a row of a table of several, on the page of a run and in lists of runs."""
+"""A card as a row of a table of cards, on the page of a run and in lists of runs."""
 
 import math
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ class Cell(NamedTuple):
 
     Attributes:
         label: heading of its column.
-        text: as people read it; empty where nothing is known.
-        sort: number by which rows are sorted; NaN where nothing is known.
+        text: the value as people read it; empty if nothing is known.
+        sort: number by which rows are sorted; NaN if nothing is known.
     """
 
     label: str

@@ -12,7 +12,7 @@ from rubric_order.pages import page as pages
 
 SUMMARIES = ("summary.json", "results/summary.json")  # in the folder of a run
 WIDTH, HEIGHT, EDGE = 640.0, 160.0, 16.0  # of a drawing, in its own units
-LEAST = 0.05  # points that a drawing reaches up and down at least
+LEAST = 0.05  # points that a drawing covers above and below 0 at least
 
 
 class Run(NamedTuple):
@@ -20,7 +20,7 @@ class Run(NamedTuple):
 
     Attributes:
         run: name of the run.
-        name: of the card, see `limits.name`.
+        name: name of the card, see `limits.name`.
         card: see ``summary.schema.json``.
     """
 
@@ -33,9 +33,9 @@ class History(NamedTuple):
     """Runs of cards of one name, in the order in which they were given.
 
     Attributes:
-        name: of the cards.
+        name: name of the cards.
         runs: the runs.
-        change: of the mean score from the first to the last run, in words; empty for one run.
+        change: change of the mean score from the first to the last run, in words; empty for one run.
     """
 
     name: str
@@ -47,11 +47,11 @@ def read(paths: Iterable[Path], judge: str | None = None) -> list[Run]:
     """Cards of several runs.
 
     Args:
-        paths: summaries, what ``rubric-order audit --json`` printed, or folders of runs, in the order of their time.
+        paths: summaries, outputs of ``rubric-order audit --json``, or folders of runs, in order of time.
         judge: the judge whose cards are chosen; all by default.
 
     Raises:
-        InputError: a file or a folder has no cards, or there is none of the judge.
+        InputError: a file or a folder has no cards, or there is no card of the judge.
     """
     paths = list(paths)
     files = [_file(path) for path in paths]
@@ -78,7 +78,7 @@ def _file(path: Path) -> Path:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """Names of runs: those of folders or of files, or whole paths where two are alike."""
+    """Names of runs: names of their folders or files, or whole paths if two names are equal."""
     run_names = [path.resolve().name if path.is_dir() else path.stem for path in paths]
     for generic in ("summary", "results"):
         run_names = [
@@ -88,7 +88,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 
 def histories(runs: Iterable[Run]) -> list[History]:
-    """Runs by card, in the order in which cards come first."""
+    """Histories of cards, in the order in which each card first appears."""
     by_name: dict[str, list[Run]] = {}
     for run in runs:
         by_name.setdefault(run.name, []).append(run)
@@ -112,7 +112,7 @@ def _change(runs: Sequence[Run]) -> str:
 
 
 def content(found: Iterable[History]) -> list[dict[str, Any]]:
-    """Histories as JSON has them: of each run what a row of the table shows, as numbers; None is not known."""
+    """Histories as JSON has them: for each run, the row of the table as numbers. None stands for an unknown number."""
     return [
         {
             "card": history.name,
@@ -140,7 +140,7 @@ def content(found: Iterable[History]) -> list[dict[str, Any]]:
 
 
 def page(found: Sequence[History]) -> str:
-    """A page of runs: a table of all, and of each card with several runs the shift by the usual order over them."""
+    """A page of runs: a table of all runs and, for each card with several, their shifts by the usual order."""
     rows = [
         {"title": f"{run.run}: {run.name}", "link": "", "card": "", "cells": row.cells(run.card)}
         for history in found

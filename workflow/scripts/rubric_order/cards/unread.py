@@ -1,4 +1,4 @@
-"""Notes on judges none of whose answers gave a score: a run with such a judge has finished, and has found nothing."""
+"""Notes on judges without a single score. A run with such a judge has finished, but has found nothing about it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,17 +21,17 @@ ADVICE = (
 def note(
     scores: pd.DataFrame, about: Mapping[str, str], reads: Mapping[str, Any] | None = None
 ) -> dict[str, Any] | None:
-    """Note on the reads of one judge, as `summary.json` has it; None where any of them has a score.
+    """Note on the reads of one judge, as `summary.json` has it; None if any read has a score.
 
     Args:
-        scores: of one study, dataset and judge; the columns `READ`.
-        about: these by name.
-        reads: what the page of single reads shows of them, see `reads.content`; one of its answers is an example.
+        scores: scores of one study, dataset and judge, with the columns `READ`.
+        about: study, dataset and judge, by these names.
+        reads: content of the page of single reads, see `reads.content`; the example is one of its answers.
 
     Returns:
-        The values of `about`; `n_scores` that were asked for; `failures`, their number by reason, the commonest first;
-        an `example` of an answer that failed for the commonest reason, cut and without unseen characters, or None;
-        `sentence` and `advice`.
+        The values of `about`; `n_scores`, the number of scores that were asked for; `failures`, the number of failures
+        by reason, the commonest first; `example`, an answer that failed for the commonest reason, cut and without
+        unseen characters, or None; `sentence` and `advice`.
 
     Example:
         >>> failed = pd.DataFrame({"failure": ["empty", "no_score", "no_score"], "expected_score": None})
@@ -53,12 +53,12 @@ def note(
 
 
 def _has_no_score(scores: pd.DataFrame) -> bool:
-    """True where scores were asked for and none was read, neither written nor by option probabilities."""
+    """True if scores were asked for and none was read, neither written nor by option probabilities."""
     return not (scores.empty or scores["failure"].isna().any() or scores["expected_score"].notna().any())
 
 
 def _example(reason: str, items: Sequence[Mapping[str, Any]]) -> str | None:
-    """An answer that failed for a reason, or the error in its place; None where none is shown."""
+    """An answer that failed for the given reason, or the error in its place; None if no such answer is shown."""
     failed = [read for item in items for read in item["reads"] if read["failure"] == reason]
     answers = [read.get("text") if read.get("text") is not None else read.get("error") for read in failed]
     shown = [" ".join(answer.split()) for answer in answers if answer is not None]
@@ -73,7 +73,7 @@ def notes(scores: Sequence[Path], chosen: Sequence[Path]) -> list[dict[str, Any]
 
     Args:
         scores: files of scores, in folders of their study and dataset.
-        chosen: files of the reads that pages show, in such folders too; one answer of these is an example.
+        chosen: files of the reads that pages show, in folders of the same kind; an example is one of their answers.
     """
     shown = {_about(path): path for path in chosen}
     made = []
@@ -87,5 +87,5 @@ def notes(scores: Sequence[Path], chosen: Sequence[Path]) -> list[dict[str, Any]
 
 
 def _about(path: Path) -> tuple[str, str, str]:
-    """Study, dataset and judge of a file in folders of the first two."""
+    """Study, dataset and judge of a file: the names of its two folders, and of the file."""
     return path.parts[-3], path.parts[-2], path.stem

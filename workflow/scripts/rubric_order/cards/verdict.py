@@ -2,27 +2,30 @@
 
 The rules, in this order:
 
-1. **cannot tell**, where the reads cannot answer the question: no read has a score; there are fewer groups than
-   `FEWEST_GROUPS`, too few for the tests' error to be known; more than `MOST_FAILED` of the reads failed; or not every
-   score was shown in every position, unless the items were read in the same orderings, such as from lowest to highest
-   and back, and their mean scores are found to differ between these.
-   So it is where every score is equally probable in all reads, and no test finds an effect of the order: such a judge
-   says nothing of the texts.
-2. Where the written scores are saturated, so that there is next to nothing that an order could change: **biased by its
-   option probabilities**, where a test of these finds that the order matters, else **cannot tell**.
-3. **biased**, where at least one test of no effect of the order rejects at `order_tests.LEVEL` after Holm's adjustment.
-   `order_tests` says which tests these are: positions are selected equally often; no position is worth more than
-   another in log-odds; positions are worth the same to high and low scores; the order does not move the mean score; nor
-   does the usual one. Adjusted, they wrongly find a bias in at most 5% of all judges without one, together. A bias that
-   is found is called a bias also where it is small; the card then says how small.
-4. **equivalent**, where no test rejects and two one-sided tests show that no order moves the mean score by the margin
-   in points or more, that no position is worth the margin in log-odds or more, and, of more than two levels, that none
-   is worth so much more to high scores than to low ones; and where an interval shows that no ordering moves single
-   items, one up and another down, by its margin or more. All must be shown, each at its own level, so that together
-   they wrongly show a bias to be small in no more of the cases.
+1. **cannot tell**, if the reads cannot answer the question:
+   no read has a score; there are fewer groups than `FEWEST_GROUPS`, too few for the error of the tests to be known; or
+   more than `MOST_FAILED` of the reads failed.
+   The same verdict is given if not every score was shown in every position. The exception is that all items were read
+   in the same orderings, such as from lowest to highest and back, and their mean scores are found to differ between
+   these orderings.
+   The same verdict is given if every score is equally probable in all reads, and no test finds an effect of the order.
+   Such a judge says nothing of the texts.
+2. **biased by its option probabilities**, if the written scores are saturated, but a test of the option probabilities
+   finds that the order matters. If it does not, the verdict is **cannot tell**, because an order could change next to
+   nothing in saturated scores.
+3. **biased**, if at least one test of no effect of the order rejects at `order_tests.LEVEL` after Holm's adjustment.
+   `order_tests` says which tests are made. Their hypotheses are: positions are selected equally often; no position is
+   preferred to another in log-odds; high and low scores have the same preferences; the order does not move the mean
+   score; the usual ordering does not move it. After adjustment, all tests together wrongly find a bias in at most 5% of
+   the judges without one. A small bias is called a bias as well; the card then says how small it is.
+4. **equivalent**, if no test rejects, and all effects are shown to be small. Two one-sided tests show that no order
+   moves the mean score by the margin in points or more, and that no position adds the margin in log-odds or more. With
+   more than two levels, they also show that no position adds so much more to high scores than to low ones. An interval
+   shows that no ordering moves single items, one up and another down, by its margin or more. Each effect must be shown
+   to be small at its own level. Together they wrongly call a bias small no more often than each of them alone.
 5. **cannot tell**: no bias was found, and the intervals are too wide to exclude one that matters.
 
-Where option probabilities are known they decide what is in log-odds, and expected scores may decide points.
+If option probabilities are known, they decide effects in log-odds, and expected scores may decide effects in points.
 """
 
 import math
@@ -41,8 +44,8 @@ from rubric_order.methods.uncertainty import equivalence
 BIASED, EQUIVALENT, CANNOT_TELL = "biased", "equivalent", "cannot tell"
 BIASED_IN_PROBABILITIES = "biased by its option probabilities"
 VERDICTS = (BIASED, BIASED_IN_PROBABILITIES, EQUIVALENT, CANNOT_TELL)
-FEWEST_GROUPS = 20  # with fewer, nothing is said
-MOST_FAILED = 0.2  # share of the reads
+FEWEST_GROUPS = 20  # with fewer groups, the verdict is `CANNOT_TELL`
+MOST_FAILED = 0.2  # largest share of reads without a score
 AVERAGE = (
     "A score from one ordering carries the bias. Where the judge is used, average its scores over all these orderings, "
     "and compare only scores that were made in the same way."
@@ -54,15 +57,15 @@ UNKNOWN_POSITIONS = (
     "Which positions are preferred cannot be told: not every score was shown in every position. Strategy balanced has "
     "orderings that tell."
 )
-NEARLY_ALL = 0.995  # would be written as 100%
+NEARLY_ALL = 0.995  # larger shares would be written as 100%
 SINGLE = (
     "One ordering will not do for single items, nor for comparing them: average over all these orderings. Means over "
     "many items hardly depend on it."
 )
 READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " by the option probabilities"}
-MISSED = 0.05  # probability that more than the bound of no change would have shown none
-WRITTEN_AS_0 = 0.005  # with two decimals
-ROUNDING = 1e-12  # what is less is none
+MISSED = 0.05  # probability of seeing no change, if the share that changes is at its upper bound
+WRITTEN_AS_0 = 0.005  # smaller values are written as 0 with two decimals
+ROUNDING = 1e-12  # smaller values are rounding errors
 POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
 
 
@@ -72,9 +75,9 @@ class Verdict(NamedTuple):
     Attributes:
         word: one of `VERDICTS`.
         reasons: sentences, the most important first.
-        tests: p-values after Holm's adjustment, by readout and test; also where the verdict does not rest on them.
-        advice: what a user of the judge can do about it, in a few sentences.
-        planned: how many groups would tell more, of `cannot tell`; None where the reads do not say.
+        tests: p-values after Holm's adjustment, by readout and test, even if the verdict does not rest on them.
+        advice: a few sentences on what a user of the judge can do.
+        planned: for `cannot tell`, numbers of groups that would tell more; None if the reads do not say.
     """
 
     word: str
@@ -87,9 +90,9 @@ class Verdict(NamedTuple):
 def judge(evidence: Evidence) -> Verdict:
     """The verdict that the rules of this module give.
 
-    Behind its first reason stands what happens to single items; where they are shown to move little, behind the last.
-    Before all stands that the scores are not shown to agree with people, if so: no order mends that. Where many reads
-    have no score it comes last, as where groups are few: more scores come first.
+    A sentence on single items follows the first reason; in the verdict `equivalent`, it follows the last. If the scores
+    are not shown to agree with people, this reason comes first, because no order mends it. It comes last if many reads
+    have no score or groups are few, because more scores are needed first.
     """
     verdict = _with_single(evidence, _judged(evidence))
     doubtful = doubt.reason(evidence.agreement)
@@ -102,7 +105,7 @@ def judge(evidence: Evidence) -> Verdict:
 
 
 def _with_single(evidence: Evidence, verdict: Verdict) -> Verdict:
-    """The verdict with what happens to single items among its reasons."""
+    """The verdict with the sentence on single items among its reasons."""
     single = spread.said_first(evidence.spread) if evidence.crossed and not _few_groups(evidence) else ()
     if verdict.word == EQUIVALENT:
         single = (f"{sentence} Such changes are small, go up and down, and cancel in means." for sentence in single)
@@ -160,7 +163,7 @@ def no_finding(tests: dict[order_tests.Test, float]) -> str:
 
 
 def _criteria(evidence: Evidence) -> tuple[Small, ...]:
-    """Effects that must be shown to be small. Of two levels there is no interaction."""
+    """Effects that must be shown to be small. With two levels there is no interaction."""
     criteria = (evidence.points.small_points, evidence.log_odds.small_log_odds)
     return (*criteria, evidence.log_odds.small_interaction) if evidence.n > 2 else criteria
 
@@ -186,7 +189,7 @@ def _problems(evidence: Evidence) -> Iterator[str]:
 
 
 def _uncrossed(evidence: Evidence) -> str:
-    """Reason why several orderings do not tell positions from scores; empty where they do."""
+    """Reason why several orderings do not distinguish positions from scores; empty if they do."""
     if not evidence.readouts or evidence.n_orderings == 1 or evidence.crossed:
         return ""
     return (
@@ -205,7 +208,7 @@ def _silence(evidence: Evidence) -> str:
 
 
 def _saturation(evidence: Evidence) -> str:
-    """Reason why the written scores leave an order next to nothing to change; empty where they do not."""
+    """Reason why an order can change next to nothing in the written scores; empty if it can change more."""
     if evidence.hard and evidence.commonest_share >= uniformity.COMMONEST:
         share = evidence.commonest_share
         often = "more than 99%" if NEARLY_ALL < share < 1 else f"{share:.0%}"
@@ -217,15 +220,15 @@ def _saturation(evidence: Evidence) -> str:
 
 
 def is_stable(evidence: Evidence) -> bool:
-    """True where scores differ between items, and next to never between the reads of one."""
+    """True if scores differ between items, but next to never between the reads of one item."""
     return bool(_saturation(evidence)) and evidence.commonest_share < uniformity.COMMONEST
 
 
 def _unmoved(evidence: Evidence) -> str:
-    """Reason why no verdict rests on scores that no order changed; empty where one did, or where nearly all are one.
+    """Reason why no verdict rests on unchanged scores; empty if an order changed one, or if nearly all are the same.
 
-    Pairs that differ are at most as many as groups that have such a pair: their number has the exact upper bound of
-    none in so many.
+    The share of pairs of reads that differ is at most the share of groups with such a pair. No group has one, so the
+    sentence gives the exact upper bound of a share of which no case was seen.
     """
     if not is_stable(evidence) or evidence.discordant_share > 0:
         return ""
@@ -242,7 +245,7 @@ def _few_groups(evidence: Evidence) -> bool:
 
 
 def _worth(evidence: Evidence) -> str:
-    """Words for the number of equal groups that would say as much, where groups are unequal."""
+    """Words for the effective number of groups, if groups are unequal; else empty."""
     if not evidence.unequal:
         return ""
     return (
@@ -280,7 +283,7 @@ def _remedy(evidence: Evidence) -> str:
 
 
 def _until_more_is_known(evidence: Evidence, planned: groups.Groups | None) -> str:
-    """Advice where the intervals are too wide, and how many groups would make them narrow enough."""
+    """Advice if the intervals are too wide, with the number of groups that would make them narrow enough."""
     if evidence.spread.verdict == equivalence.NOT_SHOWN:
         average = _with_calls(SINGLE, evidence)
         return f"{average} {groups.sentence(planned)}" if planned else average
@@ -289,7 +292,7 @@ def _until_more_is_known(evidence: Evidence, planned: groups.Groups | None) -> s
 
 
 def _with_calls(average: str, evidence: Evidence) -> str:
-    """Advice to average, with what it costs."""
+    """Advice to average, with the cost of averaging."""
     calls = (
         evidence.n_orderings if evidence.shared else round((evidence.n_reads + evidence.n_failed) / evidence.n_items)
     )
@@ -297,7 +300,7 @@ def _with_calls(average: str, evidence: Evidence) -> str:
 
 
 def _seen_anyway(evidence: Evidence, tests: dict[order_tests.Test, float]) -> Iterator[str]:
-    """Sentences on what was found where no verdict can rest on it."""
+    """Sentences on findings that no verdict can rest on."""
     if not evidence.readouts:
         return
     if not evidence.crossed:
@@ -318,7 +321,7 @@ def _seen_anyway(evidence: Evidence, tests: dict[order_tests.Test, float]) -> It
 
 
 def _of_bias(evidence: Evidence, found: dict[order_tests.Test, float], points: ReadoutResults) -> Iterator[str]:
-    """The findings in words, and how large the effect on scores is, by one readout."""
+    """The findings in words, and the size of the effect on the scores of one readout."""
     for readout in evidence.readouts:
         how = READ_AS[readout.name]
         own = {name: p for (of, name), p in found.items() if of == readout.name}
@@ -346,7 +349,7 @@ def _of_bias(evidence: Evidence, found: dict[order_tests.Test, float], points: R
 
 
 def _size(points: ReadoutResults) -> Iterator[str]:
-    """Sentence on the size of the effect on scores, against the margin."""
+    """Sentence on the size of the effect on scores, compared with the margin."""
     small, how = points.small_points, POINTS_AS[points.name]
     if small.shown:
         yield f"The mean score is hardly moved: no ordering moves it by {small.margin:g} points or more{how}."
@@ -381,7 +384,7 @@ def _of_equivalence(evidence: Evidence, tests: dict[order_tests.Test, float]) ->
 
 
 def _too_wide(evidence: Evidence) -> Iterator[str]:
-    """Sentences on the intervals that leave a bias open."""
+    """Sentences on the intervals that do not exclude a bias."""
     points, readout = evidence.points.small_points, evidence.log_odds
     log_odds = readout.small_log_odds
     if evidence.independent_groups < uniformity.FEW_CLUSTERS:
@@ -443,7 +446,7 @@ def _widest(values: Sequence[Interval]) -> Interval:
 
 
 def _others(readout: ReadoutResults) -> str:
-    """Sentences on the positions clearly above 0 and below 0, where these are more than the two extremes."""
+    """Sentences on the positions clearly above 0 and below 0, if there are more than two such positions."""
     above = [place for place, interval in enumerate(readout.preference, start=1) if interval.low > 0]
     below = [place for place, interval in enumerate(readout.preference, start=1) if interval.high < 0]
     if len(above) + len(below) <= 2:
@@ -477,7 +480,7 @@ def _points(readout: ReadoutResults) -> str:
 
 
 def _interval(value: Interval, form: str) -> str:
-    """An estimate with its ends; of what would be written as 0 and is not, with two digits."""
+    """An estimate with the ends of its interval. Two digits are given if two decimals would wrongly show 0."""
     numbers = [abs(number) for number in (value.estimate, value.low, value.high) if not math.isnan(number)]
     largest = max(numbers, default=0.0)
     if ROUNDING < largest < WRITTEN_AS_0:
@@ -487,14 +490,14 @@ def _interval(value: Interval, form: str) -> str:
 
 
 def _tiny(value: Interval, margin: float) -> str:
-    """Sentence after an effect that is found and that nobody would notice; empty for a larger one."""
+    """Sentence on an effect that was found but is too small to notice; empty for a larger effect."""
     if not abs(value.estimate) < WRITTEN_AS_0 or not _reach(value) < margin:
         return ""
     return f" So little is found where reads have next to no noise; the margin is {margin:g} log-odds."
 
 
 def _at_most(value: float) -> str:
-    """A size with two decimals, rounded up: what is left open is not 0.00."""
+    """A size with two decimals, rounded up, so that a small size is not written as 0.00."""
     return f"{math.ceil(value * 100 - 1e-9) / 100:.2f}"
 
 

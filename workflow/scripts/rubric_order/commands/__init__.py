@@ -1,4 +1,4 @@
-"""The commands of the program ``rubric-order``, a module each, and how they write to a terminal."""
+"""The commands of the program ``rubric-order``, in one module each, and their output to a terminal."""
 
 import json
 import sys
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def text(value: str, style: str = "") -> "Text":
-    """A text for a table or a line: what it quotes of names and answers cannot control the terminal."""
+    """A text for a table or a line. Names and answers that it quotes cannot control the terminal."""
     from rich.text import Text
 
     return Text(printable(value), style=style)
 
 
 def as_json(value: object, indent: int | None = None) -> str:
-    """A value as JSON, with escapes in place of characters that are not seen."""
+    """A value as JSON, with escapes in place of invisible characters."""
     written = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     units = (character.encode("utf-16-be", "surrogatepass").hex() for character in written if is_unseen(character))
     escapes = iter(["".join(f"\\u{unit[k : k + 4]}" for k in range(0, len(unit), 4)) for unit in units])
@@ -26,7 +26,7 @@ def as_json(value: object, indent: int | None = None) -> str:
 
 
 def for_output(value: str) -> str:
-    """A text that is asked for, as it is, unless it goes to a terminal."""
+    """A text for standard output: unchanged, unless the output is a terminal."""
     return printable(value) if _is_terminal() else value
 
 

@@ -1,4 +1,4 @@
-"""``rubric-order advise``: how many groups, items, orderings and repeats a further study needs."""
+"""``rubric-order advise``: the numbers of groups, items, orderings and repeats that a further study needs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -34,7 +34,7 @@ def advise(
 ) -> None:
     """Say how many groups, items, orderings and repeats a further study needs for a goal, from the reads of a pilot.
 
-    Options are listed with the cheapest first; the first one stands below as a block of config.
+    Options are listed with the cheapest first. Below them, the cheapest option is printed as a block of config.
 
     Examples: [green]rubric-order advise pilot.csv --goal r --target 0.05[/],
     [green]rubric-order advise pilot.csv --goal mean --budget 20 --price 0.004[/]

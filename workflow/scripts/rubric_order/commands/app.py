@@ -67,7 +67,7 @@ def common(
 
 
 def main() -> None:
-    """Run the program. A user's mistake is one line and status 1; a command may say another status."""
+    """Run the program. A user's mistake gives a one-line message and status 1, or another status of the command."""
     signals.end_once()
     try:
         app()

@@ -42,11 +42,11 @@ def audit(
         float, typer.Option(min=0.001, help="A smaller preference for a position counts as none.")
     ] = 0.2,
 ) -> None:
-    """Say of each judge whether the order of the score levels moves its scores: a bias card.
+    """Print a bias card for each judge: whether the order of the score levels moves the judge's scores.
 
     The verdict is biased, biased by its option probabilities, equivalent (to a judge without bias, within the margins)
-    or cannot tell, with the reasons.
-    The status is 0 whatever the verdict, and 1 where the file cannot be read.
+    or cannot tell, with reasons.
+    The status is 0 for every verdict, and 1 if the file cannot be read.
 
     Examples: [green]rubric-order audit reads.csv[/], [green]rubric-order audit reads.parquet --json > cards.json[/],
     [green]rubric-order audit log.jsonl --columns item=sample_id,ordering=shown,score=grading.score --scale 0-10[/]
@@ -76,7 +76,7 @@ def audit(
 
 
 def print_cards(cards: "Iterable[Card | ChoiceCard]") -> None:
-    """Print cards to the terminal, also those of `certify` and `relog`."""
+    """Print cards to the terminal. `certify` and `relog` print their cards here too."""
     from rich.console import Console
     from rich.panel import Panel
     from rich.table import Table

@@ -41,7 +41,7 @@ def export(
     judge: JudgeId = None,
     project: Project = Path(),
 ) -> None:
-    """Write the requests that have no answer yet as JSON lines, as Batch APIs and [green]vllm run-batch[/] read them.
+    """Write requests without an answer as JSON lines, in the form that Batch APIs and [green]vllm run-batch[/] read.
 
     Example: [green]rubric-order batch export results/requests/s/j.parquet --config my.yaml -o open.jsonl[/]
     """
@@ -64,7 +64,7 @@ def read_in(
     judge: JudgeId = None,
     project: Project = Path(),
 ) -> None:
-    """Store the results of such a file; a run of the study takes them from the store.
+    """Store the results of a file that export wrote. A run of the study takes the answers from the store.
 
     Example: [green]rubric-order batch import results/requests/s/j.parquet done.jsonl --config my.yaml[/]
     """
@@ -80,7 +80,7 @@ def _judge(requests: Path, config: list[Path], judge: str | None, project: Path)
     """A judge's settings, and its id.
 
     Raises:
-        InputError: config has no such judge, or one that is not asked over the chat completions protocol.
+        InputError: config has no such judge, or the judge is not asked over the chat completions protocol.
     """
     from rubric_order.run import loading
     from rubric_order.settings.base import parse

@@ -1,4 +1,4 @@
-"""``rubric-order certify``: from a judge to its bias card, without Snakemake."""
+"""``rubric-order certify``: make the bias card of a judge, without Snakemake."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -106,8 +106,8 @@ def certify(
 ) -> None:
     """Judge texts with the score levels in all balanced orderings, and say whether the order moves the scores.
 
-    What is asked and answered stays in the folder: a run that was stopped is started again and asks what is missing.
-    The status is 0 whatever the verdict, and 1 where something cannot be read or asked.
+    Requests and answers stay in the folder. Start a run that was stopped again, and it asks only what is missing.
+    The status is 0 for every verdict, and 1 if something cannot be read or asked.
 
     Examples: [green]rubric-order certify openai:gpt-4.1-mini --pilot[/],
     [green]rubric-order certify http://localhost:8000/v1 --model m --items texts.csv --rubric rubric.yaml[/]
@@ -147,9 +147,9 @@ def certify(
 
 
 def _folder(name: str, items: Path | None) -> Path:
-    """The folder of a study where none is named: one a judge for the sample, and one for each table of texts.
+    """The default folder of a study: one folder per judge for the sample, and one per judge and table of texts.
 
-    A folder without the name of the table, as earlier versions wrote it, goes on if it is of this table.
+    Earlier versions wrote folders without the name of the table. Such a folder is used again if it is of this table.
 
     Args:
         name: id of the judge.
@@ -174,10 +174,10 @@ def _folder(name: str, items: Path | None) -> Path:
 def _adaptive(
     chosen: bool, target: float | None, probe_groups: int | None, places: bool, *, pilot: bool
 ) -> "Adaptive | None":
-    """Settings of asking in rounds, where they were chosen.
+    """Settings of asking in rounds; None without ``--adaptive``.
 
     Raises:
-        InputError: they cannot be followed, or are given without ``--adaptive``.
+        InputError: the settings cannot be used, or are given without ``--adaptive``.
     """
     from rubric_order.base.errors import InputError
     from rubric_order.library.certify.adaptive import Adaptive
@@ -196,7 +196,7 @@ def _adaptive(
 
 
 def _in_rounds(table: "pd.DataFrame", setting: "Adaptive") -> list[str]:
-    """Sentences on what was read, and what was spared."""
+    """Sentences on the reads that were made, and on those that were spared."""
     others = table[~table["probe"]]
     sentences = []
     if count := int(table["probe"].sum()):
@@ -228,7 +228,7 @@ def _say(console: "Console", *sentences: str) -> None:
 
 
 def _plan(made: "Certification") -> list[str]:
-    """Sentences on what is still to be asked, and what it takes."""
+    """Sentences on the requests that are still to be asked, and on their cost."""
     cost, texts = made.cost(), made.inputs.tables.items
     counts = (len(texts), "text"), (texts["group_id"].nunique(), "group"), (cost["requests"], "request")
     items, groups, requests = (f"{number:,} {word}{'' if number == 1 else 's'}" for number, word in counts)
@@ -237,7 +237,7 @@ def _plan(made: "Certification") -> list[str]:
 
 
 def _takes(made: "Certification", cost: "pd.Series") -> str:
-    """Sentence on tokens, money and time of what is to be asked."""
+    """Sentence on the tokens, money and time that the open requests take."""
     import pandas as pd
 
     parts = []
@@ -255,7 +255,7 @@ def _takes(made: "Certification", cost: "pd.Series") -> str:
 
 
 def _print(cards: "list[Card]", label: str) -> None:
-    """Print cards under the name that people know the judge by."""
+    """Print cards with the label of the judge as its name."""
     import dataclasses
 
     from rubric_order.commands import audit

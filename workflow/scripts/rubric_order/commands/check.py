@@ -1,4 +1,4 @@
-"""``rubric-order check``: whether a run keeps within limits and is as its baseline, as a status for a pipeline."""
+"""``rubric-order check``: compare a run with limits and with a baseline, and give a pipeline the result as a status."""
 
 import contextlib
 import shlex
@@ -15,7 +15,7 @@ from rubric_order.commands import options
 if TYPE_CHECKING:
     from rubric_order.cards.limits import Finding
 
-NO_SUMMARY = 2  # what cannot be read cannot be told either
+NO_SUMMARY = 2  # without a readable summary, the outcome is "cannot tell"
 
 
 def check(
@@ -100,12 +100,12 @@ def check(
     junit: Annotated[Path | None, typer.Option(help="Write the findings as JUnit XML too.", show_default=False)] = None,
     title: Annotated[str, typer.Option(help="Heading of the Markdown.")] = "Judge gate",
 ) -> None:
-    """Compare the cards of a run with limits, and with those of a baseline.
+    """Compare the cards of a run with limits, and with the cards of a baseline.
 
-    Status 0: passed, every interval lies inside its limit. 1: failed, one lies outside. 2: cannot tell, an interval
-    reaches across a limit or is not known, a judge is saturated, groups are too few, or the summary cannot be read.
-    With --baseline, status 1 also where a test finds that the judge has changed: over all runs of a gate together, at
-    most 5% of the judges that have not.
+    Status 0 is passed: every interval lies inside its limit. Status 1 is failed: an interval lies outside its limit.
+    Status 2 is cannot tell: an interval reaches across its limit or is not known, a judge is saturated, groups are too
+    few, or the summary cannot be read. With --baseline, the status is also 1 if a test finds that the judge has
+    changed. Over all runs of a gate, this happens to at most 5% of the judges that have not changed.
 
     Examples: [green]rubric-order check results/summary.json --max-v 0.1 --max-points 0.2 --min-groups 30[/],
     [green]rubric-order check today.json --baseline baseline.json --markdown "$GITHUB_STEP_SUMMARY"[/]
@@ -144,7 +144,7 @@ def check(
         _write(written.junit(findings), junit)
     except (InputError, OSError) as error:
         refusal = _refusal(error)
-        with contextlib.suppress(OSError):  # the refusal itself is what counts
+        with contextlib.suppress(OSError):  # the refusal is more important than this file
             _write(written.refusal_markdown(str(refusal), title=title), markdown)
         with contextlib.suppress(OSError):
             _write(written.refusal_junit(str(refusal)), junit)
@@ -166,7 +166,7 @@ def _refuse_without(baseline: Path | None, values: dict[str, object]) -> None:
 
 
 def _refusal(error: InputError | OSError) -> InputError:
-    """The error as one line, with the status of what cannot be told; a defect of the program is raised as it is."""
+    """The error as one line, with the status for "cannot tell". A defect of the program is raised unchanged."""
     if isinstance(error, OSError):
         if error.errno not in command_line.OF_THE_DISK | command_line.OF_A_PATH:
             raise error
@@ -176,7 +176,7 @@ def _refusal(error: InputError | OSError) -> InputError:
 
 
 def _write(text: str, path: Path | None) -> None:
-    """Write a report, whole or not at all; into what is no file, such as a pipe, as it is."""
+    """Write a report completely or not at all. Write directly to anything but a regular file, such as a pipe."""
     from rubric_order.base import files
 
     if path is None:
@@ -196,7 +196,7 @@ def _compared(
     max_drift: float | None,
     new_reads: bool,
 ) -> "tuple[list[Finding], list[str]]":
-    """Findings of a run against its baseline, and notes on them; the run is written into the history."""
+    """Findings of a run in comparison with its baseline, and notes. The run is added to the history."""
     from rubric_order.cards import gate
     from rubric_order.cards import history as runs
     from rubric_order.cards import summary as summaries
@@ -221,7 +221,7 @@ def _compared(
 
 
 def _next_steps(summary: Path, baseline: Path, history: Path | None) -> list[str]:
-    """Advice where a change was found: how to tell a changed text from a changed judge, and how to go on."""
+    """Advice after a change was found: how to distinguish a changed text from a changed judge, and the next step."""
     words = ["rubric-order", "check", str(summary), "--baseline", str(baseline)]
     words += ["--history", str(history)] if history is not None else []
     return [
@@ -233,7 +233,7 @@ def _next_steps(summary: Path, baseline: Path, history: Path | None) -> list[str
 
 
 def _accept(summary: Path, baseline: Path, history: Path) -> None:
-    """Make a summary the baseline, and say so."""
+    """Make a summary the baseline, and print a message."""
     from rubric_order.cards import gate
     from rubric_order.cards import history as runs
 
@@ -255,7 +255,7 @@ def _no_history(history: Path) -> str:
 
 
 def _chosen(summary: Path, judge: str | None) -> list[dict[str, Any]]:
-    """The cards of one judge, or all."""
+    """The cards of one judge, or all cards if `judge` is None."""
     from rubric_order.cards import summary as summaries
 
     cards = summaries.read(summary)

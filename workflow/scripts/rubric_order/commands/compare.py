@@ -1,4 +1,4 @@
-"""``rubric-order compare``: two judges, prompts or settings, on the items that both have read."""
+"""``rubric-order compare``: two judges, prompts or settings, compared on the items that both have read."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,10 +22,10 @@ def compare(
         Path | None, typer.Option(help="Write a page too, with the cards of both: FILE.html.", show_default=False)
     ] = None,
 ) -> None:
-    """Say whether two judges differ in what the order of the score levels does to them.
+    """Say whether the order of the score levels affects two judges differently.
 
-    Position preference and the effect of the usual ordering are compared on the items that both have read, in pairs,
-    with intervals. Two runs of one judge are two files.
+    Position preference and the effect of the usual ordering are compared on the items that both judges have read, in
+    pairs, with intervals. To compare two runs of one judge, give two files.
 
     Examples: [green]rubric-order compare old_prompt.csv new_prompt.csv --page comparison.html[/],
     [green]rubric-order compare results/scores/STUDY/DATASET/{one,other}.parquet --json[/]

@@ -1,4 +1,4 @@
-"""``rubric-order dev rule``: one job of a study as Python objects at a prompt."""
+"""``rubric-order dev rule``: one job of a study, opened as Python objects at a prompt."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def rule(
 ) -> None:
     """Open one job at a Python prompt: [green]inputs[/] as tables, [green]arguments[/], and function [green]main[/].
 
-    [green]job.run("trial")[/] calls it and writes its outputs into folder [green]trial[/]; results stay as they are.
+    [green]job.run("trial")[/] calls [green]main[/] and writes its outputs into folder [green]trial[/]. Results are not
+    changed.
 
     Example: [green]rubric-order dev rule estimate_statistic config/demo.yaml --output decisiveness.parquet[/]
     """
@@ -46,7 +47,7 @@ def rule(
 
 
 def described(job: Job) -> str:
-    """A job in lines: its rule and outputs, then each argument with the form of what it holds."""
+    """A job as lines of text: its rule and outputs, then each argument with the form of its tables."""
     lines = [f"{job.rule} -> {', '.join(map(str, job.outputs))}"]
     for name, value in job.arguments.items():
         lines.append(f"  {name} = {_short(value)}{_form(job, name)}")
@@ -54,7 +55,7 @@ def described(job: Job) -> str:
 
 
 def _form(job: Job, name: str) -> str:
-    """Rows and columns of the tables of an argument."""
+    """Rows and columns of an argument's table, or the number of its tables."""
     try:
         value = job.inputs.get(name)
     except FileNotFoundError:
@@ -71,7 +72,7 @@ def _short(value: Any) -> str:
 
 
 def _prompt(names: dict[str, Any]) -> None:
-    """A prompt of IPython where it is installed, else of Python."""
+    """Open a prompt of IPython if it is installed, else of Python."""
     banner = "Names: job, inputs, arguments, main. Try job.run('trial')."
     try:
         from IPython import start_ipython

@@ -1,4 +1,4 @@
-"""``rubric-order doctor``: what a file supports, which checks cannot run on it, and why."""
+"""``rubric-order doctor``: the form of a file, the checks that it supports, and reasons why others cannot run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,9 +17,9 @@ def doctor(
     labels: options.LabelMap = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object per judge.")] = False,
 ) -> None:
-    """Say what a file is, which checks of a bias card it supports, and why others cannot run.
+    """Say what form a file has, which checks of a bias card it supports, and why other checks cannot run.
 
-    Nothing is estimated. The status is 0, and 1 where the file cannot be read.
+    Nothing is estimated. The status is 0, or 1 if the file cannot be read.
 
     Examples: [green]rubric-order doctor reads.csv[/], [green]rubric-order doctor gpt-4_pair.jsonl --json[/]
     """

@@ -1,4 +1,4 @@
-"""Options that several commands have: one definition each, so that they are the same everywhere."""
+"""Options that several commands share. Each has one definition, so it is the same in all commands."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -68,7 +68,7 @@ ModelOrNone = Annotated[str | None, _MODEL]
 
 
 def columns(texts: list[str] | None) -> Mapping[str, str] | None:
-    """Names of columns by ours; None where none are given."""
+    """The file's names of columns, by our names; None if no names are given."""
     if not texts:
         return None
     from rubric_order.library.columns import Columns

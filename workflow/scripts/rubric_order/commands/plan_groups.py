@@ -1,4 +1,4 @@
-"""``rubric-order plan-groups``: how many groups of items a bias card needs."""
+"""``rubric-order plan-groups``: the number of groups of items that a bias card needs."""
 
 import json
 from pathlib import Path
@@ -48,10 +48,11 @@ def plan_groups(
     power: Annotated[float, typer.Option(help="Share of such studies that are to find it.")] = 0.8,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object per judge.")] = False,
 ) -> None:
-    """Say how many groups of items a bias card needs: for biased, by the effects, and for equivalent, without a bias.
+    """Say how many groups of items a bias card needs to call a judge biased, or equivalent to a judge without bias.
 
-    The numbers follow from reads of a pilot, or from what you expect of a judge. What a position adds is less the mean
-    of all positions. The margins of equivalent are those of audit.
+    For biased, the judge has the given effects. For equivalent, it has no bias. The numbers follow from reads of a
+    pilot, or from your expectations of a judge. The preference for a position is its log-odds minus the mean of all
+    positions. The margins of equivalence are the margins of audit.
 
     Examples: [green]rubric-order plan-groups --levels 5 --pairs-differ 0.3 --repeats 2[/],
     [green]rubric-order plan-groups pilot.csv --effect 0.3[/]

@@ -1,4 +1,4 @@
-"""``rubric-order probe``: one text, one rubric, one endpoint, in several orderings."""
+"""``rubric-order probe``: one text, read by one endpoint with one rubric in several orderings."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -33,10 +33,10 @@ def probe(
     max_tokens: Annotated[int, typer.Option(min=1)] = 1024,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object per order.")] = False,
 ) -> None:
-    """Read one text in every order of its rubric and print the score of each, as the answers come.
+    """Read one text in several orders of its rubric, and print the score in each order as the answers come.
 
-    One text shows what can happen; whether a judge is biased takes a study: see audit. The status is 1 where no answer
-    gives a score.
+    One text shows what can happen. Only a study tells whether a judge is biased, see audit. The status is 1 if no
+    answer gives a score.
 
     Example: [green]rubric-order probe reply.txt --rubric rubric.yaml --base-url http://localhost:8000/v1 --model m[/]
     """
@@ -73,7 +73,7 @@ def _json(reads: "Iterable[Read]") -> "list[Read]":
 
 
 def _live(reads: "Iterable[Read]") -> "list[Read]":
-    """A table that grows with each answer, and what the order does to this text."""
+    """Print a table that grows with each answer, and then the effect of the order on this text."""
     from rich.console import Console
     from rich.live import Live
 
@@ -108,7 +108,7 @@ def _table(reads: "Iterable[Read]") -> "Table":
 
 
 def sentences(reads: "Sequence[Read]") -> list[str]:
-    """Sentences on what the reads of one text say."""
+    """Sentences that summarise the reads of one text."""
     scored = [read for read in reads if read.score is not None]
     if not scored:
         return [f"None of {len(reads)} answers gives a score."]

@@ -1,4 +1,4 @@
-"""``rubric-order orderings``, ``render`` and ``parse``: the parts of a study that is run elsewhere."""
+"""``rubric-order orderings``, ``render`` and ``parse``: parts of a study, for use in other programs."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def orderings(
     seed: Annotated[int, typer.Option(help="Of random.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of lists.")] = False,
 ) -> None:
-    """Print the orderings that an item is read in, one a line: the score at each position.
+    """Print the orderings in which an item is read, one per line: the score at each position.
 
     Example: [green]rubric-order orderings balanced --n 5[/]
     """
@@ -37,7 +37,7 @@ def render(
     question: Annotated[str, typer.Option(help="The criterion.")] = "",
     template: options.Template = "feedback",
 ) -> None:
-    """Print the prompt of one read; one of several messages as JSON.
+    """Print the prompt of one read. A prompt of several messages is printed as JSON.
 
     Example: [green]rubric-order render reply.txt --level bad --level fair --level good --ordering "3 1 2"[/]
     """
@@ -57,7 +57,7 @@ def render(
         template=template,
     )
     text = prompt if isinstance(prompt, str) else json.dumps(prompt, indent=1, ensure_ascii=False)
-    typer.echo(commands.for_output(text), color=True)  # as it is
+    typer.echo(commands.for_output(text), color=True)  # keep escape codes
 
 
 def parse(
@@ -67,7 +67,7 @@ def parse(
     criterion: Annotated[str, typer.Option(help="Its id in the study, by which a field of JSON may be called.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the score, or the reason, as a JSON object.")] = False,
 ) -> None:
-    """Print the score that a study reads in an answer. Status 1, and the reason, where there is none.
+    """Print the score that a study reads in an answer. Without a score, print the reason, with status 1.
 
     Example: [green]echo "Feedback: fine. [RESULT] 4" | rubric-order parse -[/]
     """

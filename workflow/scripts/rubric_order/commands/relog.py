@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rubric_order.library.relog import Log, Written
     from rubric_order.logs.levels import Rubric
 
-RUBRICS_SHOWN = 5  # of the lists that may be the rubric, those in most prompts
-EXAMPLES_SHOWN = 3  # wordings of one rubric
+RUBRICS_SHOWN = 5  # largest number of candidate rubrics, those in most prompts
+EXAMPLES_SHOWN = 3  # largest number of wordings of one rubric
 
 
 def relog(
@@ -65,9 +65,9 @@ def relog(
 ) -> None:
     """Read the judge's prompts in a log, put their levels in other orders, ask the same judge, and print its card.
 
-    The levels that are found in the prompts are shown first; nothing is asked before they are confirmed.
-    An answer of the log is the answer to its own ordering, and is not asked again.
-    Results of the tests that --promptfoo writes are reads already: their card is printed.
+    The levels that are found in the prompts are shown first. The judge is not asked before you confirm them.
+    An answer in the log counts as the answer to its own ordering, and is not asked again.
+    Results of the tests that --promptfoo writes are reads already, so their card is printed at once.
 
     Examples: [green]rubric-order relog judge.eval[/], [green]rubric-order relog results.json --write study[/]
     """
@@ -136,10 +136,10 @@ def shown(log: "Log", paths: list[Path]) -> list[str]:
 
 
 def _confirmed(log: "Log", *, yes: bool, number: int | None) -> "Rubric":
-    """The rubric that a user takes.
+    """The rubric that the user confirms.
 
     Raises:
-        InputError: it is not confirmed.
+        InputError: the rubric is not confirmed, or there is no rubric of this number.
     """
     most = min(len(log.rubrics), RUBRICS_SHOWN)
     if number is not None and number > most:
@@ -163,7 +163,7 @@ def _is_terminal() -> bool:
 
 
 def written(study: "Written") -> list[str]:
-    """Lines that say what a study keeps of its log, and what it asks."""
+    """Lines that say how much a study takes from its log, and how much it asks."""
     total = len(study.requests)
     lines = [f"{study.reads['item_id'].nunique()} items, {len(study.reads)} reads, {total} requests."]
     lines.append(f"The log answers {len(study.answered)} of them; {total - len(study.answered)} are asked.")

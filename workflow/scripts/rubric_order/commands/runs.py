@@ -1,4 +1,4 @@
-"""``rubric-order runs``: several runs side by side, and the history of a judge over them."""
+"""``rubric-order runs``: several runs side by side, and the history of each judge over the runs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,8 +26,8 @@ def runs(
 ) -> None:
     """List runs with the verdict, the shift in points, the scores that change, and the agreement of each card.
 
-    Runs of one card stand together, with the change of its mean score from the first run to the last where both read
-    the same items.
+    Runs of one card are listed together. If the first and the last run have read the same items, the change of the mean
+    score between them is printed.
 
     Examples: [green]rubric-order runs monday.json tuesday.json --page runs.html[/],
     [green]rubric-order runs studies/*/ --judge gpt_5 --json[/]

@@ -1,4 +1,4 @@
-"""``rubric-order plan`` and ``status``: what a study will take, and how far it is."""
+"""``rubric-order plan`` and ``status``: the cost of a study, and its progress."""
 
 import csv
 import subprocess
@@ -19,10 +19,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON list with one
 
 
 def plan(config: Config, project: Project = Path(), as_json: AsJson = False) -> None:
-    """Say what judging will take: reads, requests, tokens, hours and money. Nothing is asked.
+    """Say what judging will take: reads, requests, tokens, hours and money. No judge is asked.
 
-    It plans the study with Snakemake, as [green]make plan-cost[/] does.
-    Of reference answers that are not there yet it says how many requests they take.
+    The command plans the study with Snakemake, like [green]make plan-cost[/].
+    If reference answers are missing, it says how many requests they take.
 
     Example: [green]rubric-order plan config/demo.yaml[/]
     """
@@ -30,7 +30,7 @@ def plan(config: Config, project: Project = Path(), as_json: AsJson = False) -> 
 
 
 def status(config: Config, project: Project = Path(), as_json: AsJson = False) -> None:
-    """Say how far the judges are, also while they run, and which batches are open. Nothing is started.
+    """Say how far the judges are, even while they run, and which batches are open. Nothing is started.
 
     Example: [green]rubric-order status config/demo.yaml --json[/]
     """
@@ -38,21 +38,21 @@ def status(config: Config, project: Project = Path(), as_json: AsJson = False) -
 
 
 def _report(rule: str, config: list[Path], project: Path, as_json: bool) -> None:
-    """Run a rule that reports, and print what it prints or what it writes."""
+    """Run a rule that reports. Print its output, or the tables that it writes as JSON."""
     if not (project / "Snakefile").is_file():
         raise InputError(f"{project / 'Snakefile'}: no such file; expected --project FOLDER, a copy of rubric-order")
     for path in config:
         if not path.is_file():
             raise InputError(f"{path}: no such file; expected a config")
     command = [sys.executable, "-m", "snakemake", rule, "--cores", "all", "--quiet", "all"]
-    # What makes nothing may look on while a run goes; plans are made, so they wait for it.
+    # A status makes no files, so it needs no lock during a run. A plan makes files, so it needs the lock.
     command += ["--nolock"] if rule == "judge_status" else []
     command += ["--configfile", *(str(path.resolve()) for path in config)]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True)  # noqa: S603
     if done.returncode:
         if "No module named snakemake" in done.stderr:
             raise InputError("Snakemake is not installed here; expected the environment of the project (make env)")
-        # The first line of an error says so, and a mistake a line may follow.
+        # The message begins after "error: " and may have several lines.
         _, _, said = f"\n{done.stderr}".partition("\nerror: ")
         raise InputError(said.strip() or done.stderr.strip() or done.stdout.strip())
     if not as_json:
@@ -69,13 +69,13 @@ def _report(rule: str, config: list[Path], project: Path, as_json: bool) -> None
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    """Rows of a table in CSV."""
+    """Rows of a table in a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
         return [{name: _value(value) for name, value in row.items()} for row in csv.DictReader(file)]
 
 
 def _value(text: str) -> object:
-    """A cell of a table as JSON has it."""
+    """A cell of a table as a value for JSON."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -1,4 +1,4 @@
-"""Progress of a judge on a terminal: a bar with rate, money and time left; elsewhere lines of a log."""
+"""Progress of a judge. A terminal shows a bar with rate, money and time left; other outputs get lines of a log."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def watch(judge: Judge, console: Console) -> Watch:
-    """A function that passes responses on and shows how far they are.
+    """Make a function that passes responses on and shows their progress.
 
     Args:
-        judge: the judge; of one with prices, money is shown.
-        console: where to; a bar on a terminal, else lines of a log.
+        judge: the judge. If it has prices, money is shown.
+        console: console that is written to. A terminal shows a bar; otherwise lines of a log are written.
     """
     if not console.is_terminal:
         command_line.log_to_stderr(logging.INFO)
@@ -52,11 +52,11 @@ def said(rate: float | None, done: int, total: int, failed: int, spent: float, c
     """Words beside the bar.
 
     Args:
-        rate: answers a second; None while too little is known.
-        done, total: answers that have come, and their number in the end.
-        failed: of these without an answer.
-        spent: money for them.
-        currency: empty where no prices are known.
+        rate: requests per second; None while too little is known.
+        done, total: number of finished requests, and of all requests.
+        failed: number of finished requests that failed.
+        spent: money for the finished requests.
+        currency: currency of the money; empty if no prices are known.
 
     Examples:
         >>> said(2.0, 100, 300, 0, 0.5, "USD")

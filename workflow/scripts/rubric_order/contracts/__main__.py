@@ -31,7 +31,7 @@ COLUMNS = ("column", "type", "missing", "unit or range", "meaning")
 
 
 def page() -> str:
-    """The contracts as Markdown: a table each."""
+    """The contracts as Markdown, with one table for each contract."""
     return "\n".join([HEAD, *(line for contract in CONTRACTS for line in _section(contract))])
 
 

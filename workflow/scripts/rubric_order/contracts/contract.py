@@ -1,6 +1,6 @@
 """A contract: the columns of a kind of table, and the one place where such tables are written, read and checked.
 
-pyarrow and pandas are imported when they are used: checks of a config read names of columns, and are to be fast.
+pyarrow and pandas are imported when they are used: checks of a config read names of columns, and must be fast.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class Column:
     """One column of a table, or one field of a struct.
 
     Attributes:
-        name: of the column.
+        name: name of the column.
         type: Arrow type: ``string``, ``int8``, ``double``, ``bool``, ``list<...>``, ``struct`` of `fields`, or
             ``dictionary`` of strings.
-        meaning: one sentence. Neither this nor `unit` is part of the code's hash.
+        meaning: one sentence. Neither `meaning` nor `unit` is part of the code's hash.
         unit: unit or range of the values.
         nullable: whether values may be missing.
         optional: whether the column may be missing.
-        fields: of a struct.
+        fields: fields of a struct.
     """
 
     name: str
@@ -65,14 +65,14 @@ class Contract:
     """Columns of one kind of table, and where such tables lie.
 
     Attributes:
-        name: of the contract.
+        name: name of the contract.
         path: files that hold such tables.
-        columns: in the order in which they stand.
-        meaning: what a row is. It is no part of the code's hash.
-        version: of the schema. It stands in the metadata of each file.
-        exact: whether the types of a written table are those of `schema`; otherwise pandas chooses the width.
+        columns: the columns, in their order in the table.
+        meaning: description of a row. It is not part of the code's hash.
+        version: version of the schema, which is written into the metadata of each file.
+        exact: whether a written table has the types of `schema`; otherwise pandas chooses the width.
         open: whether other columns may follow.
-        ordered: whether the columns stand in this order, before all others.
+        ordered: whether a table has the columns in this order, before all others.
     """
 
     name: str
@@ -101,7 +101,7 @@ class Contract:
         """A frame as an Arrow table, for `write`, which checks its values.
 
         Raises:
-            ContractError: a column is missing, is none of the contract, or has values that are not of one type.
+            ContractError: a column is missing, not in the contract or in another place, or has values of several types.
         """
         import pyarrow as pa
 
@@ -113,10 +113,10 @@ class Contract:
             raise ContractError(f"contract {self.name}: {': '.join(map(str, error.args))}") from error
 
     def write(self, rows: pd.DataFrame | pa.Table | Iterable[pa.Table], path: Path, /, **metadata: object) -> None:
-        """Write a table as a file, see `files.write_parquet`. Of several tables, one at a time is in memory.
+        """Write a table as a file, see `files.write_parquet`. Only one of several tables is in memory at a time.
 
         Raises:
-            ContractError: the contract does not allow it. No file is written.
+            ContractError: the contract does not allow a table. No file is written.
         """
         import pandas as pd
         import pyarrow as pa
@@ -132,8 +132,9 @@ class Contract:
 
         Args:
             paths: the files.
-            columns: names of some columns, in this order, also of such as the contract leaves open; None for all.
-            where_there: names of further columns, which are read where all of the files have them.
+            columns: names of the columns to read, in this order, also of columns that an open contract does not list.
+                None for all columns.
+            where_there: names of further columns, which are read if all files have them.
 
         Raises:
             InputError: see `check`.
@@ -151,18 +152,18 @@ class Contract:
     def read_each(
         self, paths: Iterable[Path], columns: Sequence[str] | None = None, *, where_there: Sequence[str] = ()
     ) -> Iterator[pd.DataFrame]:
-        """The rows of each file, see `read`, file by file, so that only one is in memory."""
+        """The rows of each file, see `read`, file by file. Only one file is in memory at a time."""
         return (self.read(path, columns=columns, where_there=where_there) for path in paths)
 
     def check(self, *paths: Path, columns: Sequence[str] | None = None) -> None:
         """Check that files have columns of the contract.
 
         Args:
-            paths: the files. Where the metadata of one say no version, its columns decide.
-            columns: names of those that are read; None for all that may not be missing.
+            paths: the files. If the metadata of a file have no version, only its columns are checked.
+            columns: names of the columns that are read; None for all columns that are not optional.
 
         Raises:
-            InputError: a file cannot be read, is of another version, lacks a column, or has one of another type.
+            InputError: a file cannot be read, is of another version, lacks a column, or has a column of another type.
         """
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -177,7 +178,7 @@ class Contract:
             self.check_schema(schema, path, columns)
 
     def check_schema(self, schema: pa.Schema, path: Path, columns: Sequence[str] | None = None) -> None:
-        """Check one file, see `check`, whose schema was read."""
+        """Check one file by its schema, see `check`."""
         from rubric_order.base import files
 
         version = files.metadata_of(schema).get("schema_version", self.version)
@@ -228,7 +229,7 @@ class Contract:
 
 
 def _fits(actual: pa.DataType, expected: pa.DataType, nullable: bool) -> bool:
-    """True if a type stands for the expected one, whatever its width. A column without values has any type."""
+    """True if a type is of the expected kind, with any width. The type of a column without values always fits."""
     from pyarrow import types
 
     actual, expected = (kind.value_type if types.is_dictionary(kind) else kind for kind in (actual, expected))

@@ -1,4 +1,4 @@
-"""Inputs of a statistic, read from the files that it names by what they hold."""
+"""Reading the inputs of a statistic from its files, by the kind of their content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rubric_order.contracts.estimates import ESTIMATES
 from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES
 from rubric_order.contracts.scores import SCORES
 
-CONTRACTS: Mapping[str, Contract] = {  # others are estimates
+CONTRACTS: Mapping[str, Contract] = {  # by argument; others are estimates
     **dict.fromkeys(("scores", "alone", "golden"), SCORES),
     "items": ITEMS,
     "pairs": PAIRS,
@@ -21,10 +21,10 @@ CONTRACTS: Mapping[str, Contract] = {  # others are estimates
 
 
 def read(columns: Mapping[str, Sequence[str]], inputs: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
-    """Tables by the argument of a statistic's `estimate` that they are for.
+    """Tables for a statistic, by the argument of its `estimate` that takes them.
 
     Args:
-        columns: those that it reads of each input; of an input that it does not name, all.
+        columns: columns that the statistic reads, by argument; all columns for arguments that are not in it.
         inputs: files by argument. Scores are read one file after another.
     """
     import pandas as pd

@@ -35,7 +35,7 @@ STORE = Contract(
         Column("tokens", "int64", nullable=True, unit="tokens", meaning="Tokens that these calls used, at most."),
         Column("cost", "double", nullable=True, unit="currency of the prices", meaning="Cost of these calls."),
         Column("model", "string", nullable=True, meaning="Name under which the model says to have answered."),
-        # Of equal texts there is one, in memory too.
+        # A dictionary holds equal texts only once, also in memory.
         Column("engine", "dictionary", nullable=True, meaning="Versions and arguments of the engine, as JSON."),
     ),
     meaning="One row a finished request of a judge; several where it was asked again. What a file of an earlier version"

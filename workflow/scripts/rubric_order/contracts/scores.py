@@ -1,4 +1,4 @@
-"""Scores: reads with what their answers choose."""
+"""Scores: reads with the choices of their answers."""
 
 from rubric_order.contracts.contract import Column, Contract
 from rubric_order.contracts.reads import PLAN

@@ -1,10 +1,10 @@
-"""Datasets: one adapter a form of files, one table of items for all of them.
+"""Datasets: one adapter per form of files, and one form of the table of items for all of them.
 
 An `Adapter` reads the files of a dataset and yields items and pairs. This module checks what must hold for every
 dataset.
 """
 
-# Checks of a config import this module: what is slow to import is imported where it is used.
+# Checks of a config import this module, so slow imports are inside the functions that need them.
 from __future__ import annotations
 
 import dataclasses
@@ -34,7 +34,7 @@ CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 PREFERENCES = ("a", "b", "tie")
 
 log = logging.getLogger(__name__)
-_changed: dict[str, set[str]] = {change: set() for change in CHANGES}  # texts as they were, since `prepare` began
+_changed: dict[str, set[str]] = {change: set() for change in CHANGES}  # texts before the change, since `prepare` began
 
 
 @dataclass
@@ -42,15 +42,15 @@ class Item:
     """One text judged under one criterion.
 
     Attributes:
-        where: file and row it was read from, for error messages; not stored.
+        where: file and row that it was read from, for error messages; not stored.
         item_id: unique in the dataset.
-        group_id: what competing candidates share (a prompt, an article, a story).
+        group_id: id of what competing candidates share (a prompt, an article, a story).
         candidate: the system or model that wrote the response.
-        rubric: how it is scored; None where the adapter found none.
-        human_scores: one score a human rater.
+        rubric: rubric by which the text is scored; None if the adapter found none.
+        human_scores: one score per human rater.
         reference_labels: golden scores that came from other judges, such as GPT-4.
-        turns: where the text is a conversation, what was said in each turn; instruction, response and reference then
-            have all turns as one text.
+        turns: texts of each turn, if the text is a conversation. Instruction, response and reference then hold all
+            turns as one text.
     """
 
     where: str
@@ -73,8 +73,8 @@ class Turn:
 
     Attributes:
         user: the question.
-        assistant: the answer; empty where the candidate said nothing.
-        reference: the reference answer; None where there is none.
+        assistant: the answer; empty if the candidate said nothing.
+        reference: the reference answer; None without one.
     """
 
     user: str
@@ -87,12 +87,12 @@ class Pair:
     """Two items that are compared.
 
     Attributes:
-        where: file and row it was read from, for error messages; not stored.
+        where: file and row that it was read from, for error messages; not stored.
         pair_id: unique in the dataset.
         group_id: the group of both items.
         item_a, item_b: ids of the items.
-        preference: which one people prefer: ``a``, ``b`` or ``tie``; None where that is not known.
-        criterion: what they are compared by.
+        preference: the item that people prefer: ``a``, ``b`` or ``tie``; None if it is not known.
+        criterion: criterion by which the items are compared.
         category: as in `Item`.
     """
 
@@ -107,13 +107,13 @@ class Pair:
 
 
 def instructions(task: object, adapter: str) -> Callable[[str], str]:
-    """Function that puts a text into the sentence about what its writer was asked to do.
+    """Make a function that puts a text into a sentence about the task of the writer.
 
     Args:
-        task: the sentence, the adapter's option ``task``, with ``{}`` where the text goes.
+        task: the sentence, from the adapter's option ``task``; the text replaces ``{}``.
 
     Raises:
-        InputError: it is no text with one such place.
+        InputError: the sentence is not a text with one ``{}``.
 
     >>> instructions("Tell a story about {}.", "mine")("a fox")
     'Tell a story about a fox.'
@@ -127,24 +127,24 @@ class Adapter(ABC):
     """Reader of one form of files.
 
     Attributes:
-        files: names of the files that it needs, by which config gives their addresses.
+        files: names of the files that it needs. Config gives the address of each file under this name.
     """
 
     files: tuple[str, ...]
 
     @abstractmethod
     def read(self, *args: Any, **files_and_options: Any) -> Iterator[Item | Pair]:
-        """An `Item`, with its rubric, for each text and criterion.
+        """Yield an `Item`, with its rubric, for each text and criterion.
 
-        Where texts are compared, also a `Pair` for each two items; such items need no rubric.
+        If texts are compared, yield also a `Pair` for each two items. Such items need no rubric.
 
         Args:
             args: none; every argument is given by its name.
-            files_and_options: path of each of `files`, and the further files and options that config gives. Those that
-                the signature of a subclass does not have are refused. One called `dataset` is the dataset's id.
+            files_and_options: path of each of `files`, and the further files and options that config gives. Arguments
+                that the signature of a subclass does not have are refused. Argument `dataset` is the dataset's id.
 
         Raises:
-            InputError: a file does not have the form, with file, place, what was found and what was expected.
+            InputError: a file does not have the form. The message has file, place, found value and expected value.
         """
 
 
@@ -153,7 +153,7 @@ REGISTRY: Plugins[Adapter] = Plugins("rubric_order.datasets", Adapter)
 
 @dataclass
 class Tables:
-    """A dataset as tables: one row an item, one a rubric that items use, one a pair of items."""
+    """A dataset as tables: one row per item, per rubric that items use, and per pair of items."""
 
     items: pd.DataFrame
     rubrics: pd.DataFrame
@@ -172,17 +172,17 @@ class Entries:
 
 
 def read(adapter: str, files: dict[str, Path], options: dict[str, Any] | None = None, *, dataset: str = "") -> Entries:
-    """Items and pairs as a dataset's adapter reads them. They are not checked yet.
+    """Items and pairs as a dataset's adapter reads them, unchecked.
 
     Args:
-        adapter: its name in `REGISTRY`.
+        adapter: name of the adapter in `REGISTRY`.
         files: path of each file that the adapter needs, by the name that config gives it.
         options: further arguments of the adapter.
         dataset: id of the dataset, for adapters whose items depend on it.
 
     Raises:
-        InputError: there is no such adapter, or config lacks a file that it needs, or has an option that it does not
-            know.
+        InputError: there is no such adapter, or config lacks a file that the adapter needs, or config has an option
+            that the adapter does not know.
     """
     reader = REGISTRY.load(adapter)()
     missing = [name for name in reader.files if name not in files]
@@ -202,22 +202,22 @@ def read(adapter: str, files: dict[str, Path], options: dict[str, Any] | None = 
 
 
 def prepare(dataset: str, entries: Iterable[Item | Pair], *, limit: int | None = None) -> Tables:
-    """Check items and pairs, and put them into tables. Logs how many texts `clean` changed.
+    """Check items and pairs, and put them into tables. Log the number of texts that `clean` changed.
 
     Args:
         dataset: id of the dataset.
         entries: what `read` returned, or items and pairs from elsewhere.
-        limit: number of groups to keep, from the first; None for all.
+        limit: number of groups to keep, beginning with the first; None for all.
 
     Raises:
-        InputError: an item has a field that is empty or of the wrong type, is repeated, or has neither a rubric nor a
-            pair; a pair names an item that is not there; or there are no items.
+        InputError: an item has a field that is empty or of the wrong type, is repeated, or has no rubric in a dataset
+            without pairs; a pair names an item that does not exist; or there are no items.
     """
     for texts in _changed.values():
         texts.clear()
     items: list[Item] = []
     pairs: list[Pair] = []
-    for entry in entries:  # adapters clean texts too, while they are read from here
+    for entry in entries:  # this loop also runs the adapters, which clean texts too
         _clean_ids(entry)
         if isinstance(entry, Pair):
             pairs.append(entry)
@@ -246,7 +246,7 @@ def _clean_ids(entry: Item | Pair) -> None:
 
 
 def _prepare_pairs(dataset: str, pairs: list[Pair], items: list[Item], kept: set[str]) -> pd.DataFrame:
-    """The table of pairs. A pair is kept if both of its items are."""
+    """The table of pairs. A pair is kept if both of its items are kept."""
     import pandas as pd
 
     item_ids = {item.item_id for item in items}
@@ -329,7 +329,7 @@ def _row(dataset: str, item: Item) -> dict[str, Any]:
 def _numbers(values: list[Any], where: str) -> list[float]:
     for value in values:
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not abs(value) <= sys.float_info.max:  # also where it is not a number at all, or is infinite
+        if not number or not abs(value) <= sys.float_info.max:  # NaN and infinite values too
             raise InputError(f"{where}: expected numbers, found {value!r:.60}")
     return [float(value) for value in values]
 
@@ -349,11 +349,11 @@ def _rubric_row(rubric: Rubric, where: str) -> dict[str, Any]:
 
 
 def clean(text: object, where: str) -> str:
-    """Text in Unicode form NFC with plain line ends and without blank space around it.
+    """A text in Unicode form NFC, with plain line ends and without blank space around it.
 
     Raises:
-        InputError: it is not text, is empty, or holds a control character other than newline and tab, or an unpaired
-            surrogate, which UTF-8 cannot encode.
+        InputError: it is not text, is empty, holds a control character other than newline and tab, or holds an
+            unpaired surrogate, which UTF-8 cannot encode.
     """
     if not isinstance(text, str):
         raise InputError(f"{where}: expected text, found {text!r:.60}")

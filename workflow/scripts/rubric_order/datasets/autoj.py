@@ -1,9 +1,10 @@
-"""Auto-J's pairwise test set: two responses to a prompt, and which one people prefer, in 58 scenarios.
+"""Auto-J's pairwise test set: two responses to each prompt, and the response that people prefer, in 58 scenarios.
 
-One JSON object a line. A label of 0 says that response 1 is preferred, 1 response 2, and 2 neither (README of
-github.com/GAIR-NLP/auto-j). Response 1 is `item_a`, as published; it is preferred about as often as response 2. The
-publication does not say which models wrote the responses, so a candidate is named by line and number of the response.
-Records with the same prompt are one group. A record with an empty response is skipped and logged.
+The file has one JSON object per line. Label 0 says that response 1 is preferred, label 1 that response 2 is, and label
+2 that neither is (README of github.com/GAIR-NLP/auto-j). Response 1 is `item_a`, as published; it is preferred about as
+often as response 2. The publication does not say which models wrote the responses, so a candidate is named by the line
+and the number of its response. Records with the same prompt are one group. A record with an empty response is skipped
+and logged.
 
 Source: Li et al. (2024), Generative Judge for Evaluating Alignment; file of github.com/prometheus-eval/prometheus-eval.
 """

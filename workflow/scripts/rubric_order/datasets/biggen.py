@@ -2,9 +2,10 @@
 
 The file has the form that the benchmark's inference scripts write: a mapping of instance id to record. In the
 published sample each of the 765 responses is "Hello World!". So give a file with a model's responses, or let the
-reference answers be judged. The 70 multilingual instances are left out; Li et al. use the same 695. Some formulas lost
-a backslash to an escape sequence, such as a form feed where a fraction began; these backslashes are put back. There are
-no human scores in it; a file of your own may have them in `human_score`.
+reference answers be judged. The 70 multilingual instances are left out; Li et al. use the same 695. In some
+formulas an escape sequence has replaced a backslash and the letter after it, such as a form feed at the beginning of a
+fraction. These backslashes are put back. The sample has no human scores; a file of your own may have them in
+`human_score`.
 
 Source: Kim et al. (2024), github.com/prometheus-eval/prometheus-eval, ``BiGGen-Bench``.
 """
@@ -30,7 +31,7 @@ FIELDS = {
 }
 JUDGED = ("response", "reference_answer")
 LEFT_OUT = "multilingual"
-COMMANDS = {"\binom": "\\binom", "\frac": "\\frac", "\times": "\\times"}  # whose first two characters became one
+COMMANDS = {"\binom": "\\binom", "\frac": "\\frac", "\times": "\\times"}  # by their damaged form: one character for two
 N_LEVELS = 5
 
 log = logging.getLogger(__name__)
@@ -40,13 +41,13 @@ class BiGGenBench(Adapter):
     files = ("records",)
 
     def read(self, records: Path, *, judged: str = "response", **others: Path) -> Iterator[Item]:
-        """One item an instance and file.
+        """One item per instance and file.
 
         Args:
             records: the file of records.
             others: further files of the same shape, each with another model's responses to the same instances.
             judged: field with the text to judge. With ``reference_answer`` the candidate is ``reference``, and no
-                reference is shown, for it would be the very text to judge.
+                reference is shown, because it would be the text to judge.
         """
         if judged not in JUDGED:
             raise InputError(f"option 'judged': expected {' or '.join(JUDGED)}, found {judged!r:.60}")
@@ -83,10 +84,10 @@ def _items(records: Path, judged: str) -> Iterator[Item]:
 
 
 def human_scores(given: Any, where: str) -> list[float]:
-    """Scores that people gave a response: a number, or a list of them; none in the published sample.
+    """Scores that people gave a response, from a number or a list of numbers. The published sample has none.
 
     Raises:
-        InputError: it is something else.
+        InputError: the value is neither a number nor a list of numbers.
     """
     scores = given if isinstance(given, list) else [given]
     for score in scores:
@@ -117,7 +118,7 @@ def read_records(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def mend(content: Any) -> Any:
-    """A record with the lost backslashes of ``COMMANDS`` put back in its texts; other control characters stay."""
+    """A record with the lost backslashes of ``COMMANDS`` put back in its texts. Other control characters stay."""
     if isinstance(content, dict):
         return {key: mend(value) for key, value in content.items()}
     if isinstance(content, str):
@@ -127,7 +128,7 @@ def mend(content: Any) -> Any:
 
 
 def instruction(record: dict[str, Any], where: str) -> str:
-    """Text that the model was given: the system prompt, if there is one, and below it the input."""
+    """Text that the model was given: the system prompt, if any, and then the input."""
     if not record["input"].strip():
         raise InputError(f"{where}: field 'input': expected text, found {record['input']!r:.60}")
     parts = [(record.get("system_prompt") or "").strip(), record["input"].strip()]
@@ -135,7 +136,7 @@ def instruction(record: dict[str, Any], where: str) -> str:
 
 
 def parse_rubric(entry: dict[str, Any], key: str, where: str) -> Rubric:
-    """A rubric from its question, ``criteria``, and its descriptions, ``score1_description`` to ``score5_...``."""
+    """A rubric from the field of its question, ``criteria``, and fields ``score1_description`` to ``score5_...``."""
     fields = [f"score{level}_description" for level in range(1, N_LEVELS + 1)]
     for name in ("criteria", *fields):
         if not isinstance(entry.get(name), str):

@@ -1,6 +1,6 @@
-"""Your own texts: a table with one item a row, as CSV, JSON Lines or Parquet.
+"""Your own texts: a table with one item per row, as CSV, JSON Lines or Parquet.
 
-A rubric stands in the columns of its row, or in a YAML file that rows refer to. The columns: ``docs/custom_data.md``.
+A rubric is in the columns of its row, or in a YAML file to which rows refer. ``docs/custom_data.md`` lists the columns.
 """
 
 import dataclasses
@@ -21,9 +21,9 @@ from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels, lowe
 
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
 REQUIRED = ("item_id", "instruction", "response")
-WHOLE = (*REQUIRED, "group_id", "candidate", "criterion", "rubric_id", "question")  # filled in every row or absent
-NAMING = ("rubric_id", "criterion")  # either says which rubric of a file is meant
-ONLY = "overall"  # id of a rubric that a file has alone and without a name
+WHOLE = (*REQUIRED, "group_id", "candidate", "criterion", "rubric_id", "question")  # filled in all rows, or absent
+NAMING = ("rubric_id", "criterion")  # either column says which rubric of a file is meant
+ONLY = "overall"  # id of the rubric in a file with one rubric without an id
 SPARSE = ("reference", "category")
 LEVELS = tuple(f"level_{level}" for level in range(MAX_LEVELS + 1))
 RATER = re.compile(r"human_score_[1-9][0-9]{0,2}")
@@ -50,10 +50,10 @@ class Custom(Adapter):
 
         Args:
             items: the table.
-            rubrics: YAML file of rubrics, where rows do not bring their own.
-            format: ``csv``, ``jsonl`` or ``parquet``; by default the file's ending says it.
-            every_rubric: whether each row is judged under each rubric of the file: an item each, named by the row's id
-                and the rubric's.
+            rubrics: YAML file of rubrics, if rows do not have their own.
+            format: ``csv``, ``jsonl`` or ``parquet``; None: by the file's ending.
+            every_rubric: whether each row is judged under each rubric of the file. There is then one item per row and
+                rubric, named by the ids of both.
         """
         table = read_table(items, format)
         check_columns(table)
@@ -147,7 +147,7 @@ def _read_parquet(path: Path) -> Table:
 
 
 def check_columns(table: Table) -> None:
-    """Check that there is every required column and none that is not known."""
+    """Check that every required column is there, and that no column is unknown."""
     for name in table.columns:
         if name not in (*WHOLE, *SPARSE, *LEVELS, "human_score", "human_scores") and not RATER.fullmatch(name):
             raise InputError(f"{table.path}: unknown column {name!r:.60}; known: {', '.join(KNOWN)}")
@@ -157,7 +157,7 @@ def check_columns(table: Table) -> None:
 
 
 def rater_columns(table: Table) -> list[str]:
-    """The columns with human scores: one score, one list, or one column a rater."""
+    """The columns with human scores: one column with a score or with a list, or one column per rater."""
     raters = sorted((name for name in table.columns if RATER.fullmatch(name)), key=lambda name: int(name[12:]))
     for number, name in enumerate(raters, start=1):
         if name != f"human_score_{number}":
@@ -172,7 +172,8 @@ def under_every_rubric(table: Table, scales: Mapping[str, Rubric] | None, raters
     """A table with a row for each row and rubric.
 
     Raises:
-        InputError: there is no file of rubrics, or rows name rubrics, criteria or human scores of one.
+        InputError: there is no file of rubrics; rows have rubrics, criteria or human scores, which belong to a single
+            rubric; or a row has no item id.
     """
     if scales is None:
         raise InputError(f"{table.path}: option 'every_rubric' needs a file of rubrics, which config names 'rubrics'")
@@ -192,7 +193,7 @@ def under_every_rubric(table: Table, scales: Mapping[str, Rubric] | None, raters
 
 
 def check_rubric_source(table: Table, rubrics: Path | None, scales: Collection[str] | None) -> None:
-    """Check that rubrics stand either in columns or in a file that rows refer to."""
+    """Check that rubrics are either in columns or in a file to which rows refer."""
     own = [name for name in ("question", *LEVELS) if name in table.columns]
     if rubrics is None:
         for name in ("question", "level_1", *(["level_2"] if "level_0" not in own else [])):
@@ -215,7 +216,7 @@ def texts(row: dict[str, Any], columns: list[str], where: str) -> dict[str, str]
     for name in columns:
         value = row.get(name)
         if name in WHOLE:
-            value = "" if value is None else value  # "found nothing", whatever the format calls an empty cell
+            value = "" if value is None else value  # so that the message about an empty cell is the same in all formats
         elif name not in SPARSE or _is_empty(value):
             continue
         cells[name] = clean(value, f"{where}: field {name!r}")
@@ -223,7 +224,7 @@ def texts(row: dict[str, Any], columns: list[str], where: str) -> dict[str, str]
 
 
 def own_levels(row: dict[str, Any], where: str) -> tuple[tuple[str, ...], int]:
-    """Descriptions of the levels in a row, and the lowest score. Empty cells after the last one are no levels."""
+    """Descriptions of the levels in a row, and the lowest score. Empty cells after the last level are ignored."""
     levels = {level: row.get(name) for level, name in enumerate(LEVELS) if not _is_empty(row.get(name))}
     for level, value in levels.items():
         clean(value, f"{where}: field 'level_{level}'")
@@ -240,7 +241,7 @@ def human_scores(row: dict[str, Any], columns: list[str], where: str) -> list[fl
             empty = empty or name
             continue
         field = f"{where}: field {name!r}"
-        if empty:  # a rater is known by the place in the list
+        if empty:  # the place in the list identifies the rater
             raise InputError(
                 f"{where}: field {empty!r}: expected a number before {name!r}, found nothing; where any of the raters"
                 " can be missing, give their scores as a list, human_scores"
@@ -261,7 +262,7 @@ def human_scores(row: dict[str, Any], columns: list[str], where: str) -> list[fl
 
 
 def number(value: object, where: str) -> float:
-    """A finite number, also where a CSV cell holds it as text."""
+    """A finite number, which a CSV cell may hold as text."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         text = repr(value)
     else:

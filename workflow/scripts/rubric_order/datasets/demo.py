@@ -1,7 +1,7 @@
 """The embedded demo: a YAML list of tasks, each with its own rubric, a reference answer and its responses.
 
-Nobody rated them: in the place of a human score stands the level that a response was written for, so that a block of
-config says ``gold: intended``.
+Nobody rated the responses. The level for which a response was written takes the place of a human score, so the
+dataset's block of config says ``gold: intended``.
 """
 
 from collections.abc import Iterator
@@ -22,8 +22,9 @@ class Demo(Adapter):
 
         Args:
             tasks: the file.
-            responses: keep the first so many responses of each task, for a quick run; None for all. With one, no two
-                responses compete, and each level is that of four of the 20 tasks in the project's file.
+            responses: number of responses to keep of each task, beginning with the first, for a quick run; None for
+                all. With one response, no two compete. In the project's file each level is then the level of four of
+                the 20 tasks.
         """
         if responses is not None and (type(responses) is not int or responses < 1):
             raise InputError(f"option 'responses': expected a whole number from 1, found {responses!r:.60}")

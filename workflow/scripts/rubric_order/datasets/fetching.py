@@ -23,22 +23,22 @@ log = logging.getLogger(__name__)
 
 ATTEMPTS = 5
 TIMEOUT = 60.0
-LONGEST_SECONDS = 3600.0  # of a download, all attempts together
-LARGEST_BYTES = 4 * 2**30  # of a file
-REDIRECTS = 10  # at most
+LONGEST_SECONDS = 3600.0  # longest time of a download, all attempts together
+LARGEST_BYTES = 4 * 2**30  # largest size of a file
+REDIRECTS = 10  # largest number
 
 
 def fetch(source: dict[str, Any], output: Path, *, mirror: Path | None, what: str, timeout: float = TIMEOUT) -> None:
     """Put a file in place once its checksum is right.
 
     Args:
-        source: ``url``, ``sha256`` or ``git_blob``, and ``mirror``: the file's path under a mirror folder.
+        source: ``url``, a checksum ``sha256`` or ``git_blob``, and ``mirror``, the file's path in a mirror folder.
         mirror: folder to read from instead of the network.
-        what: the dataset and file, for messages.
+        what: name of the dataset and file, for messages.
         timeout: seconds without a byte after which a connection counts as cut.
 
     Raises:
-        InputError: the file is not there, or is not the file that was meant.
+        InputError: the file cannot be read or downloaded, or its checksum is wrong.
     """
     with files.atomic(output) as temporary:
         if mirror is not None:
@@ -69,16 +69,16 @@ def fetch(source: dict[str, Any], output: Path, *, mirror: Path | None, what: st
 
 
 def _way_out(source: dict[str, Any]) -> str:
-    """End of a message about a failed download: the setting that does without the network, for files that have it."""
+    """End of a message about a failed download: the setting for use without a network, if it has a mirror path."""
     return f"; without a network, dataset_mirror names a folder with {source['mirror']}" if "mirror" in source else ""
 
 
 class _RefusedError(Exception):
-    """A download that is not gone on with: it is too large, takes too long, or leads to a private address."""
+    """A download that is refused: it is too large, takes too long, or has a redirect that is not allowed."""
 
 
 def public(url: str) -> str:
-    """An address as messages show it: without user, password and query, which may hold a key."""
+    """An address for messages: without user, password and query, which may hold a key."""
     try:
         parts = urlsplit(url)
         if "@" not in parts.netloc and not parts.query:
@@ -96,8 +96,8 @@ class _Progress:
     """State of a download, kept between attempts.
 
     Attributes:
-        deadline: time at which it is given up, by `time.monotonic`.
-        resume: whether an attempt may continue where the last one was interrupted.
+        deadline: time at which the download is given up, by `time.monotonic`.
+        resume: whether an attempt may continue at the place where the last attempt was interrupted.
         etag: the server's strong entity tag of the content received so far, if it sent one.
         resumed: whether the file was put together from parts.
     """
@@ -109,7 +109,7 @@ class _Progress:
 
 
 def _checksum(source: dict[str, Any]) -> tuple[str, Callable[[Path], str], str]:
-    """Checksum that a file is known by: the kind, how it is computed, and what it must be."""
+    """Checksum of a file: its name, the function that computes it, and the value that it must have."""
     if "sha256" in source:
         return "SHA-256", files.sha256, source["sha256"]
     return "git object id", git_blob, source["git_blob"]
@@ -125,7 +125,11 @@ def git_blob(path: Path) -> str:
 
 
 def _download_in_parts(url: str, path: Path, source: dict[str, Any], timeout: float) -> None:
-    """Download a file. After an interruption only the rest is asked for; if parts do not fit, the whole file again."""
+    """Download a file.
+
+    After an interruption only the rest is requested. If the parts do not fit together, the whole file is downloaded
+    again.
+    """
     progress = _Progress()
     _download(url, path, progress, timeout)
     _, checksum, expected = _checksum(source)
@@ -135,14 +139,14 @@ def _download_in_parts(url: str, path: Path, source: dict[str, Any], timeout: fl
 
 
 def _passing(error: BaseException) -> bool:
-    """True where a download may succeed if it is tried again."""
+    """True if a download that failed with an error may succeed if it is tried again."""
     if isinstance(error, httpx.HTTPStatusError):
         return error.response.status_code in (408, 425, 429) or error.response.status_code >= 500
     return isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol)
 
 
 def _told(state: tenacity.RetryCallState) -> None:
-    """Log a failed attempt, without what the address may hold that is secret."""
+    """Log a failed attempt, without secrets that the address may hold."""
     error, url = state.outcome and state.outcome.exception(), state.args[0]
     reason = str(error).partition("\n")[0].replace(url, public(url)) or type(error).__name__
     if isinstance(error, httpx.HTTPStatusError):
@@ -159,14 +163,14 @@ def _told(state: tenacity.RetryCallState) -> None:
 )
 def _download(url: str, path: Path, progress: _Progress, timeout: float) -> None:
     have = path.stat().st_size if progress.resume else 0
-    headers = {"Accept-Encoding": "identity"}  # a range counts bytes as they are sent
+    headers = {"Accept-Encoding": "identity"}  # a range counts the bytes that are sent, compressed or not
     if have:
         headers["Range"] = f"bytes={have}-"
         if progress.etag is not None:  # without one, the checksum alone tells whether the content has changed
             headers["If-Range"] = progress.etag
     with _opened(url, headers, timeout) as response:
         if have and response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
-            progress.resumed = True  # there is no more than we have
+            progress.resumed = True  # the file on disk already holds all bytes
             return
         response.raise_for_status()
         partial = response.status_code == httpx.codes.PARTIAL_CONTENT
@@ -174,7 +178,7 @@ def _download(url: str, path: Path, progress: _Progress, timeout: float) -> None
             progress.resume = False
             raise httpx.RemoteProtocolError(f"asked for bytes from {have}, got another range")
         progress.resumed = partial and have > 0
-        if "Content-Encoding" in response.headers:  # compressed all the same: what is written is not what is sent
+        if "Content-Encoding" in response.headers:  # compressed nevertheless: bytes on disk differ from sent bytes
             progress.resume = False
         etag = response.headers.get("ETag", "")
         progress.etag = etag if etag.startswith('"') else None
@@ -189,7 +193,7 @@ def _download(url: str, path: Path, progress: _Progress, timeout: float) -> None
 
 @contextmanager
 def _opened(url: str, headers: dict[str, str], timeout: float) -> Iterator[httpx.Response]:
-    """The response at the end of all redirects. None leads from a public address to a private one."""
+    """The response at the end of all redirects. A redirect from a public address to a private one is refused."""
     with httpx.Client(timeout=timeout, follow_redirects=False) as client:
         request = client.build_request("GET", url, headers=headers)
         inside = is_private(request.url.host)
@@ -212,7 +216,7 @@ def _opened(url: str, headers: dict[str, str], timeout: float) -> Iterator[httpx
 
 
 def is_private(host: str) -> bool:
-    """True if a host has an address that is not on the public internet. One that cannot be looked up has none."""
+    """True if a host has an address that is not on the public internet; False if the host cannot be looked up."""
     try:
         entries = socket.getaddrinfo(host, None)
     except (OSError, UnicodeError):

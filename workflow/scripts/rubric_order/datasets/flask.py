@@ -1,4 +1,4 @@
-"""FLASK: each instruction with the skills that it calls for, a reference answer, and several models' outputs.
+"""FLASK: instructions, each with the skills that it requires, a reference answer, and several models' outputs.
 
 An item is one model's output under one skill. Rubrics of the twelve skills are ours. The 40 instructions that were
 added last (1701 to 1740) have no published outputs and are left out. There are no human scores.
@@ -17,7 +17,7 @@ from rubric_order.datasets import Adapter, Item
 from rubric_order.datasets.rubrics import Rubric, read_rubrics
 
 FIELDS = {"instruction": str, "answer": str, "skill": list, "domain": list}
-UNLABELLED = "-1"  # published where a domain or a difficulty has no label
+UNLABELLED = "-1"  # published value of a domain or difficulty without a label
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ class Flask(Adapter):
     files = ("evaluation", "rubrics")
 
     def read(self, evaluation: Path, rubrics: Path, **outputs: Path) -> Iterator[Item]:
-        """One item an instruction, model and skill.
+        """One item per instruction, model and skill.
 
         Args:
             evaluation: the instructions.
@@ -49,7 +49,7 @@ class Flask(Adapter):
                 raise InputError(
                     f"{outputs[candidate]}: question_id {unknown[0]}: {evaluation} has no instruction of it"
                 )
-        # The outputs stop before the instructions do. A gap anywhere else is an error.
+        # The last instructions have no outputs. A gap anywhere else is an error.
         last = max(max(answers, default=0) for answers in texts.values())
         log.info(
             "%s: %d of %d instructions left out: they come after the last with outputs, idx %d",
@@ -77,7 +77,7 @@ class Flask(Adapter):
 
 
 def read_instructions(path: Path, scale: dict[str, Rubric], rubrics: Path) -> dict[int, dict[str, Any]]:
-    """Instructions by ``idx``, in ascending order; each has skills that stand in the rubrics."""
+    """Instructions by ``idx``, in ascending order. All of their skills have rubrics."""
     instructions: dict[int, dict[str, Any]] = {}
     for line, record in files.read_json_lines(path):
         where = f"{path}: line {line}"
@@ -129,7 +129,7 @@ def skill_id(skill: str) -> str:
 
 
 def labels(values: list[Any]) -> list[str]:
-    """Domains or difficulties as published, ``unlabelled`` where there is none."""
+    """Domains or difficulties as published; ``unlabelled`` if there is none."""
     return [str(value) for value in values if str(value) != UNLABELLED] or ["unlabelled"]
 
 

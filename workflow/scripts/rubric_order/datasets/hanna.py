@@ -1,7 +1,7 @@
-"""HANNA: 96 stories written by people for a prompt, three raters, six criteria.
+"""HANNA: 96 stories that people wrote for prompts, rated by three raters under six criteria.
 
-The stories are the 96 distinct (prompt, human story) pairs of the stories file; row `Human` of the ratings file
-holds each rater's scores in the same order, as a list literal in a cell. Rubrics are ours.
+The stories are the 96 distinct (prompt, human story) pairs of the stories file. Row `Human` of the ratings file has one
+cell per rater and criterion. The cell holds a list literal of the scores in the order of the stories. Rubrics are ours.
 
 Source: Chhun et al. (2022, 2024), github.com/dig-team/hanna-benchmark-asg.
 """
@@ -35,7 +35,7 @@ class Hanna(Adapter):
         """Items of all stories and criteria.
 
         Args:
-            task: sentence about what the writer was asked to do, with ``{}`` where the prompt goes.
+            task: sentence about the task of the writer; the prompt replaces ``{}``.
         """
         asked = instructions(task, "hanna")
         scale = read_rubrics(rubrics, "hanna")
@@ -58,10 +58,10 @@ class Hanna(Adapter):
 
 
 def read_stories(path: Path) -> list[tuple[str, str]]:
-    """The prompts with the stories that people wrote for them, in the order of the file."""
+    """Pairs of a prompt and a story that a person wrote for it, in the order of the file."""
     rows = files.read_csv(path, ("Prompt", "Human"))
     pairs = list(dict.fromkeys((row["Prompt"], row["Human"]) for _, row in rows))
-    if len(pairs) != N_STORIES:  # with one more, the ratings may belong to other stories
+    if len(pairs) != N_STORIES:  # with another number, the ratings may belong to other stories
         raise InputError(f"{path}: expected {N_STORIES} distinct human stories, found {len(pairs)}")
     return pairs
 

@@ -1,7 +1,7 @@
-"""HHH alignment: which of two responses people prefer, under four rubrics (helpful, harmless, honest, other).
+"""HHH alignment: two responses, and the one that people prefer, under four rubrics (helpful, harmless, honest, other).
 
 A record holds two whole Prometheus prompts without a reference answer. They differ only in the response: one has the
-preferred response, the other one the rejected response. Up to six responses to one instruction are compared in pairs.
+preferred response, the other has the rejected response. Up to six responses to one instruction are compared in pairs.
 So a response is one item, however many pairs it is in, and its id is the beginning of its checksum. The response with
 the lower checksum is `item_a`, which is independent of the preference.
 

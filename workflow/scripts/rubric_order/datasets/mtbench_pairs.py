@@ -1,6 +1,6 @@
 """MT-Bench for comparing answers: 80 questions of two turns, answered by 31 models.
 
-A conversation is one text, its turns under headings that we add. The instruction has ``[Turn 1, user]`` and
+A conversation is one text, with its turns under headings that we add. The instruction has ``[Turn 1, user]`` and
 ``[Turn 2, user]``, the response ``[Turn 1, assistant]`` and ``[Turn 2, assistant]``. A reference answer has
 ``[Turn 1, reference]`` and ``[Turn 2, reference]``, or only one of them if the other turn has none. If a model's answer
 in a turn is empty, its heading has no text below it. The turns are also kept apart, in `turns`.
@@ -66,7 +66,7 @@ class MTBenchPairs(Adapter):
 
 
 def _answers(row: Row, model: str) -> list[str | None]:
-    """Texts of a model, one a turn; None where it said nothing."""
+    """Texts of a model, one per turn; None for a turn in which it said nothing."""
     texts = [row.optional(f"answer_{turn}-{model}") for turn in TURNS]
     if not any(texts):
         raise InputError(f"{row.place}: model {model!r} has no answer in either turn; expected text in one at least")

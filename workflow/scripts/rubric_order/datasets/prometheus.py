@@ -1,8 +1,8 @@
 """MT-Bench, Vicuna-Bench, FLASK and Feedback Bench as prometheus-eval publishes them.
 
-Records are whole Prometheus prompts, with GPT-4's scores, or in Feedback Bench the score that a text was written for.
-A record's prompt is cut at its section headings. A heading can occur inside the texts too, so the first sections are
-found from the front and the last ones from the back.
+Records are whole Prometheus prompts with GPT-4's scores. In Feedback Bench, records have the score for which a text was
+written instead. A record's prompt is cut at its section headings. A heading can occur inside the texts too, so the
+first sections are found from the front and the last sections from the back.
 
 Source: Kim et al. (2024), github.com/prometheus-eval/prometheus-eval, ``eval/benchmark/data``.
 """
@@ -33,14 +33,14 @@ class Prometheus(Adapter):
     files = ("records",)
 
     def read(self, records: Path, *, group_by: str = "idx") -> Iterator[Item]:
-        """One item a record.
+        """One item per record.
 
         Args:
             records: the file of records.
-            group_by: ``idx`` where a record's number says which prompt it is about, and a prompt has one rubric. With
-                ``instruction`` items are of one group that have one instruction, and of one criterion that have one
-                rubric, each numbered in the order in which it comes; a candidate is known by its name, or else by its
-                text.
+            group_by: with ``idx``, a record's number says which prompt it is about, and a prompt has one rubric. With
+                ``instruction``, items with the same instruction are one group, and items with the same rubric have one
+                criterion. Groups and criteria are numbered in the order of the file. A candidate is identified by its
+                name, or else by its text.
 
         Raises:
             InputError: a record lacks a field, or its prompt cannot be cut.
@@ -91,7 +91,7 @@ class Prometheus(Adapter):
 
 
 def _label(record: dict[str, Any], where: str) -> list[float]:
-    """The score that a record of Feedback Bench was written for, a number that may stand as a text."""
+    """The score for which the text of a Feedback Bench record was written: a number, or a text with a number."""
     if (score := record.get("orig_score")) is None:
         return []
     try:
@@ -101,7 +101,7 @@ def _label(record: dict[str, Any], where: str) -> list[float]:
 
 
 def _numbered(section: str, number: int, where: str) -> Rubric:
-    """A rubric that several prompts share, as a criterion of its own."""
+    """A rubric that several prompts share, with its number as criterion."""
     rubric = parse_rubric(section, f"criterion_{number}", where)
     return dataclasses.replace(rubric, criterion=rubric.rubric_id)
 
@@ -109,10 +109,10 @@ def _numbered(section: str, number: int, where: str) -> Rubric:
 def split_prompt(prompt: str, where: str, *, reference: bool = True) -> tuple[str, str, str | None, str]:
     """Instruction, response, reference answer and rubric sections of a Prometheus prompt.
 
-    Without `reference`, the prompt has no such section, and that heading is text like any other.
+    Without `reference`, the prompt has no reference section, and its heading counts as plain text.
 
     Raises:
-        InputError: a heading is missing or stands in another order.
+        InputError: a heading is missing or out of order.
     """
     _, found_instruction, rest = prompt.partition(INSTRUCTION)
     rest, found_feedback, _ = rest.rpartition(FEEDBACK)
@@ -135,7 +135,7 @@ def split_prompt(prompt: str, where: str, *, reference: bool = True) -> tuple[st
 
 
 def parse_rubric(section: str, group: str, where: str) -> Rubric:
-    """A rubric from its section: the question in brackets, then one line a level."""
+    """A rubric from its section: the question in brackets, then one line per level."""
     question, *lines = section.split("\n")
     if not (question.startswith("[") and question.endswith("]")):
         raise InputError(f"{where}: expected a question in brackets, found {question!r:.60}")

@@ -1,6 +1,6 @@
-"""Comparisons of any benchmark that are recorded: texts are not there, and no items are made of them.
+"""Recorded comparisons of any benchmark. They have no texts, so no items are made of them.
 
-A block of config names the benchmark as the records name it (option `benchmark`); see ``docs/recorded.md``.
+Option `benchmark` of a dataset's block of config is the name of the benchmark in the records, see ``docs/recorded.md``.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ class Recorded(Adapter):
         """Refuse to make items.
 
         Args:
-            benchmark: as the records name it; None for any that no other adapter reads.
+            benchmark: name of the benchmark in the records; None for any benchmark that no other adapter reads.
 
         Raises:
             InputError: always; studies of recorded comparisons need no items.

@@ -18,12 +18,12 @@ class Rubric:
     """Scale and wording by which one criterion is scored.
 
     Attributes:
-        rubric_id: what items refer to it by.
+        rubric_id: id by which items refer to the rubric.
         criterion: id of the criterion, such as ``coherence``.
-        question: the criterion as the prompt words it.
+        question: wording of the criterion in the prompt.
         levels: description of each level, the lowest first.
-        name: the criterion's name in a prompt that asks for several; by default made from its id.
-        short: the criterion in one sentence, for such a prompt; by default the question.
+        name: the criterion's name in a prompt that asks for several criteria; by default made from its id.
+        short: the criterion in one sentence, for a prompt that asks for several criteria; by default the question.
         lowest: score of the lowest level, 0 or 1.
     """
 
@@ -37,10 +37,11 @@ class Rubric:
 
 
 def check_levels(levels: object, where: str) -> tuple[str, ...]:
-    """Descriptions of levels in order, from a mapping of level to description; the lowest level is 0 or 1.
+    """Descriptions of levels in ascending order, from a mapping of level to description. The lowest level is 0 or 1.
 
     Raises:
-        InputError: a level is missing, empty, repeated in words, or not a number from the lowest to the highest.
+        InputError: a level is missing, has no description or the description of another level, or is not a whole
+            number in the allowed range.
     """
     if not isinstance(levels, dict) or len(levels) < 2:
         raise InputError(f"{where}: expected a mapping of at least 2 levels to descriptions, found {levels!r:.80}")
@@ -64,15 +65,15 @@ def check_levels(levels: object, where: str) -> tuple[str, ...]:
 
 
 def lowest_of(levels: Mapping[Any, object]) -> int:
-    """Score of the lowest level, 0 or 1, of a mapping of level to description."""
+    """Score of the lowest level in a mapping of level to description: 0 or 1."""
     return 0 if any(type(level) is int and level == 0 for level in levels) else 1
 
 
 def at_scale(levels: tuple[str, ...], n: int) -> tuple[str, ...]:
-    """Descriptions of an n-level scale: evenly spaced levels of a finer one, both ends included.
+    """Descriptions of an n-level scale: evenly spaced levels of a finer scale, both ends included.
 
     Raises:
-        ValueError: n levels cannot be evenly spaced among the given ones.
+        ValueError: the given levels have no n evenly spaced levels.
 
     Source: Xu et al. (2026), Section 5.4 (levels 1,9 / 1,5,9 / 1,3,5,7,9 of nine).
     """
@@ -85,11 +86,11 @@ def read_rubrics(path: str | Path, prefix: str) -> dict[str, Rubric]:
     """Rubrics of a file such as ``resources/rubrics/hanna.yaml``, by criterion id.
 
     Args:
-        path: a YAML list of ``id, name, question, levels`` and perhaps ``short``.
-        prefix: put before each id to make the rubric id.
+        path: a YAML list of mappings with ``id, name, question, levels`` and perhaps ``short``.
+        prefix: text that is put before each id to make the rubric id.
 
     Raises:
-        InputError: a field is missing or of the wrong type, an id stands twice, or a level is wrong.
+        InputError: a field is missing or of the wrong type, an id is repeated, or a level is wrong.
     """
     entries = files.read_yaml(path)
     if not isinstance(entries, list):

@@ -1,7 +1,7 @@
-"""Items whose quality is known, see `judge.latent_quality`: for the simulated judge, which knows it too.
+"""Items of known quality (see `judge.latent_quality`) for the simulated judge, which knows the quality too.
 
-They can have what published datasets have: reference answers, labels, turns, categories, pairs. A rehearsal reads them
-in the place of a dataset whose files are not at hand.
+Like published datasets, they can have reference answers, labels, turns, categories and pairs. A rehearsal reads them in
+the place of a dataset whose files are not at hand.
 """
 
 import itertools
@@ -15,7 +15,7 @@ from rubric_order.datasets import Adapter, Item, Pair, Turn
 from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric
 from rubric_order.simulation import judge
 
-LEVELS = 9  # of rubrics, by default
+LEVELS = 9  # default number of levels of the rubrics
 LENGTH = 400  # characters of a response of middling length
 
 
@@ -44,21 +44,21 @@ class Simulated(Adapter):
         """Items of simulated groups, candidates and criteria.
 
         Args:
-            dataset: id of the dataset; the qualities are hashes of it.
+            dataset: id of the dataset; the qualities are hashes of this id and of the ids of items.
             n_groups, n_candidates: number of groups, and of candidates in every group.
-            candidates: their names, in the place of `n_candidates`.
-            criteria: ids of the criteria that each response is judged under.
+            candidates: names of the candidates, in the place of `n_candidates`.
+            criteria: ids of the criteria under which each response is judged.
             levels: number of levels of the rubrics; a study's scale takes some of them.
             raters: number of simulated people who score each item from 1 to 5.
             rater_noise: standard deviation of a rater's error, in standard deviations of quality.
-            length_spread: standard deviation of the logarithm of the responses' lengths, which are about `LENGTH`
-                characters then; with 0 all are short and say the same. See `judge.latent_length`.
+            length_spread: standard deviation of the logarithm of the responses' lengths, which have a median of about
+                `LENGTH` characters. With 0 all responses are short and of one form. See `judge.latent_length`.
             references: whether items have a reference answer.
             labels: number of golden scores of each item, by simulated people whose errors are a third of the raters'.
             turns: number of turns of a conversation; 0 for a single text.
-            categories: what groups are about, in turn.
-            pairs: ``all`` compares each two candidates of a group, the name of a candidate each other one with it.
-            preferences: whether it is known of each pair which candidate people prefer: the one of better quality.
+            categories: categories that the groups get in turn.
+            pairs: ``all`` compares each two candidates of a group. The name of a candidate compares all others with it.
+            preferences: whether each pair says that people prefer the candidate of better quality.
 
         Raises:
             InputError: an option is of the wrong kind or size.
@@ -139,8 +139,8 @@ def _check(
     """Check the options of `read`.
 
     Args:
-        where: what a message begins with.
-        whole: whole numbers by name, each with the least that it may be.
+        where: beginning of a message.
+        whole: whole numbers by name, each with its minimum.
 
     Raises:
         InputError: an option is of the wrong kind or size.
@@ -159,7 +159,7 @@ def _check(
 
 
 def _response(text: str, length: float) -> str:
-    """A text with words after it until it has so many characters."""
+    """A text that is padded with words to `length` characters."""
     missing = max(0, round(length) - len(text))
     return text + (" and so on" * (missing // 10 + 1))[:missing].rstrip()
 

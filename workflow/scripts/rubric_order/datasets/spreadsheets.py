@@ -1,4 +1,4 @@
-"""Answers of many models to the same questions, in a spreadsheet: one row a question, one column a model.
+"""Answers of many models to the same questions, in a spreadsheet: one row per question, one column per model.
 
 MT-Bench and DevBench of the Position-Bias-Analyzer have this form. Each answer is an item. The baseline's answer is
 paired with every other model's answer. No preference is known. The baseline is always `item_a`; the plan of reads
@@ -18,7 +18,7 @@ import openpyxl
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import Item, Pair, clean
 
-CONTROL = re.compile(r"_x00([01][0-9A-Fa-f])_")  # how a sheet writes what XML cannot hold: _x000D_ is a carriage return
+CONTROL = re.compile(r"_x00([01][0-9A-Fa-f])_")  # characters that XML lacks, such as _x000D_ for a carriage return
 EXCEL_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 
 
@@ -28,7 +28,7 @@ class Row:
 
     Attributes:
         place: file and row, for error messages.
-        cells: what stands in each column, by its title; None where nothing does.
+        cells: content of each column, by its title; None for an empty cell.
     """
 
     place: str
@@ -38,14 +38,14 @@ class Row:
         return f"{self.place}, column {column!r}"
 
     def text(self, column: str) -> str:
-        """Text of a cell that must have some."""
+        """Text of a cell, which must not be empty."""
         text = self.optional(column)
         if text is None:
             raise InputError(f"{self.where(column)}: expected text, found an empty cell")
         return text
 
     def optional(self, column: str) -> str | None:
-        """Text of a cell, with plain line ends and nothing around it; None where it is empty."""
+        """Text of a cell, with plain line ends and no blank space around it; None if the cell is empty."""
         value = self.cells[column]
         if value is None:
             return None
@@ -60,10 +60,11 @@ class Row:
 
 
 def read_rows(path: Path, columns: tuple[str, ...]) -> list[Row]:
-    """Rows of a workbook's first sheet below its row of titles, without those that are empty.
+    """Rows of a workbook's first sheet below its row of titles, without empty rows.
 
     Raises:
-        InputError: the file is not a workbook, one of `columns` is missing, a title stands twice, or there are no rows.
+        InputError: the file is not a workbook, one of `columns` or the title of a column is missing, a title is
+            repeated, a row has too many cells, or there are no rows.
     """
     titles, *values = _read_cells(path) or [()]
     for column, title in enumerate(titles, start=1):
@@ -96,13 +97,13 @@ def _read_cells(path: Path) -> list[tuple[Any, ...]]:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except Exception as error:  # of a damaged workbook, openpyxl passes on whatever zip and XML readers raise
+    except Exception as error:  # for a damaged workbook, openpyxl passes on all errors of zip and XML readers
         reason = " ".join(str(error).split())
         raise InputError(f"{path}: not a readable .xlsx workbook: {reason:.100}") from None
 
 
 def models(path: Path, row: Row, prefix: str, baseline: str) -> list[str]:
-    """Models that have a column ``<prefix><model>``, as published and in the order of the sheet.
+    """Models that have a column ``<prefix><model>``, under their published names and in the order of the sheet.
 
     Raises:
         InputError: the baseline, or every other model, is missing.
@@ -120,7 +121,7 @@ def models(path: Path, row: Row, prefix: str, baseline: str) -> list[str]:
 
 
 def with_pairs(answers: list[Item], baseline: str) -> Iterator[Item | Pair]:
-    """The answers to one question, and the baseline's paired with each other one."""
+    """The answers to one question, and pairs of the baseline's answer with each other answer."""
     yield from answers
     (first,) = [answer for answer in answers if answer.candidate == baseline]
     for other in answers:

@@ -1,13 +1,13 @@
-"""SummEval: 100 CNN/DailyMail articles, summaries by 12 systems, three experts, four criteria.
+"""SummEval: summaries of 100 CNN/DailyMail articles by 12 systems, rated by three experts under four criteria.
 
-One file a system, one JSON object a line: the article (``id``, ``text``), the summary (``decoded``) and each expert's
-score from 1 to 5 under each criterion (``expert_annotations``). The files can hold the articles in any order; an
-article's number is its place in the first file. The default systems give 1,600 items, all systems 4,800. As in the
-paper, the reference summaries are not shown to the judge. Rubrics are ours.
+There is one file per system, with one JSON object per line: the article (``id``, ``text``), the summary (``decoded``)
+and each expert's score from 1 to 5 under each criterion (``expert_annotations``). The files can hold the articles in
+any order; an article's number is its place in the first file. The default systems give 1,600 items, all systems 4,800.
+As in the paper, the reference summaries are not shown to the judge. Rubrics are ours.
 
-Which four systems Xu et al. (2026) took, they do not say. Ours span the whole range of quality: the systems are ranked
-by their mean expert score over all articles, experts and criteria, and the middle one of each three neighbours is
-taken, that is ranks 2, 5, 8 and 11 of 12.
+Xu et al. (2026) do not say which four systems they took. Ours span the whole range of quality: the systems are ranked
+by their mean expert score over all articles, experts and criteria. Of each three neighbours in this ranking the middle
+system is taken, that is ranks 2, 5, 8 and 11 of 12.
 
 Source: Fabbri et al. (2021); files of Shen et al. (2023), github.com/DAMO-NLP-SG/LLM_summeval,
 ``model_output_annotations``.
@@ -35,7 +35,7 @@ TASK = "Summarise the following news article in a few sentences.\n\n{}"
 
 @dataclass(frozen=True)
 class Summary:
-    """One line of a system's file; `scores` are the experts' under each criterion."""
+    """One line of a system's file; `scores` are the scores of the experts under each criterion."""
 
     where: str
     article: str
@@ -59,9 +59,9 @@ class SummEval(Adapter):
         Args:
             rubrics: YAML list of rubrics with the four criteria as ids.
             systems: names of systems; ``all`` for all, by default ``DEFAULT_SYSTEMS``.
-            pairs: whether to yield each two summaries of an article under each criterion as well; the one with the
-                higher mean expert score is preferred.
-            task: sentence about what the writer was asked to do, with ``{}`` where the article goes.
+            pairs: whether to yield each two summaries of an article under each criterion as well. The summary with
+                the higher mean expert score is preferred.
+            task: sentence about the task of the writer; the article replaces ``{}``.
             annotations: the file of each of ``SYSTEMS``.
         """
         chosen, asked = check_systems(systems), instructions(task, "summeval")
@@ -123,7 +123,10 @@ def check_systems(systems: object) -> list[str]:
 
 
 def preference(scores: list[int], other: list[int]) -> str:
-    """Preferred one of two summaries, or a tie, by scores of the same number of experts; sums compare exactly."""
+    """The preferred summary of two, or a tie, by scores of the same number of experts.
+
+    Sums are compared, since they are exact.
+    """
     difference = sum(scores) - sum(other)
     return "tie" if difference == 0 else "a" if difference > 0 else "b"
 
@@ -169,7 +172,7 @@ def read_scores(record: dict[str, Any], where: str) -> dict[str, list[int]]:
 
 
 def check_articles(summaries: dict[str, dict[str, Summary]], paths: dict[str, Path]) -> None:
-    """Check that each system summarised the articles of the first."""
+    """Check that each system summarised the articles of the first system."""
     expected = summaries[SYSTEMS[0]]
     for system in SYSTEMS[1:]:
         for article, summary in summaries[system].items():

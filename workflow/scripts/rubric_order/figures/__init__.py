@@ -1,1 +1,1 @@
-"""Shared parts of figures: style, presets, formats. The module `figure` of a result draws it from statistics alone."""
+"""Shared parts of figures: style, presets, formats. A result's module `figure` draws from statistics alone."""

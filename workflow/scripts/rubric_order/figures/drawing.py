@@ -1,4 +1,4 @@
-"""A figure from estimates and the figure's block of config."""
+"""Figures drawn from estimates and from their blocks of config."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ def drawn(
     style: Path,
     note: str = "",
 ) -> Figure:
-    """The figure.
+    """Draw a figure.
 
     Args:
-        module: draws it.
-        statistics: by the argument of its `draw` that they are for; `settings` are the other arguments.
-        labels: of judges and datasets.
-        style: of all figures; `preset` of the settings says how large letters and lines are.
+        module: the module that draws the figure.
+        statistics: tables of estimates, by the name of the argument of the module's `draw` that takes each.
+        settings: the other arguments of `draw`.
+        labels: labels of judges and datasets.
+        style: style file of all figures. `preset` in `settings` decides how large letters and lines are.
         note: a word across the figure; empty for none.
     """
     settings = dict(settings)

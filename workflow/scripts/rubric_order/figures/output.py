@@ -1,4 +1,4 @@
-"""From a drawn figure to files: the same data give the same bytes."""
+"""Files of a drawn figure: the same data give the same bytes."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +11,7 @@ from rubric_order.base import files
 from rubric_order.figures.presets import PRESETS
 
 _METADATA = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-# Settings of Matplotlib that are lengths in points, or in inches (`_pad`).
+# Settings of Matplotlib that are lengths: in points, or in inches if they end in `_pad`.
 _LENGTHS = [
     *("font.size", "figure.labelsize", "figure.titlesize", "legend.fontsize", "legend.title_fontsize"),
     *("axes.titlesize", "axes.labelsize", "axes.linewidth", "axes.titlepad", "axes.labelpad"),
@@ -23,18 +23,18 @@ _LENGTHS = [
 
 
 def use_style(style: Path, preset: str = "page") -> None:
-    """Draw without a screen, in the look of a style file, with letters and lines of the size that a preset has."""
+    """Draw without a screen, in the look of a style file. The preset gives the size of letters and lines."""
     matplotlib.use("agg")
     matplotlib.style.use(style)
     own, chosen = mpl.rc_params_from_file(style, use_default_template=False), PRESETS[preset]
     usual = {name: own.get(name, mpl.rcParamsDefault[name]) for name in _LENGTHS}
-    # Sizes that are words follow the size of letters.
+    # Sizes that are words, such as ``small``, are relative to the size of letters.
     mpl.rcParams.update({name: chosen.scale * size for name, size in usual.items() if isinstance(size, int | float)})
     mpl.rcParams["savefig.dpi"] = chosen.dpi
 
 
 def save(figure: Figure, outputs: Iterable[Path]) -> None:
-    """Write a figure in the format that each output's name says, each with the layout of the first."""
+    """Write a figure to each output, in the format of its suffix. All files have the layout of the first."""
     for output in outputs:
         with files.atomic(output) as temporary:
             figure.savefig(temporary, metadata=_METADATA.get(output.suffix))

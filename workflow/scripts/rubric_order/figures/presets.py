@@ -1,7 +1,7 @@
-"""Sizes of figures by where they stand: a page, a column of a paper, a slide. Data; it draws nothing.
+"""Sizes of figures for a page, a column of a paper, or a slide. The module draws nothing.
 
-A preset gives the width, and a factor of every other length: heights, letters, lines, markers. What a config sets
-itself stays as it is.
+A preset gives the width, and a factor for every other length: heights, letters, lines, markers. Sizes that a config
+sets stay as they are.
 """
 
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ LENGTHS = ("panel_height_in", "row_height_in", "height_in")
 
 
 class Preset(NamedTuple):
-    """Sizes of a figure for the place where it stands.
+    """Sizes of a figure for one kind of place.
 
     Attributes:
         width_in: width in inches.
-        scale: of all other lengths, letters and lines, against a page.
-        panels: panels side by side, against a page.
-        dpi: of PNG files.
+        scale: factor of all other lengths, of letters and of lines, relative to a page.
+        panels: factor of the number of panels side by side, relative to a page.
+        dpi: dots per inch of PNG files.
     """
 
     width_in: float
@@ -36,11 +36,11 @@ PRESETS = {
 
 
 def fill(block: dict[str, Any], defaults: Mapping[str, Any], usual: str) -> None:
-    """Give a figure's block of config the sizes of its preset, in place, where it has none.
+    """Add the sizes of a figure's preset to its block of config, in place. Sizes that the block has stay.
 
     Args:
-        block: as the user wrote it.
-        defaults: what the schema gives its keys, which are the sizes of a page.
+        block: the block as the user wrote it.
+        defaults: default values of its keys in the schema; the sizes among them are for a page.
         usual: the preset of figures that name none.
     """
     preset = PRESETS[block.setdefault("preset", usual)]

@@ -1,4 +1,4 @@
-"""Ways to tell several things apart in one figure, and a figure that has nothing to show."""
+"""Colours, markers and other shared parts of figures, and a figure that has nothing to show."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from rubric_order import strategies
 from rubric_order.figures.view import Layout
 
-# Colours that differ in lightness too, and markers: they survive grey printing and colour blindness. What stands after
-# the seventh place has darker colours.
+# Colours that differ in lightness too, and markers: they can be distinguished in grey print and by the colour-blind.
+# From the eighth thing on, colours are darker.
 COLOURS: tuple[str, ...] = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
 COLOURS += ("#003a5c", "#6e3000", "#00523c", "#73345a", "#808080", "#7a5400", "#23688f")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -26,54 +26,55 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 STRATEGIES: dict[str, dict[str, Any]] = {name: strategy.look for name, strategy in strategies.STRATEGIES.items()}
 
 # Colours of values with a sign, in every figure and (as --low and --high) on the pages of reads: blue below 0, red
-# above, white at 0. The colour-blind tell them apart; in grey print they are alike, and the numbers in the cells tell.
+# above, white at 0. The colour-blind can distinguish blue and red. In grey print both look alike; the numbers in the
+# cells help.
 DIVERGING = "RdBu_r"
 LIGHTNESS = np.array([0.299, 0.587, 0.114])  # of red, green and blue
-LETTERS = 8.0  # points; lengths in the modules of figures are those of a figure with such letters
-LETTER = 0.566  # width of a letter, against its height
+LETTERS = 8.0  # points; lengths in the modules of figures are for letters of this size
+LETTER = 0.566  # width of a letter, relative to its height
 
 
 def scaled(length: float) -> float:
-    """A length, in inches or points, of a figure with letters of 8 points, in one with letters of the present size."""
+    """A length that is given for letters of 8 points, converted to the present size of letters. Inches or points."""
     return length * plt.rcParams["font.size"] / LETTERS
 
 
 def no_effect() -> dict[str, Any]:
-    """The look of a line where there is no effect of the order."""
+    """The look of a line that marks no effect of the order."""
     return {"color": "0.45", "linestyle": (0, (2, 2)), "linewidth": scaled(0.9)}
 
 
 def colour(place: int) -> str:
-    """Colour of one of several things."""
+    """Colour of the thing at a place, from 0, among several."""
     return COLOURS[place % len(COLOURS)]
 
 
 def marker(place: int) -> str:
-    """Marker of one of several things: things of one colour have different ones."""
+    """Marker of the thing at a place, from 0, among several. Things with the same colour have different markers."""
     return MARKERS[(place + place // len(MARKERS)) % len(MARKERS)]
 
 
 def look(place: int) -> dict[str, Any]:
-    """Colour and marker of one of several things, as keywords of a line with intervals."""
+    """Colour and marker of the thing at a place, from 0, among several, as keywords of a line with intervals."""
     return {"color": colour(place), "marker": marker(place), "elinewidth": scaled(0.9)}
 
 
 def count_range(counts: pd.Series) -> str:
-    """Number of things as text, or from how many to how many."""
+    """Counts as text: the number if all are equal, else the range, such as ``3 to 5``."""
     low, high = counts.min(), counts.max()
     return f"{low}" if low == high else f"{low} to {high}"
 
 
 def text_width(text: str, size: float | str) -> float:
-    """About how wide a line of text is, in inches; `size` of its letters in points, or such as ``small``."""
+    """Approximate width of a line of text in inches. `size` of the letters is in points, or a word like ``small``."""
     return LETTER * font_manager.FontProperties(size=size).get_size_in_points() / 72 * len(text)
 
 
 def legend_above(figure: Figure, columns: int | None = None) -> None:
-    """A legend of everything in the panels of a figure, each once: no panel need have all.
+    """Add a legend above a figure, with each label of its panels once. No single panel needs to have all labels.
 
     Args:
-        columns: entries a row, at most; all by default.
+        columns: entries per row, at most; all entries by default.
     """
     pairs = (zip(*axis.get_legend_handles_labels()[::-1], strict=True) for axis in figure.axes if axis.get_visible())
     entries = dict(pair for panel in pairs for pair in panel)
@@ -95,14 +96,14 @@ def panels(
     """A figure of panels on common axes, row by row.
 
     Args:
-        count: how many panels, at least one.
-        height_in: height of a panel in inches; that of the layout by default.
+        count: number of panels, at least one.
+        height_in: height of a panel in inches; the layout's height by default.
         legend: leave room for a legend above the panels.
-        one_height: whether all panels have one vertical axis; else each has its own, with its labels.
+        one_height: whether all panels share one vertical axis; else each has its own, with its labels.
 
     Returns:
-        The figure; all its axes, rows by columns, of which those after the last panel are not shown; and the panels, of
-        which the lowest of each column has the labels of the ticks below it.
+        The figure; all its axes, rows by columns; and the panels. Axes after the last panel are not shown. The lowest
+        panel of each column has the labels of the ticks below it.
     """
     columns = min(layout.columns, count)
     rows = -(-count // columns)
@@ -128,32 +129,33 @@ def signed_map(axis: Axes, values: np.ndarray, reach: float, **options: Any) -> 
     """A heat map of values with a sign, white at 0.
 
     Args:
-        reach: the distance from 0 that has the darkest colours, either way.
-        options: of ``Axes.imshow``.
+        reach: the distance from 0, in either direction, that has the darkest colours.
+        options: keywords of ``Axes.imshow``.
     """
     norm = CenteredNorm(0, halfrange=reach)
     return axis.imshow(values, cmap=DIVERGING, norm=norm, **options)
 
 
 def ink(image: AxesImage, value: Any) -> str:
-    """Black or white: what can be read on the colour of a value in a heat map."""
+    """Black or white, whichever can be read on the colour of a value in a heat map."""
     if np.isnan(value):
         return "black"
     return "white" if np.array(image.to_rgba(value)[:3]) @ LIGHTNESS < 0.5 else "black"
 
 
 def half_intervals(line: pd.DataFrame) -> np.ndarray:
-    """Lengths of the bars of intervals, (2, rows): below and above each estimate; 0 where there is no interval."""
+    """Lengths of the bars of intervals below and above each estimate, shape (2, rows); 0 if there is no interval."""
     ends = line[["ci_low", "ci_high"]].to_numpy(dtype=float).T
     return np.nan_to_num(np.abs(ends - line["estimate"].to_numpy(dtype=float)))
 
 
 def arrows(axis: Axes, line: pd.DataFrame, at: ArrayLike, reach: float, colour: str, *, upright: bool = False) -> None:
-    """A mark at the frame where an interval goes on beyond it.
+    """Draw an arrow at the frame for each interval that goes on beyond the frame.
 
     Args:
-        line: rows with `ci_low` and `ci_high`. at: their places on the other axis.
-        reach: how far the axis goes on both sides of 0.
+        line: rows with `ci_low` and `ci_high`.
+        at: places of the rows on the other axis.
+        reach: distance from 0 to the frame, on both sides.
         upright: whether intervals are vertical.
     """
     markers = (CARETDOWN, CARETUP) if upright else (CARETLEFT, CARETRIGHT)
@@ -167,11 +169,11 @@ def arrows(axis: Axes, line: pd.DataFrame, at: ArrayLike, reach: float, colour: 
 
 
 def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: Any) -> None:
-    """Shares of positions in per cent with their intervals, where they have some; hollow for a saturated judge.
+    """Draw shares of positions in per cent, with any intervals. Markers of a saturated judge are hollow.
 
     Args:
-        line: rows of `position_selection` with one share a position.
-        aside: how far to the right of their positions they are drawn, so that several lines do not hide each other.
+        line: rows of `position_selection` with one share per position.
+        aside: distance of the shares to the right of their positions, so that several lines do not hide each other.
         look: keywords of the line.
     """
     share = 100 * line["estimate"].to_numpy()
@@ -181,26 +183,26 @@ def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: Any) -> 
 
 
 def uniform_line(axis: Axes, n: int) -> None:
-    """Draw where the shares of n positions are if all are selected equally often."""
+    """Draw the line of equal shares of n positions, and name the positions on the x axis."""
     label = f"equally often ({100 / n:.3g}%)"
     axis.axhline(100 / n, zorder=1, label=label, **no_effect())
     positions(axis, n)
 
 
 def positions(axis: Axes, n: int, *, first: int = 1) -> None:
-    """Name the positions of a prompt on the x axis: which is the first, and which the last.
+    """Name the positions of a prompt on the x axis, the first and the last of them also in words.
 
     The words are short, so that the last one of a panel does not touch the first one of the next.
 
     Args:
-        first: where position 1 is on the axis.
+        first: coordinate of position 1 on the axis.
     """
     ends = {1: "1\n(first)", n: f"{n}\n(last)"}
     axis.set_xticks(range(first, first + n), [ends.get(place, f"{place}") for place in range(1, n + 1)])
 
 
 def shares_from_0(axis: Axes, n: int) -> None:
-    """Show shares of positions from 0, and at least 5 points above uniform."""
+    """Let the axis of shares go from 0 to at least 5 percentage points above the uniform share."""
     axis.set_ylim(0, max(axis.get_ylim()[1], 100 / n + 5))
 
 

@@ -1,4 +1,4 @@
-"""Keys that most figures share: estimates to show (`View`) and sizes (`Layout`)."""
+"""Keys of config that most figures share: estimates to show (`View`) and sizes (`Layout`)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Key: TypeAlias = Literal["study", "profile", "strategy", "n", "dataset", "readou
 
 @dataclass(frozen=True)
 class View:
-    """Estimates that a figure shows. It reads those fields that its block of config has.
+    """Choice of the estimates that a figure shows. A figure uses those fields that its block of config has.
 
     Attributes:
-        study, profile, strategy, n, readout: reads behind the estimates.
-        dataset: one of the study, or `EVERY` for all of them together.
-        readouts: of a figure that shows several; what a judge lacks is left out.
-        cluster: ``item`` or ``group``, which counts as the sample; some figures know others.
+        study, profile, strategy, n, readout: values that identify the reads behind the estimates.
+        dataset: a dataset of the study, or `EVERY` for all of its datasets together.
+        readouts: readouts of a figure that shows several; those that a judge lacks are left out.
+        cluster: the unit that is sampled, ``item`` or ``group``; some figures allow further values.
     """
 
     study: str = ""
@@ -41,7 +41,7 @@ class View:
     cluster: str = "group"
 
     def rows(self, table: pd.DataFrame, *keys: Key, **values: object) -> pd.DataFrame:
-        """Rows of a table of estimates that have the values of the view in some columns, and others in further ones.
+        """Rows of a table of estimates with the view's values in the columns `keys`, and `values` in further columns.
 
         >>> import pandas as pd
         >>> table = pd.DataFrame({"study": ["s", "s", "t"], "quantity": ["share", "cramers_v", "share"]})
@@ -57,7 +57,8 @@ class Layout:
 
     Attributes:
         width_in: width of the figure in inches.
-        height_in: height in inches of a panel or of one row of it, as config has it; NaN where it follows from others.
+        height_in: height in inches of a panel, or of one row in a panel, depending on the key of config; NaN where the
+            block has no height.
         columns: panels side by side, at most.
     """
 
@@ -70,9 +71,9 @@ def draw(module: ModuleType, *tables: pd.DataFrame, **keywords: Any) -> Figure:
     """Draw a figure from its block of config.
 
     Args:
-        module: has `draw`, which takes tables, a view, a layout, labels, and each further key of the block by name.
+        module: module whose `draw` takes tables, a view, a layout, labels, and each further key of the block by name.
         tables: statistics that the figure shows; they can be given by name too.
-        keywords: labels, and the block.
+        keywords: labels, the keys of the block, and tables by name.
     """
     keywords = {"height_in" if key in LENGTHS else key: value for key, value in keywords.items()}
     view, layout = View(**_taken(keywords, View.__annotations__)), Layout(**_taken(keywords, Layout.__annotations__))
@@ -81,5 +82,5 @@ def draw(module: ModuleType, *tables: pd.DataFrame, **keywords: Any) -> Figure:
 
 
 def _taken(keywords: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Keywords of some names, which are taken out of the others."""
+    """Remove and return the keywords with some names."""
     return {name: keywords.pop(name) for name in names if name in keywords}

@@ -1,1 +1,1 @@
-"""Asking the judges: the loop of a shard, the response store, devices, engines."""
+"""Code that asks the judges: the loop over a shard's requests, the response store, devices, engines."""

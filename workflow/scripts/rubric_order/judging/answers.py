@@ -1,7 +1,8 @@
-"""Metadata of a judge's shards: for which studies their answers are as before, and which versions gave them.
+"""Metadata of a judge's files of responses: digests that show if answers changed, and the versions that gave them.
 
-Each file of responses says in its metadata, for each study that asked, a digest of the answers and how many requests
-failed; and how many answers each version gave, see `versions.counts`. One small file a judge joins them.
+There is one file of responses for each shard. Its metadata hold, for each study that asked, a digest of the answers and
+the number of failed requests. They also hold the number of answers from each version, see `versions.counts`. One small
+file per judge joins the metadata of all shards.
 """
 
 import json
@@ -19,16 +20,18 @@ from rubric_order.judging import versions
 from rubric_order.settings.base import Role, fields
 from rubric_order.settings.judges import Judge
 
-TEXTS = ["request_id", "text", "error", "finish_reason", "constrained_text"]  # that scores depend on
+TEXTS = ["request_id", "text", "error", "finish_reason", "constrained_text"]  # columns that scores depend on
 
 
 def write(responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge: Judge, names: Collection[str]) -> None:
-    """Write the responses of a shard, with what its metadata say of them.
+    """Write the responses of a shard to a file, with their metadata.
 
     Args:
-        responses: see `shard.judge`; `studies`: the study of each row.
+        responses: responses of the shard, see `shard.judge`.
+        path: the file.
+        studies: the study of each row of `responses`.
         judge: the judge's settings.
-        names: what the model may call itself, see `versions.counts`.
+        names: names that the model may call itself, see `versions.counts`.
     """
     RESPONSES.write(
         files.in_row_groups(RESPONSES.table(responses)),
@@ -43,7 +46,7 @@ def of_studies(responses: pd.DataFrame, studies: Sequence[str]) -> dict[str, dic
     """Digest of one shard's answers and number of failed requests, by study.
 
     Args:
-        responses: of one shard, see `shard.judge`.
+        responses: responses of one shard, see `shard.judge`.
         studies: the study of each row.
     """
     labels = np.asarray(studies, dtype=object)
@@ -60,7 +63,7 @@ def _digest(responses: pd.DataFrame) -> int:
 
 
 def joined(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
-    """Metadata of a judge's shards together: `studies` and `versions`. Recorded answers have none.
+    """Joined metadata of a judge's shards: `studies` and `versions`. Recorded answers have no such metadata.
 
     Args:
         paths: the files of responses, in the order of their shards.
@@ -80,24 +83,24 @@ def check(told: Mapping[str, Any]) -> None:
     """Refuse shards whose answers come from several versions.
 
     Raises:
-        InputError: with what is mixed.
+        InputError: the message names the mixed versions.
     """
     versions.refuse({what: Counter(counts) for what, counts in told["versions"].items()})
 
 
 def unchanged(listed: Path, scores: Path, plan: Path, *, studies: Iterable[str], store: Path, made_by: str) -> bool:
-    """Tell whether scores need not be made again, since they would be the same.
+    """Tell whether scores need not be made again, since they would be equal to the existing ones.
 
-    That is so where plan and code are the same, no request failed (a failed one could be asked again) and the response
-    store is there: it keeps each answer under the name of its request.
+    This is true if the plan, the code and the answers are unchanged, no request failed (a failed request could be asked
+    again), and the response store exists, which keeps each answer under the id of its request.
 
     Args:
-        listed: the file that joins what the shards say.
+        listed: the file that joins the metadata of the shards.
         scores: file of the scores.
-        plan: file of their reads.
-        studies: those whose requests the scores need.
+        plan: file of the planned reads behind the scores.
+        studies: studies whose requests the scores need.
         store: the judge's response store.
-        made_by: code and settings by which scores are made now.
+        made_by: code and settings that make scores now.
     """
     if not (listed.exists() and scores.exists() and plan.exists() and any(store.glob("*.parquet"))):
         return False

@@ -1,4 +1,4 @@
-"""Requests of a judge as a file of the Batch API, and its results into the store: for a machine without a network."""
+"""Export of requests to a file of the Batch API, and import of its results: for a machine without a network."""
 
 import asyncio
 import importlib.metadata
@@ -24,12 +24,12 @@ from rubric_order.judging.store import Store
 from rubric_order.planning.requests import read_shard
 from rubric_order.settings.judges import Endpoint
 
-LOCK_SECONDS = 5.0  # for a job that asks the endpoint; then this ends
+LOCK_SECONDS = 5.0  # time to wait for a job that asks the endpoint; after that, the import ends with an error
 STORED_AT_ONCE = 4096
 
 
 def export(requests: Path, judge: Endpoint, store: Store, output: Path) -> int:
-    """Write the requests that have no answer yet and that no batch holds to a file of the Batch API.
+    """Write a file of the Batch API with the requests that have no answer yet and are in no batch under way.
 
     Args:
         requests: file of a study's requests of the judge.
@@ -41,7 +41,7 @@ def export(requests: Path, judge: Endpoint, store: Store, output: Path) -> int:
         Number of requests written.
 
     Raises:
-        InputError: `requests` is no such file.
+        InputError: `requests` is not a file of requests.
     """
     asked = _asked(requests)
     held = {sent.request_id for record in Records(store.folder / "batches").all() for sent in record.requests}
@@ -62,15 +62,16 @@ def read_in(requests: Path, results: Path, judge: Endpoint, store: Store) -> Cou
 
     Args:
         requests: file of a study's requests of the judge.
-        results: lines of results, of an endpoint or of ``vllm run-batch``.
+        results: file with lines of results, from an endpoint or from ``vllm run-batch``.
         judge: the judge.
         store: its response store.
 
     Returns:
-        Number of lines by what became of them: ``answered``, ``failed``, ``stored before`` and reasons to ignore one.
+        Number of lines by outcome: ``answered``, ``failed``, ``stored before``, and reasons why a line was ignored.
 
     Raises:
-        InputError: a file cannot be read, a job of the judge is running, or the model is not the judge's.
+        InputError: a file cannot be read, no line is the result of a request, a job of the judge is running, or no
+            request can succeed, see `Reader.response`.
     """
     asked = {request.request_id: request for request in shard.as_requests(_asked(requests))}
     read = Results()
@@ -125,5 +126,5 @@ def _asked(requests: Path) -> pd.DataFrame:
 
 
 def _chat(judge: Endpoint) -> ChatCompletions:
-    """The protocol as a judge speaks it; nothing is called over its connection."""
+    """The protocol with a judge's settings. Nothing is called over its connection."""
     return ChatCompletions(judge, Connection(judge.base_url, timeout=judge.timeout))

@@ -1,8 +1,8 @@
-"""Batches that were sent, on disk until their answers are stored, so that no kill costs an answer or sends one twice.
+"""Records of sent batches, on disk until their answers are stored. So a kill loses no answer and sends no batch twice.
 
-A batch has a record, a file of its own, from before its requests leave this machine until all of its answers are in
-the response store. The record has what the answers are read with, so that they are stored whatever becomes of the
-study. It is written through to the disk before each step that the endpoint may charge for.
+A batch has a record, in a file of its own. The record exists from before the batch's requests leave this machine until
+all answers of the batch are in the response store. It holds all that is needed to read the answers, so that they are
+stored even if the study has changed. It is written through to the disk before each step that may cost money.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,12 +25,12 @@ STORED_AT_ONCE = 16_384
 
 
 class Sent(NamedTuple):
-    """A request of a batch, as its answer is read.
+    """A request of a batch, with the fields that are needed to read its answer.
 
     Attributes:
         request_id, profile, repeat, begun: see `engines.Request`.
-        questions: index in the questions of the batch.
-        tokens, cost: the most that it can use.
+        questions: index of the request's questions in `Record.questions`.
+        tokens, cost: the most that the request can use.
     """
 
     request_id: str
@@ -43,18 +43,19 @@ class Sent(NamedTuple):
 
 
 class Record(BaseModel):
-    """A batch, as it is kept on disk.
+    """Record of a batch, kept on disk.
 
     Attributes:
-        key: name of the record, by which the endpoint's batch is found too.
+        key: name of the record. The endpoint's batch can be found by it too.
         engine: description of the engine, as the store will hold it.
         base_url: address of the endpoint.
         state: ``made`` before the endpoint is asked to create the batch, ``creating`` from then on, and ``created``
             once its id is known.
         input_file, batch: ids that the endpoint gave.
-        questions: all different questions of the requests.
+        questions: distinct lists of questions that the requests have.
         requests: the requests.
-        sent: when it was made, to be sent at once; none in a record of an earlier version.
+        sent: time at which the record was made, right before the batch was sent; None in a record of an earlier
+            version.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -70,7 +71,7 @@ class Record(BaseModel):
     sent: AwareDatetime | None = None
 
     def asked(self) -> dict[str, Request]:
-        """The requests by their name, without prompts."""
+        """The requests by their ids, without prompts."""
         questions = [tuple(entry) for entry in self.questions]
         return {
             sent.request_id: Request(
@@ -95,9 +96,9 @@ class Look(BaseModel):
     """State of a batch when a job last looked at it.
 
     Attributes:
-        at: when that was.
-        status: in the endpoint's word, such as ``in_progress``.
-        done: number of its requests that were answered.
+        at: time of the look.
+        status: the endpoint's word for the state, such as ``in_progress``.
+        done: number of the batch's requests that were answered.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -112,8 +113,8 @@ class Ended:
     """A batch that has ended.
 
     Attributes:
-        record: of the batch.
-        responses: one of each of its requests; none where the endpoint refused the batch as a whole.
+        record: record of the batch.
+        responses: one response to each of its requests; empty where the endpoint refused the batch as a whole.
     """
 
     record: Record
@@ -156,11 +157,11 @@ class Records:
         return self.folder / f"{key}.json"
 
     def write(self, record: Record) -> None:
-        """Write a record; it is on disk when this returns."""
+        """Write a record. It is on disk when the method returns."""
         files.write_text(record.model_dump_json() + "\n", self.path(record.key))
 
     def remove(self, record: Record) -> None:
-        """Remove a record, if it is there, with the last look at its batch."""
+        """Remove a record, if it exists, and the last look at its batch."""
         self._look_path(record.key).unlink(missing_ok=True)
         self.path(record.key).unlink(missing_ok=True)
 
@@ -169,17 +170,17 @@ class Records:
         files.write_text(look.model_dump_json() + "\n", self._look_path(record.key))
 
     def last_look(self, record: Record) -> Look | None:
-        """Return the last look at a batch; None where there was none, or where its file cannot be read."""
+        """Return the last look at a batch; None if no job has looked, or if the file of the look cannot be read."""
         try:
             return Look.model_validate_json(self._look_path(record.key).read_bytes())
         except (OSError, ValidationError):
             return None
 
     def all(self) -> list[Record]:
-        """All records, in the order of their files' names. One that is removed meanwhile is left out.
+        """All records, in the order of the names of their files. A record that is removed meanwhile is left out.
 
         Raises:
-            InputError: one cannot be read.
+            InputError: a record cannot be read.
         """
         records = (self._read(path) for path in sorted(self.folder.glob("[!.]*.json")))
         return [record for record in records if record is not None]
@@ -199,18 +200,18 @@ class Records:
             ) from None
 
     def prune(self, store: Store) -> None:
-        """Remove the records of which the store has all answers: their job was killed before it could."""
+        """Remove each record whose answers are all stored: its job was killed before it could remove the record."""
         for record in self.all():
             rows = store.read([sent.request_id for sent in record.requests], [])
             if record.state == "created" and int(rows["error"].isna().sum()) == len(record.requests):
                 self.remove(record)
 
     def settle(self, ended: list[Ended], store: Store) -> None:
-        """Store the responses of batches that have ended and that the store lacks, and remove their records."""
+        """Store those responses of ended batches that the store lacks, and remove the records of these batches."""
         while ended:
             record, responses = ended[0].record, ended[0].responses
             rows = store.read([response.request_id for response in responses], [])
-            # A failure names its batch.
+            # The error of a failed request names its batch.
             stored = set(rows["request_id"][_is_of(rows["error"], record)])
             lacking = [response for response in responses if response.request_id not in stored]
             for start in range(0, len(lacking), STORED_AT_ONCE):
@@ -220,5 +221,5 @@ class Records:
 
 
 def _is_of(errors: pd.Series, record: Record) -> pd.Series:
-    """True where a row holds an answer, or the failure of a batch."""
+    """True where a row holds an answer (it has no error), or a failure of the record's batch."""
     return errors.isna() | errors.str.contains(str(record.batch), regex=False).fillna(False).astype(bool)

@@ -1,4 +1,4 @@
-"""From a prompt to the tokens that a model gets: messages, chat template, and the beginning of the answer."""
+"""Tokens that a model gets for a prompt: messages, chat template, and the beginning of the answer."""
 
 import logging
 import os
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class Prompt(NamedTuple):
-    """Parts of a chat.
+    """Parts that make up a chat.
 
     Attributes:
         judge: the judge under its profile, see `Judge.under`.
@@ -37,21 +37,21 @@ def encode(tokenizer: Any, judge: Judge, prompt: str, *, begun: str | None = Non
 
 
 def encode_all(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
-    """Tokens of chats of a prompt's messages, up to and including the beginning of the answer.
+    """Tokens of each prompt's chat, up to and including the beginning of the answer.
 
     A prompt can hold the text of a special token. That text becomes ordinary tokens, so an item cannot end the user's
-    turn. All other prompts are encoded in one call, equal chats once.
+    turn. All other prompts are encoded in one call, and equal chats only once.
 
     Args:
         tokenizer: a tokenizer of the transformers library.
-        prompts: what is encoded.
+        prompts: the prompts to encode.
 
     Raises:
-        InputError: the chat template does not take the messages; or a prompt holds a special token, and the chat
+        InputError: the chat template does not accept the messages; or a prompt holds a special token, and the chat
             template changes the prompt.
     """
     chats = [_chat(tokenizer, prompt) for prompt in prompts]
-    special = tokenizer.all_special_tokens  # looked up each time it is named, which takes long
+    special = tokenizer.all_special_tokens  # each access to this property looks the tokens up anew, which takes long
     holding = [any(token in prompt.text for token in special) for prompt in prompts]
     plain = list(dict.fromkeys(chat for chat, holds in zip(chats, holding, strict=True) if not holds))
     encoded = tokenizer(plain, add_special_tokens=False)["input_ids"] if plain else []
@@ -79,7 +79,7 @@ def _chat(tokenizer: Any, prompt: Prompt) -> str:
 
 
 def _split(tokenizer: Any, prompt: str, chat: str) -> list[int]:
-    """Tokens of a chat whose prompt holds special tokens, as ordinary ones."""
+    """Tokens of a chat whose prompt holds the text of special tokens, which becomes ordinary tokens."""
     tokens, after = [], chat
     for message in messages.split(prompt):
         before, content, after = after.partition(message.content)
@@ -100,8 +100,8 @@ def local_tokenizer(judge: Judge, converted: Path) -> Any:
         converted: folder of the weights that the workflow converts for this judge.
 
     Returns:
-        None where this machine has no such tokenizer: the folder is missing, the hub's cache does not hold the model,
-        or the transformers library is not installed.
+        The tokenizer; None where this machine does not have it: the folder is missing, the hub's cache does not hold
+        the model, or the transformers library is not installed.
     """
     if not judge.capabilities.tokenizer:
         return None
@@ -118,8 +118,8 @@ def local_tokenizer(judge: Judge, converted: Path) -> Any:
                 name, source = str(path.parent), {"gguf_file": path.name}
         tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=True, **source)
         encode(tokenizer, judge, "Is there a chat template that takes these arguments?")
-    except Exception as error:  # whatever is wrong with it, there is an estimate without it
-        # That a file is not there is said by an OSError, with advice about a network that was never asked.
+    except Exception as error:  # whatever is wrong with the tokenizer, tokens can be estimated without it
+        # A missing file raises an OSError. Its message gives advice about the network, which was never asked.
         reason = "" if isinstance(error, OSError) else f" ({textwrap.shorten(str(error), 120, placeholder=' ...')})"
         log.info("no tokenizer of %s on this machine%s: the tokens of prompts are estimated", judge.model, reason)
         return None

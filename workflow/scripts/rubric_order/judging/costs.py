@@ -1,7 +1,7 @@
 """Cost of judging, estimated before it begins: requests, tokens, tokens from the prefix cache, hours and money.
 
 Tokens are counted in a sample of each dataset's prompts. Prompts about one dataset are alike, so the sample gives the
-number of tokens a character, and the share of tokens that the prefix cache saves. The sample consists of runs of
+number of tokens per character, and the share of tokens that the prefix cache saves. The sample consists of runs of
 neighbouring requests, since neighbours share prefixes.
 """
 
@@ -24,7 +24,7 @@ from rubric_order.settings.judges import Decisions, Judge
 
 SAMPLE_PROMPTS = 240  # prompts of one study and dataset whose tokens are counted
 SAMPLE_STRETCHES = 8  # runs of neighbouring requests that make up a sample
-NORMAL = 1.96  # quantile of intervals of money
+NORMAL = 1.96  # standard normal quantile for the intervals of money
 CHARACTERS_PER_TOKEN = 4  # assumed where the judge's tokenizer is not on this machine
 
 Encode = Callable[[str, str], Sequence[object]]  # prompt and profile to tokens
@@ -34,9 +34,9 @@ def planned_reads(plans: Path, studies: Mapping[str, Sequence[str]], judge: str)
     """Number of reads that a judge's plans have, by study.
 
     Args:
-        plans: folder of plans, a folder a study and dataset and a file a judge.
+        plans: folder of plans, with one folder per study and dataset and one file per judge.
         studies: datasets of each study.
-        judge: its id.
+        judge: the judge's id.
     """
     return {
         study: sum(pq.read_metadata(plans / study / dataset / f"{judge}.parquet").num_rows for dataset in datasets)
@@ -59,20 +59,22 @@ def judge_costs(
         requests: file of the judge's requests, by study.
         reads: number of planned reads, by study.
         store: the judge's response store.
-        encode: gives the judge's tokens of a prompt under a profile; None to count `CHARACTERS_PER_TOKEN` a token.
+        encode: gives the judge's tokens of a prompt under a profile; None to count one token per `CHARACTERS_PER_TOKEN`
+            characters.
 
     Returns:
-        One row a study, and one row for all studies together. Null where a value is not known.
+        One row per study, and one row for all studies together. Null where a value is not known.
 
-        - `reads`; `requests`: distinct ones that no earlier study sends; `answered`: those in the store; `to_ask`.
-        - Of the requests to ask: `prompt_tokens`, `cached_tokens` (those of them that come from the prefix cache) and
-          `output_tokens`.
-        - `hours` of one job, `gpu_hours`, `cost`, and `cost_cached`: the cost if the prefix cache works as estimated,
-          where what is not in it is put there. `hours_low` to `hours_high` and `cost_low` to `cost_high`: 95%
-          intervals, from how much speed and answers vary in what the judge has answered.
-        - `prompt_tokens_from`: "tokenizer", "answers" (what the endpoint counted of this dataset's prompts) or
-          "characters". `output_tokens_from`: "answers" (the mean length of the
-          answers in the store) or "max_tokens" (the longest answer allowed).
+        - `reads`: planned reads. `requests`: distinct requests that no earlier study sends. `answered`: requests that
+          need not be asked, since the store has them. `to_ask`: the other requests.
+        - Tokens of the requests to ask: `prompt_tokens`, `cached_tokens` (prompt tokens that come from the prefix
+          cache) and `output_tokens`.
+        - `hours` of one job, `gpu_hours` and `cost`. `cost_cached`: the cost if the prefix cache works as estimated,
+          and all prompt tokens that are not in the cache are written to it. `hours_low` to `hours_high` and `cost_low`
+          to `cost_high`: 95% intervals, from the variation of speed and tokens in the judge's earlier answers.
+        - `prompt_tokens_from`: "tokenizer", "answers" (the endpoint's counts for this dataset's prompts) or
+          "characters". `output_tokens_from`: "answers" (the mean length of the answers in the store) or "max_tokens"
+          (the longest answer allowed).
         - `tokens_per_second` of one job, from config or from earlier jobs.
     """
     keys = {study: REQUESTS.read(path, columns=["profile", "dataset"]) for study, path in requests.items()}
@@ -115,13 +117,13 @@ def judge_costs(
 
 
 def _with_sum(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of single studies, and that of all of them."""
+    """The rows of single studies, and one row for all studies together."""
     sources = table["output_tokens_from"][table["to_ask"] > 0]
     counts = table.drop(columns=["study", "output_tokens_from", "prompt_tokens_from"])
     counted_by = set(table["prompt_tokens_from"][table["to_ask"] > 0]) or set(table["prompt_tokens_from"])
     whole = {
         "study": EVERY,
-        **counts.sum(skipna=False).to_dict(),  # what nothing bounds in one study, nothing bounds in all
+        **counts.sum(skipna=False).to_dict(),  # a sum is unknown if one study's value is unknown
         "output_tokens_from": "max_tokens" if "max_tokens" in set(sources) else "answers",
         "prompt_tokens_from": next(name for name in ("characters", "answers", "tokenizer") if name in counted_by),
     }
@@ -129,7 +131,7 @@ def _with_sum(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_prices(table: pd.DataFrame, judge: Judge, pace: speed.Speed | None) -> pd.DataFrame:
-    """The table with columns for hours and money, and without the variances that their intervals come from."""
+    """The table with columns for hours and money. The variances, which only their intervals need, are dropped."""
     computed = table["prompt_tokens"] - table["cached_tokens"] + table["output_tokens"]
     pace = pace or speed.Speed()
     seconds = table["to_ask"] / pace.requests if np.isnan(pace.tokens) else computed / pace.tokens
@@ -165,7 +167,7 @@ def _with_prices(table: pd.DataFrame, judge: Judge, pace: speed.Speed | None) ->
 def _unanswered(
     path: Path, keys: pd.DataFrame, store: Store, retry_failed: bool
 ) -> tuple[np.ndarray, list[pd.DataFrame]]:
-    """Indices of the requests of a file that are asked, and of the others the answers' tokens, see `_lengths`."""
+    """Indices of the requests of a file that are asked, and sums of the tokens of stored answers, see `_sums`."""
     asked, answers, first = [np.array([], int)], [], 0
     stored_ids = pq.read_table(path, columns=["request_id"])["request_id"]
     for ids, stored in store.each(stored_ids, ["prompt_tokens", "completion_tokens"]):
@@ -190,7 +192,7 @@ def _sums(tokens: pd.DataFrame) -> pd.DataFrame:
 
 
 def _lengths(answers: Sequence[pd.DataFrame], tokens: str, by: str) -> pd.DataFrame:
-    """Mean and variance of the tokens of an answer, and the number of answers (`count`), by dataset or by profile."""
+    """Mean and variance of the tokens per answer, and the number of answers (`count`), by dataset or by profile."""
     columns = ["tokens", by, "count", "sum", "squares"]
     parts = pd.concat([part[columns] for part in answers] or [pd.DataFrame(columns=columns)])
     whole = parts[parts["tokens"] == tokens].groupby(by)[["count", "sum", "squares"]].sum().astype(float)
@@ -202,21 +204,22 @@ def _lengths(answers: Sequence[pd.DataFrame], tokens: str, by: str) -> pd.DataFr
 
 
 def _variance(asked: pd.Series, lengths: pd.DataFrame) -> float:
-    """Variance of the tokens of what is asked: of the mean that is known, and of the answers that will come."""
+    """Variance of the total tokens to come, from the error of the known means and the spread of single requests."""
     of = lengths.reindex(asked.index)
     return float((asked**2 * of["variance"] / of["count"] + asked * of["variance"]).sum())
 
 
 def output_tokens(judge: Judge, asked: pd.Series, lengths: pd.Series) -> tuple[float, str]:
-    """Tokens of all answers, and where the number comes from.
+    """Tokens of all answers, and the source of this number.
 
     Args:
         judge: the judge's settings.
         asked: number of requests, by profile.
-        lengths: mean tokens of an answer, by profile, where known.
+        lengths: mean tokens per answer, by profile, where known.
 
     Returns:
-        Expected tokens, NaN where nothing bounds them; and "answers" or "max_tokens", see `judge_costs`.
+        Expected tokens, NaN where answers have no known mean and no limit; and "answers" or "max_tokens", see
+        `judge_costs`.
     """
     total, source = 0.0, "answers"
     if not judge.capabilities.writes:
@@ -237,13 +240,13 @@ def prompt_tokens(
     keys: pd.DataFrame | None = None,
     asked: np.ndarray | None = None,
 ) -> tuple[float, float]:
-    """Expected tokens of all prompts, and expected tokens of them that come from the prefix cache.
+    """Expected tokens of all prompts, and the expected number of these tokens that come from the prefix cache.
 
     Args:
         path: file of requests.
         judge: the judge's settings.
         encode: see `judge_costs`.
-        keys: columns `profile` and `dataset` of the requests; read from `path` if None.
+        keys: columns `profile` and `dataset` of the requests; if None, they are read from `path`.
         asked: indices of the rows to ask, in order; None for all.
     """
     keys = REQUESTS.read(path, columns=["profile", "dataset"]) if keys is None else keys
@@ -260,7 +263,7 @@ def prompt_tokens(
         for place, row in enumerate(rows.tolist()):
             tokens = encode(texts[row], profiles[row])
             cached = cache.ask(tokens) if cache else 0
-            # The first row of each later stretch is not counted. It fills the cache, as its skipped neighbours would.
+            # The first row of each later stretch is not counted. It fills the cache like the skipped rows before it.
             if place or code not in begun:
                 counted[code] += len(texts[row]), len(tokens), cached
         begun.add(code)
@@ -307,7 +310,7 @@ def encoder(judge: Judge, converted: Path) -> Encode | None:
 def pieces(judge: Judge, prompt: str, profile: str) -> list[str]:
     """Stand-ins for the tokens of a prompt: pieces of `CHARACTERS_PER_TOKEN` characters, system message included.
 
-    What the chat template adds is not known. It counts as one token, which differs between profiles.
+    The tokens that the chat template adds are not known. They count as one token, which differs between profiles.
     """
     variant = judge.under(profile)
     if isinstance(judge, Decisions):

@@ -1,4 +1,4 @@
-"""Questions to decision models, as their endpoints take them."""
+"""Questions to decision models, in the form that their endpoints take."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -8,12 +8,12 @@ from rubric_order.parsing import decisions
 from rubric_order.parsing.decisions import Form
 from rubric_order.prompts.structured import Choice, Structured
 
-# Requests are named by the prompt and the kind of question, not by these words: they never change.
+# The id of a request depends on the prompt and the kind of question, but not on these words: never change them.
 STATEMENT = "{question} Is this the level that fits: {description}"
 
 
 def questions_of(prompt: Structured, form: Form) -> dict[str, dict[str, Any]]:
-    """The questions of a prompt by name, in their order."""
+    """The questions of a prompt by name, in the order in which they are asked."""
     numbers = range(1, len(prompt.orders) + 1) or [0]
     questions: dict[str, dict[str, Any]] = {}
     for number, options in zip(numbers, prompt.shown, strict=True):
@@ -33,9 +33,9 @@ def _asked(question: str, options: Sequence[Choice], form: Form) -> Iterator[dic
 
 
 def _levels(options: Sequence[Choice], form: Form) -> dict[str, Any]:
-    """The field of a question that lists its options, in their order."""
+    """The field of a question that lists its options, in the order in which they are shown."""
     if form.question == "score":
-        # No label travels with a level: what names it is its text, and its number is its place.
+        # Levels are sent without labels: the text names a level, and its place is its number.
         texts = [option.description for option in options]
         systemone = form.dialect == "systemone"
         return {"criteria": texts} if systemone else {"levels": [{"label": text} for text in texts]}
@@ -46,6 +46,6 @@ def _levels(options: Sequence[Choice], form: Form) -> dict[str, Any]:
 
 
 def sent(prompt: str, form: Form) -> str:
-    """All that is sent for a prompt, as one text: what is judged, then the questions."""
+    """All that is sent for a prompt, as one text: first the text to judge, then the questions."""
     parts = Structured.decode(prompt)
     return f"{parts.text}\n{json.dumps(questions_of(parts, form), ensure_ascii=False)}"

@@ -1,7 +1,7 @@
 """Claiming GPUs: each job gets devices of its own.
 
 Snakemake counts GPUs (``--resources gpu=4``) but does not say which devices a job gets. So each job claims its devices:
-it locks one file a device, in a folder of the user on each machine.
+it locks one file per device, in a folder of the user on each machine.
 
 A lock ends with its process, so a killed job leaves no lock behind. vLLM's engine is a separate process. It would
 outlive a killed job and keep the device's memory. So a job that has claimed devices has Linux kill its child processes
@@ -36,7 +36,7 @@ _libc = ctypes.CDLL(None)
 
 
 def _end_with_parent() -> None:
-    """In a child process of a claimant: have Linux kill this process when its parent ends."""
+    """Have Linux kill this process when its parent ends, if it is a child process of a claimant."""
     if os.environ.get(CLAIMANT, str(os.getpid())) != str(os.getpid()):
         _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -51,7 +51,7 @@ def claim(count: int) -> Iterator[list[str]]:
 
     A job takes all its devices at once or none, so that two jobs never wait for each other. It chooses among the
     devices that ``CUDA_VISIBLE_DEVICES`` names, else among those of ``RUBRIC_ORDER_DEVICES``, else among all devices of
-    this machine. In a SLURM job, only processes of that job compete: SLURM gives each job devices of its own.
+    this machine. In a SLURM job, only processes of the job compete: SLURM gives each job devices of its own.
 
     Yields:
         The claimed ids. Inside the block, ``CUDA_VISIBLE_DEVICES`` holds them.
@@ -88,7 +88,7 @@ def available() -> list[str]:
             end = next((place for place, entry in enumerate(ids) if not re.match("[0-9]|GPU-|MIG-", entry)), len(ids))
             return list(dict.fromkeys(ids[:end]))
     if _slurm_step():
-        return []  # the devices of the node are those of other jobs
+        return []  # the devices of the node belong to other jobs
     return list(_installed().values())
 
 
@@ -101,7 +101,7 @@ def _source() -> str:
 
 
 def _installed() -> dict[str, str]:
-    """Devices of this machine, from UUID to index. A GPU that is divided (MIG) is listed by the UUIDs of its parts."""
+    """Index of each device of this machine, by UUID. A divided GPU (MIG) is listed by the UUIDs of its parts."""
     program = shutil.which("nvidia-smi")
     if not program:
         return {}
@@ -146,7 +146,7 @@ def _folder() -> Path:
 
 
 def _wait_for(count: int, found: list[str]) -> dict[str, TextIO]:
-    """Lock `count` of the devices found, waiting until they are free. From id to locked file."""
+    """Lock `count` of the devices found, waiting until they are free. Returns the locked file of each id."""
     waited = 0.0
     while True:
         with _all_locks() as folder:
@@ -185,7 +185,7 @@ def _all_locks() -> Iterator[Path]:
 
 
 def _lock_paths(devices: list[str], folder: Path) -> dict[str, Path]:
-    """From each device to its lock file. A device has one file, whether it is named by its index or its UUID."""
+    """Lock file of each device. A device has the same file, whether it is named by its index or its UUID."""
     uuids = _installed() if any(device.startswith("GPU-") for device in devices) else {}
     scope = f"{os.uname().nodename}-{_slurm_step() or 'host'}"
     paths = {}

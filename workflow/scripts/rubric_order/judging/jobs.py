@@ -1,4 +1,4 @@
-"""A judge job: responses to requests, from the judge's store where it has them, else from the judge."""
+"""A judge job: responses to requests, from the judge's store if it has them, else from the judge."""
 
 import contextlib
 import functools
@@ -28,20 +28,20 @@ def respond(
     """Responses of a judge to all requests, in their order; answers are stored as they come.
 
     Args:
-        requests: sorted so that neighbours share prefixes.
-        judge: the judge, with what its weights are.
-        store: its response store.
+        requests: the requests, sorted so that neighbours share prefixes.
+        judge: the judge's settings, with the identity of its weights.
+        store: the judge's response store.
         resources: devices, weights and function of the job.
-        second_requests: whether a judge that has them makes second requests; column `probe` of the requests then names
-            the probe of each request's study.
+        second_requests: whether second requests are made, if the judge's settings have them; column `probe` of the
+            requests then names the probe of each request's study.
         watch: see `shard.judge`.
 
     Returns:
         See `shard.judge`.
 
     Raises:
-        InputError: the engine cannot answer such requests, answers come from several versions of the judge, or some
-            requests failed for a reason that may pass. All answers are in the store.
+        InputError: the engine cannot answer the requests, answers come from several versions of the judge, or some
+            requests failed for a reason that may pass. All answers so far are in the store.
     """
     with starting.Starter(judge, store, resources) as start:
         return _respond(requests, judge, store, start, second_requests=second_requests, watch=watch)
@@ -51,7 +51,7 @@ def respond(
 def in_rounds(
     judge: Judge, store: Store, resources: Resources, *, second_requests: bool = False, watch: Watch = progress
 ) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
-    """Ask several times over one engine, which is started when a request first needs it, and closed at the end.
+    """Ask several times with one engine. It is started when a request first needs it, and closed at the end.
 
     Args:
         judge, store, resources, second_requests, watch: see `respond`.

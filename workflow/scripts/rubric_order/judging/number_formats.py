@@ -1,4 +1,4 @@
-"""Number formats that a processor has no instructions for: it computes in them, but several times as slowly."""
+"""Number formats that a processor has no instructions for: computing in them is several times as slow."""
 
 import platform
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from rubric_order.judging.engines import vllm_offline
 from rubric_order.settings.judges import Judge
 
-# Any of these features makes a format fast, by kind of processor. Of other kinds nothing is known.
+# Any of these features makes a format fast, by kind of processor. For other kinds nothing is known.
 FAST = {
     "x86_64": {"bfloat16": {"avx512_bf16", "amx_bf16"}, "float16": {"avx512_fp16", "amx_fp16"}},
     "aarch64": {"bfloat16": {"bf16"}, "float16": {"asimdhp"}},
@@ -14,12 +14,12 @@ FAST = {
 
 
 def warning(name: str, judge: Judge, *, gpus: int) -> str | None:
-    """A line that says that a judge's number format is slow on this machine; None where it is not, or not known.
+    """A line that says that a judge's number format is slow on this machine; None where it is fast or nothing is known.
 
     Args:
-        name: of the judge.
-        judge: its settings.
-        gpus: GPUs of a job.
+        name: name of the judge.
+        judge: the judge's settings.
+        gpus: number of GPUs of a job.
     """
     if not judge.LOADED or gpus or not vllm_offline.is_cpu_build():
         return None
@@ -32,19 +32,19 @@ def warning(name: str, judge: Judge, *, gpus: int) -> str | None:
 
 
 def is_slow(number_format: str, machine: str, features: set[str]) -> bool:
-    """Tell whether a processor has no instructions for a format. False where it does not say what it has.
+    """Tell whether a processor has no instructions for a format. False where nothing is known.
 
     Args:
-        number_format: such as ``bfloat16``.
-        machine: kind of processor, as `platform.machine` has it.
-        features: what it says that it has.
+        number_format: a format, such as ``bfloat16``.
+        machine: kind of processor, as `platform.machine` names it.
+        features: features that the processor reports; empty where it reports none.
     """
     fast = FAST.get(machine, {}).get(number_format)
     return bool(features) and fast is not None and not fast & features
 
 
 def features(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str]:
-    """Features that this machine's processor says that it has; nothing where the system does not tell."""
+    """Features that this machine's processor reports; an empty set where the system does not list them."""
     try:
         lines = cpuinfo.read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,9 +1,10 @@
-"""Calls that were sent, and their answers until they are stored: on disk, so that a kill costs no answer that has come.
+"""File of sent calls and of their answers until these are stored. A kill loses no answer that has come.
 
-Before a call is sent, a line says for which request it is and the most that it can use. When its answer has come, a
-second line holds it. When the next job over the same endpoint begins, it stores the answers that the response store
-lacks. Each call without an answer is booked there: it counts as spent, and its request is asked again. The line of a
-call is on disk before the call is sent, and so are all lines before it: neither a kill nor a power cut loses them.
+Before a call is sent, a line is written with its request and the most that the call can use. When the answer has come,
+a second line holds the answer. When the next job over the same endpoint begins, it stores the answers that the response
+store lacks. Each call without an answer is booked in the store: it counts as spent, and its request is asked again. The
+line of a call is on disk before the call is sent, and so are all lines before it: neither a kill nor a power cut loses
+them.
 """
 
 import contextlib
@@ -30,21 +31,21 @@ from rubric_order.judging.store import Store, is_storable
 log = logging.getLogger(__name__)
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # the file cannot grow: disk, quota, or `ulimit -f`
-CALL, ANSWER, UNSENT = "call", "answer", "unsent"  # of lines
-MOST_STORED = 2**62  # tokens of a call, or calls of a request, that are booked: a store holds no larger number
-LATE_SECONDS = 60.0  # time in which the answers to a killed job's calls are tried to be written
+CALL, ANSWER, UNSENT = "call", "answer", "unsent"  # kinds of lines
+MOST_STORED = 2**62  # most tokens of a call, or calls of a request, that are booked: a store holds no more
+LATE_SECONDS = 60.0  # time for further tries to write a killed job's answers
 FIELDS = {field.name for field in dataclasses.fields(Response)}
 STORED_AT_ONCE = 16_384  # most answers of a killed job that are in memory at once
 
 
 class OpenCalls:
-    """The file of one job at a time."""
+    """File of the open calls of one job at a time."""
 
     def __init__(self, path: Path, engine: str) -> None:
         """Begin the file.
 
         Args:
-            path: the file; another job's has been booked.
+            path: the file. The file of an earlier job must have been booked, see `book`.
             engine: description of the engine, as the store will hold it.
         """
         self.path, self.engine = path, engine
@@ -53,16 +54,17 @@ class OpenCalls:
         self._turn = threading.Lock()  # calls are added in another thread than answers
 
     def add(self, request_id: str, most: Amount) -> bool:
-        """Say that a call is about to be sent, see `add_all`."""
+        """Write down that a call is about to be sent, see `add_all`."""
         return self.add_all([(request_id, most)])
 
     def add_all(self, calls: Sequence[tuple[str, Amount]]) -> bool:
-        """Say that calls are about to be sent; False where the disk is full, and all of them have to wait.
+        """Write down that calls are about to be sent; False where the disk is full, so that all these calls must wait.
 
-        The disk is waited for once, however many calls there are. Answers can be written meanwhile, in another thread.
+        All lines are flushed to the disk once, however many calls there are. Answers can be written meanwhile, in
+        another thread.
 
         Args:
-            calls: request of each call, and the most that it can use.
+            calls: request of each call, and the most that the call can use.
 
         Raises:
             InputError: the file cannot be written.
@@ -83,9 +85,9 @@ class OpenCalls:
         return not full
 
     def answered(self, response: Response) -> None:
-        """Write a response to the file. If the disk does not take it, it is written before the line of the next call.
+        """Write a response to the file. If the disk does not take the response, it is written with the next call.
 
-        The job is given it too, and stores it even if this file cannot be written.
+        The job gets the response too, and stores it even if this file cannot be written.
         """
         fields = {name: value for name, value in vars(response).items() if value is not None}
         entry = [ANSWER, self.engine, response.request_id, fields]
@@ -95,12 +97,12 @@ class OpenCalls:
         self._late.append(entry)
 
     def unsent(self, request_id: str, most: Amount) -> None:
-        """Take a call back that was said to be sent, and never was. Where the disk is full it stays booked."""
+        """Take back a call that was written down and never sent. Where the disk is full the call stays booked."""
         with contextlib.suppress(OSError):
             self._write([[UNSENT, self.engine, request_id, most]], through=False)
 
     def write_late(self) -> None:
-        """Write the responses that the disk did not take. Try for `LATE_SECONDS`, since it may be emptied."""
+        """Write the responses that the disk did not take. Try for `LATE_SECONDS`, since space may be freed."""
         deadline = time.monotonic() + LATE_SECONDS
         while self._late and time.monotonic() < deadline:
             with contextlib.suppress(OSError):
@@ -110,8 +112,8 @@ class OpenCalls:
             time.sleep(min(1.0, LATE_SECONDS / 10))
 
     def _write(self, entries: list[list[Any]], *, through: bool) -> bool:
-        """Add lines, `through` to the disk itself where asked; False where the disk does not take all of them."""
-        # What a kill or a power cut left of a line is ended by the next one.
+        """Add lines; False where the disk does not take all of them. With `through`, flush them to the disk itself."""
+        # Each line begins with a line end too: it ends a line that a kill or a power cut has left incomplete.
         lines = "".join(f"\n{_line(entry)}\n" for entry in entries).encode()
         with open(self.path, "ab", buffering=0) as file:
             with self._turn:
@@ -125,10 +127,10 @@ class OpenCalls:
 
 
 def book(path: Path, store: Store) -> None:
-    """Store the answers of a file that the store lacks, book the calls that have none, and remove the file.
+    """Store those answers of a file that the store lacks, book the calls without an answer, and remove the file.
 
-    A call without an answer is booked as a failure that may pass. What cannot be booked is kept in another file, see
-    `set_aside`, with one warning. No job over the endpoint may be running.
+    A call without an answer is booked as a failure that may pass. Lines that cannot be booked are kept in another file,
+    see `set_aside`, and the log has one warning. No job over the endpoint may be running.
     """
     aside: list[bytes] = []
     open_calls = _open_calls(path, aside)
@@ -162,16 +164,17 @@ def book(path: Path, store: Store) -> None:
 
 
 def set_aside(path: Path) -> Path:
-    """File that keeps the lines of a file of open calls that could not be booked as they are."""
+    """File for those lines of a file of open calls that could not be booked as they are."""
     return path.with_name(f"{path.stem}.set_aside{path.suffix}")
 
 
 def _open_calls(path: Path, aside: list[bytes]) -> dict[tuple[str, str], Amount]:
-    """Calls that were sent, by engine and request, with the most that they can have used together.
+    """The most that sent calls can have used, by engine and request, summed over the calls.
 
     Args:
         path: the file.
-        aside: receives the lines that cannot be read as the calls that they are. Such a call counts as one.
+        aside: receives the lines that cannot be read, or whose numbers are too large. A call whose line cannot be read
+            counts as one call.
     """
     used: dict[tuple[str, str], Amount] = {}
     for kind, engine, name, most, line in _lines(path, answers=False):
@@ -191,7 +194,7 @@ def _open_calls(path: Path, aside: list[bytes]) -> dict[tuple[str, str], Amount]
 
 
 def _amount(most: object) -> Amount | None:
-    """The amount that the line of a call gives; None where it gives none. Another version may give more numbers."""
+    """The amount in the line of a call; None where it is no amount. Another version may write more numbers."""
     if not isinstance(most, list) or len(most) < len(Amount._fields):
         return None
     numbers = most[: len(Amount._fields)]
@@ -202,10 +205,11 @@ def _amount(most: object) -> Amount | None:
 def _answers(
     path: Path, open_calls: dict[tuple[str, str], Amount], aside: list[bytes]
 ) -> Iterator[tuple[str, Response]]:
-    """The answers to some calls, each with its engine. They are taken out of `open_calls`.
+    """The answers to the open calls, each with its engine. Calls with an answer are removed from `open_calls`.
 
-    A field that this version does not know is left out, and a number that is too large for the store is made smaller;
-    then the line goes to `aside` too. So does an answer that the store cannot hold at all, whose call stays open.
+    A field that this version does not know is left out. A number that is too large for the store is made smaller. In
+    both cases the line goes to `aside` too. An answer that the store cannot hold goes to `aside` alone; its call stays
+    open.
     """
     for _, engine, name, fields, line in _lines(path, answers=True):
         if (engine, name) not in open_calls:
@@ -219,7 +223,7 @@ def _answers(
 
 
 def _response(name: str, fields: object) -> Response | None:
-    """The response of a line, as far as the store can hold it; None where it cannot."""
+    """The response in a line, as far as the store can hold it; None where the store cannot hold it."""
     if not isinstance(fields, dict):
         return None
     response = Response(**{field: value for field, value in fields.items() if field in FIELDS} | {"request_id": name})
@@ -231,7 +235,7 @@ def _response(name: str, fields: object) -> Response | None:
 
 
 def _append(responses: Iterator[tuple[str, Response]], store: Store) -> int:
-    """Write responses, each with the description of its engine, to the store; how many there were."""
+    """Write responses, each with the description of its engine, to the store. Returns their number."""
     count = 0
     for engine, group in itertools.groupby(responses, key=lambda entry: entry[0]):
         ready = (response for _, response in group)
@@ -242,13 +246,14 @@ def _append(responses: Iterator[tuple[str, Response]], store: Store) -> int:
 
 
 def _lines(path: Path, *, answers: bool) -> Iterator[tuple[str, str, str, Any, bytes]]:
-    """The whole lines: kind, engine, request, what a call can have used or the fields of a response, and the line.
+    """The complete lines of a file: kind, engine, request, content, and the line as bytes.
 
-    A line that does not match its digest is left out: a kill has cut it, or a bit has flipped.
+    The content is the most that a call can use, or the fields of a response. A line that does not match its digest is
+    left out: a kill has cut it, or a bit has flipped.
 
     Args:
         path: the file.
-        answers: the lines of answers, or all others.
+        answers: True for the lines of answers, False for all other lines.
     """
     if not path.exists():
         return

@@ -1,4 +1,4 @@
-"""Pilot of a judge: a sample of its own requests, asked before all others, so that their time and money are known."""
+"""Pilot of a judge: a sample of its requests, asked first to estimate the time and money of all others."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,19 +10,20 @@ import pyarrow.parquet as pq
 from rubric_order.planning.requests import read_studies
 
 REQUESTS = 200
-STRETCHES = 8  # runs of neighbouring requests that make up the sample: neighbours share what a prefix cache saves
+STRETCHES = 8  # runs of neighbouring requests that make up the sample: neighbours share prefixes, which a cache saves
 
 
 def sample(paths: Sequence[Path], probes: Sequence[str], size: int = REQUESTS) -> tuple[pd.DataFrame, list[str]]:
-    """Requests of a pilot, with the study of each: evenly spaced stretches of each study, no unit split.
+    """Requests of a pilot, and the study of each request: evenly spaced runs of each study's requests.
 
     Args:
         paths: file of each study's requests, in a folder of the study's name.
         probes: the probe of each of these studies.
-        size: number of requests, about.
+        size: approximate number of requests.
 
     Returns:
-        The requests, see `planning.requests.read_studies`, about as many of a study as its share of all.
+        The requests, see `planning.requests.read_studies`, and the study of each. No unit is split. Each study has
+        about the share of the sample that it has of all requests.
     """
     total = sum(pq.read_metadata(path).num_rows for path in paths)
     shards = max(total * STRETCHES // size, 1)

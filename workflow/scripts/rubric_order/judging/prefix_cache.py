@@ -1,4 +1,4 @@
-"""A model of an engine's prefix cache: how many leading tokens of a prompt were computed for an earlier prompt."""
+"""A model of an engine's prefix cache: the number of leading tokens of a prompt that an earlier prompt computed."""
 
 from collections.abc import Sequence
 
@@ -8,16 +8,16 @@ from rubric_order.settings.judges import Judge
 class PrefixCache:
     """A prefix cache like vLLM's: it keeps whole blocks of tokens, and a block matches only after the same prefix.
 
-    This cache never evicts a block. That is close to the truth where all prompts about one item follow each other: a
-    prompt then shares its prefix with the prompts right before it. In another order it overestimates the hits.
+    This model never evicts a block. That is close to the truth if all prompts about one item follow each other: a
+    prompt then shares its prefix with the prompts right before it. In another order the model overestimates the hits.
     """
 
     def __init__(self, block_size: int, *, least: int = 0) -> None:
         """An empty cache.
 
         Args:
-            block_size: tokens a block.
-            least: a shared prefix of fewer tokens is not reused.
+            block_size: tokens per block.
+            least: least tokens of a shared prefix that is reused.
         """
         self.block_size, self.least = block_size, least
         self._blocks: set[int] = set()
@@ -39,6 +39,6 @@ class PrefixCache:
 
 
 def of_judge(judge: Judge) -> PrefixCache | None:
-    """An empty cache like that of a judge's engine; None where the engine has none."""
+    """An empty cache like the cache of a judge's engine; None where the engine has no cache."""
     blocks = judge.capabilities.prefix_cache
     return None if blocks is None else PrefixCache(blocks.size, least=blocks.least)

@@ -1,4 +1,4 @@
-"""Progress of a judge job, and the time that it will still take."""
+"""Progress of a judge job, and its remaining time."""
 
 import logging
 import time
@@ -10,19 +10,19 @@ from rubric_order.judging.engines import Response
 
 log = logging.getLogger(__name__)
 
-UNASKED = ("stopped", "budget")  # where no call was made: the endpoint is down, or the budget is spent
+UNASKED = ("stopped", "budget")  # reasons of errors without a call: the endpoint is down, or the budget is spent
 
-# A speed is told once it rests on so many seconds and answers after the first one.
+# A speed is shown once it is computed from at least so many seconds and answers after the first answer.
 LEAST_SECONDS = 20.0
 LEAST_ANSWERS = 20
-RECENT_SECONDS = 120.0  # what a speed rests on at most, unless that holds fewer answers than the least
+RECENT_SECONDS = 120.0  # longest time from which a speed is computed, unless fewer than `LEAST_ANSWERS` came in it
 
 
 class Speed:
-    """Answers a second of late. The wait for the first answer does not count: it says nothing about the others."""
+    """Recent answers per second. The wait for the first answer does not count: it is not typical of the others."""
 
     def __init__(self) -> None:
-        self.seen: deque[tuple[float, int]] = deque()  # times, and how many answers there were
+        self.seen: deque[tuple[float, int]] = deque()  # times, and the number of answers by then
 
     def at(self, now: float, done: int) -> float | None:
         """The speed when the `done`-th answer has come, at `now` in seconds; None while too little is known."""
@@ -40,13 +40,13 @@ class Speed:
 def progress(
     responses: Iterable[Response], total: int, *, every: float = 10.0, clock: Callable[[], float] | None = None
 ) -> Iterator[Response]:
-    """Pass responses on, logging how many are done and, as soon as that is known, how fast and the time left.
+    """Pass responses on. Log the number done and, as soon as they are known, the speed and the remaining time.
 
     Args:
-        responses: what an engine answers.
-        total: how many there will be.
+        responses: responses of an engine.
+        total: number of responses that will come.
         every: seconds between two lines of the log.
-        clock: tells the seconds; `time.monotonic` by default.
+        clock: function that returns the time in seconds; `time.monotonic` by default.
     """
     clock = clock or time.monotonic
     speed = Speed()
@@ -71,7 +71,7 @@ def progress(
 
 
 def _told(speed: float | None, left: int, seconds: float) -> str:
-    """Words about the time: at the end how long it took, before that how long it will."""
+    """Words about the time: at the end the time taken, before that the speed and the remaining time."""
     if not left:
         return f" in {timedelta(seconds=round(seconds))}"
     return "" if speed is None else f", {speed:.1f} a second, {timedelta(seconds=round(left / speed))} left"

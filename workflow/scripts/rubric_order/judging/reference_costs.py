@@ -1,4 +1,4 @@
-"""The requests that making reference answers will take: the least and the most."""
+"""Least and greatest number of requests that are still needed to make reference answers."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -15,25 +15,25 @@ from rubric_order.planning.references import REVIEW, STEPS, WRITE, Plan
 from rubric_order.prompts import conditions
 from rubric_order.settings.judges import REVIEWING, WRITING
 
-PROFILES = {WRITE: (WRITING,), REVIEW: (REVIEWING, DEFAULT_PROFILE)}  # of the requests about one text, by role
+PROFILES = {WRITE: (WRITING,), REVIEW: (REVIEWING, DEFAULT_PROFILE)}  # profiles of the requests about one text, by role
 COLUMNS = ["judge", "answered", "to_ask", "to_ask_most", "output_tokens"]
 
 
 def to_make(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFrame:
-    """Number of requests that each judge still gets until reference answers are made.
+    """Number of requests that each judge will still get until all reference answers are made.
 
     Args:
-        plan: how they are made.
-        rounds: how often a text is written, at most.
-        stores: response store of each judge. Steps whose requests are all answered there are done.
+        plan: plan by which the reference answers are made.
+        rounds: most times that a text is written.
+        stores: response store of each judge. A step is done if all of its requests are answered in the store.
 
     Returns:
-        One row a judge: `answered` requests; `to_ask`, if every text that is still to be written is accepted at once;
-        `to_ask_most`, if none ever is; and of the latter the `output_tokens`, if every answer is as long as
-        `max_tokens` allows (NaN where a judge has no such limit).
+        One row per judge: `answered` requests; `to_ask`, requests to come if every text that is still to be written is
+        accepted at once; `to_ask_most`, requests to come if no text is ever accepted; and the `output_tokens` of these
+        most requests if every answer is as long as `max_tokens` allows (NaN where a judge has no such limit).
 
-        A text that is cut needs no review. Where many are cut in the last round, less is asked than if all are accepted
-        at once.
+        A text that is cut short needs no review. If many texts are cut in the last round, fewer requests than `to_ask`
+        are sent.
     """
     by_judge = {name: dict.fromkeys(COLUMNS[1:], 0.0) for name in plan.judges}
     responses: dict[str, pd.DataFrame] = {}
@@ -61,9 +61,9 @@ def to_make_of(block: Mapping[str, Any], stores: Path) -> pd.DataFrame:
     """Number of requests, see `to_make`, until reference answers of one dataset are made.
 
     Args:
-        block: paths of its `items`, `rubrics`, `templates` and `weights`, the `settings` of `references.load_plan`, and
-            `rounds`.
-        stores: folder of response stores, one a judge.
+        block: paths of the dataset's `items`, `rubrics`, `templates` and `weights`, the `settings` of
+            `references.load_plan`, and `rounds`.
+        stores: folder of response stores, one per judge.
     """
     templates, weights = ([Path(path) for path in block[name]] for name in ("templates", "weights"))
     item_table, rubrics = ITEMS.read(block["items"]), RUBRICS.read(block["rubrics"])
@@ -72,7 +72,7 @@ def to_make_of(block: Mapping[str, Any], stores: Path) -> pd.DataFrame:
 
 
 def _still_open(plan: Plan, left: list[str], responses: Mapping[str, pd.DataFrame]) -> int:
-    """For how many texts something may still be asked after the step that is open now."""
+    """Number of texts about which requests may still be sent after the step that is open now."""
     whole = len(responses) // len(STEPS) * len(STEPS)
     done = references.attempts(plan, dict(list(responses.items())[:whole]))
     accepted = done.loc[done["accepted"].astype(bool), references.KEYS].drop_duplicates()
@@ -80,7 +80,7 @@ def _still_open(plan: Plan, left: list[str], responses: Mapping[str, pd.DataFram
 
 
 def _add(found: Mapping[str, dict[str, float]], plan: Plan, step: str, counts: pd.Series, *, least: bool) -> None:
-    """Count requests of a step, by profile; `least`: they are asked also where every text is accepted."""
+    """Add the requests of a step, by profile. `least`: they are asked even if every text is accepted at once."""
     name = references.judge_of(step, plan.judges)
     row = found[name]
     for profile, count in counts.items():
@@ -91,15 +91,16 @@ def _add(found: Mapping[str, dict[str, float]], plan: Plan, step: str, counts: p
 
 
 def reads_to_come(reads: pd.DataFrame, conditions_: Sequence[str], *, n: int, levels: Collection[int]) -> float:
-    """Greatest number of reads that show one of these reference answers, from a plan without them.
+    """Greatest number of reads to come that show one of these reference answers, from a plan without them.
 
     Args:
         reads: the plan of one study, dataset and judge.
-        conditions_: of the study.
+        conditions_: conditions of the study.
         n, levels: scale of the reference answers, and the scores that they are written for.
 
     Returns:
-        The reads of the condition with the most, for each condition that shows one; NaN where no condition is read.
+        For each condition that shows a reference answer, the reads of the condition that has the most; minus those
+        that the plan has already. NaN where the plan reads no condition on the scale, 0 where no condition shows one.
     """
     of_scale = reads[reads["n"] == n]
     shown = [name for name in conditions_ if conditions.read(name, n).reference in levels]
@@ -110,14 +111,16 @@ def reads_to_come(reads: pd.DataFrame, conditions_: Sequence[str], *, n: int, le
 
 
 def to_come(block: Mapping[str, Any], plans: Path, dataset: str, judge: str) -> dict[str, float]:
-    """Greatest number of reads, see `reads_to_come`, of each study of a judge that shows the answers of one dataset.
+    """Greatest number of reads to come, see `reads_to_come`, in each study of a judge that shows a dataset's answers.
 
     Args:
-        block: the dataset's `settings`, as above, and of each of its `studies` the `judges`, `scales` and `conditions`.
-        plans: folder of plans, a folder a study and dataset and a file a judge.
+        block: the dataset's `settings`, see `to_make_of`, and its `studies`, each with `judges`, `scales` and
+            `conditions`.
+        plans: folder of plans, with one folder per study and dataset and one file per judge.
+        dataset, judge: ids of the dataset and of the judge.
 
     Returns:
-        The numbers by study, and their sum as `EVERY`: NaN, not known, where a part is.
+        The numbers by study, and their sum as `EVERY`. The sum is NaN (not known) where the number of a study is.
     """
     scale = {"n": block["settings"]["n"], "levels": block["settings"]["levels"]}
     by_study = {}

@@ -1,7 +1,7 @@
-"""Second requests, for answers that choose nothing: prompt and answer again, and the judge can write only a label.
+"""Second requests, for answers that choose no label: prompt and answer are sent again, to be completed with a label.
 
 The first answer and its log-probabilities are kept. The log-probabilities of a constrained answer add up to 1 over the
-labels, so they do not say how likely the judge was to write a label at all.
+labels, so they do not say how likely the judge was to write any label.
 """
 
 import hashlib
@@ -16,17 +16,17 @@ from rubric_order.settings.judges import Judge
 
 
 def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Judge, probe: Probe) -> pd.DataFrame:
-    """A request for each of those that were answered without a label; not where a prompt asks several questions.
+    """A second request for each request whose answer chooses no label. Prompts with several questions get none.
 
     Args:
         requests: see `requests.render_requests`.
-        responses: to these requests, in their order.
+        responses: responses to these requests, in the order of the requests.
         judge: the judge's settings.
-        probe: that reads the answers.
+        probe: probe that reads the answers.
 
     Returns:
         Rows of `requests` with new request ids, `first_id` (id of the first request) and `begun` (beginning of the
-        answer). A free feedback is kept, and the judge adds its result. An answer of format `score` is begun again.
+        answer). A free feedback is kept, and the judge adds the result. An answer of format `score` is begun anew.
     """
     rows = zip(responses["text"], responses["error"], responses["finish_reason"], requests["questions"], strict=True)
     unread = [
@@ -44,7 +44,7 @@ def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: J
 
 
 def of_studies(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Judge) -> pd.DataFrame:
-    """Second requests of several studies, see `second_requests`; column `probe` names that of each request's study."""
+    """Second requests of several studies, see `second_requests`; column `probe` names the probe of each request."""
     nothing = requests.iloc[:0].rename(columns={"request_id": "first_id"}).assign(request_id="", begun="")
     parts = (
         second_requests(requests.loc[rows], responses.loc[rows], judge=judge, probe=probes.load(probe))
@@ -60,14 +60,14 @@ def _chooses(text: object, finish_reason: object, records: list[Mapping[str, Any
 
 
 def completed(text: object, prefix: str) -> str:
-    """An answer with the prefix that it was made to begin with.
+    """An answer with the prefix that the judge was made to begin it with.
 
-    The prefix is ours: an answer that adds nothing to it is empty, and so is a null text.
+    The judge did not choose the prefix. So an answer that adds nothing to the prefix is empty, like a null text.
     """
     answer = text if isinstance(text, str) else ""
     return prefix + answer if answer.strip() else ""
 
 
 def second_id(first_id: str, begun: str) -> str:
-    """Name of the second request of a first one: by the beginning of the answer, too."""
+    """Id of a second request: a hash of the first request's id and the beginning of the answer."""
     return hashlib.blake2b(f"constrained\x1f{first_id}\x1f{begun}".encode(), digest_size=16).hexdigest()

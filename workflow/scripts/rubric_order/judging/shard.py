@@ -1,4 +1,4 @@
-"""Answering the requests of one shard. Answers come from the store; the engine is asked for those that it lacks."""
+"""Answering the requests of one shard. Answers come from the store; the engine gives those that the store lacks."""
 
 import contextlib
 import functools
@@ -29,9 +29,9 @@ log = logging.getLogger(__name__)
 Watch = Callable[[Iterable[Response], int], Iterator[Response]]
 
 CHUNK_SECONDS = 20.0  # longest time that a finished request waits to be written
-LAST_SECONDS = 60.0  # time in which the last answers are tried to be written, where the disk does not take them
-MAX_WAITING = 4  # so many times the next number wait at most where the disk does not take them; then the job ends
-CHUNK_REQUESTS = 16_384  # most finished requests that wait: so many come in that time from a very fast judge only
+LAST_SECONDS = 60.0  # time for further tries to write the last answers, if the disk does not take them
+MAX_WAITING = 4  # most multiples of `CHUNK_REQUESTS` that wait if the disk does not take them; then the job ends
+CHUNK_REQUESTS = 16_384  # most finished requests that wait: only a very fast judge gives so many in `CHUNK_SECONDS`
 
 
 def judge(
@@ -52,18 +52,18 @@ def judge(
         requests: one shard's requests, sorted so that neighbours share prefixes.
         store: the judge's response store.
         start_engine: loads the model. It is called only where the store lacks an answer.
-        accept_failures: whether a failure that may pass is final.
-        retry_failed: whether to ask again what failed for good.
+        accept_failures: whether a failure that may pass is taken as final.
+        retry_failed: whether to ask again the requests that failed for good.
         refuse_mixed: raises InputError where answers (`engine`, `model`) come from several versions, see
-            `versions.check`. It is called before anything is asked, and at the end; None takes all.
+            `versions.check`. It is called before anything is asked, and at the end. None accepts all versions.
         second_requests: takes requests and their responses, and makes second requests, see
             `second_requests.second_requests`. None if the judge gets no second requests.
-        watch: passes responses on, of which it is given the number, and shows how far the job is.
-        keep_open: whether the engine goes on when this ends, since more will be asked; who starts it closes it.
+        watch: takes the responses and their number, passes the responses on, and shows the progress of the job.
+        keep_open: whether the engine stays open when this function ends, since more will be asked. The caller that
+            starts the engine then closes it.
 
     Returns:
-        `contracts.responses.RESPONSES`, without what says how an answer was obtained. With second requests also
-        `constrained_text`.
+        `contracts.responses.RESPONSES`, without `RUN_COLUMNS`. With second requests also `constrained_text`.
 
     Raises:
         InputError: some requests failed for a reason that may pass. All answers are in the store.
@@ -78,7 +78,7 @@ def judge(
         if second_requests is not None:
             second = second_requests(requests, store.read(requests["request_id"], ["text", "finish_reason"]))
             ask(second)
-    # Unless it is kept open, the engine has ended: what it held is free while results are read.
+    # Unless it is kept open, the engine has ended: its memory is free while results are read.
     done = _answers(requests, store)
     errors = done["error"]
     if refuse_mixed is not None:
@@ -122,7 +122,7 @@ def _ask(
     log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
     if len(missing):
         running = engine()
-        # Until the engine was there another job may have answered: one over the same endpoint has to end first.
+        # Another job may have answered meanwhile: the start waits for other jobs over the same endpoint to end.
         missing = unanswered(requests, store, retry_failed=retry_failed)
     if len(missing):
         engine_used = json.dumps(running.describe(), sort_keys=True)
@@ -134,17 +134,17 @@ def _ask(
         noted = measured(watch(source, len(missing)), lambda run: store.note({**run, "engine": engine_used}))
         try:
             keep(noted, store, engine_used, source=source)
-        finally:  # also where answers cannot be kept: nothing is asked any more when this returns
+        finally:  # also if answers cannot be kept: nothing more is asked after this
             if isinstance(source, Generator):
                 source.close()
         try:
             store.compact(requests["request_id"])
-        except OSError as error:  # all is stored, in more files than it has to be
+        except OSError as error:  # all is stored, but in more files than needed
             log.warning("%s: its files cannot be joined: %s", store.folder, error)
 
 
 def unanswered(requests: pd.DataFrame, store: Store, *, retry_failed: bool) -> pd.DataFrame:
-    """The requests that have no answer yet, or one that is asked again."""
+    """The requests that have no result yet, or a failure that is asked again."""
     done = store.read(requests["request_id"], ["request_id"])
     again = asked_again(done["error"], retry_failed=retry_failed)
     return requests[~is_among(requests["request_id"], done["request_id"][~again])]
@@ -176,7 +176,7 @@ def as_requests(table: pd.DataFrame) -> Iterator[Request]:
 
 
 def _questions(records: Iterable[Mapping[str, Any]]) -> tuple[Question, ...]:
-    """Questions as files of requests hold them; equal ones are one object."""
+    """Questions from the records in files of requests. Equal questions are one object."""
     return _same(tuple((record["name"], tuple(record["labels"]), record["names"]) for record in records))
 
 
@@ -186,11 +186,11 @@ def _same(questions: tuple[tuple[Any, ...], ...]) -> tuple[Question, ...]:
 
 
 def keep(responses: Iterable[Response], store: Store, engine: str, *, source: Iterator[Response] | None = None) -> None:
-    """Write responses to the store in chunks. Finished responses are kept also where the engine fails or stalls.
+    """Write responses to the store in chunks. Finished responses are kept even if the engine fails or stalls.
 
     Args:
         responses: the responses to write.
-        store: the store that they are written to.
+        store: the store to write to.
         engine: description of the engine, as JSON.
         source: the engine's own iterator, from which `responses` takes them. If a signal ends the job during a write,
             the exception is raised here and the engine does not see it. This function then throws the exception into
@@ -200,7 +200,7 @@ def keep(responses: Iterable[Response], store: Store, engine: str, *, source: It
     turn, ended = threading.Lock(), threading.Event()
 
     def write() -> bool:
-        """Write what has come. Where the disk does not take it, it waits for the next time."""
+        """Write the responses that have come; False if the disk does not take them, and they wait for the next try."""
         with signals.held_back(), turn:
             ready = chunk.copy()
             try:
@@ -236,10 +236,10 @@ def keep(responses: Iterable[Response], store: Store, engine: str, *, source: It
 
 
 def _write_at_last(write: Callable[[], bool], folder: Path) -> None:
-    """Write what is left. Try for a while where the disk is full, since it may be emptied.
+    """Write the remaining responses. If the disk is full, try for a while, since space may be freed.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: the responses cannot be written.
     """
     deadline = time.monotonic() + LAST_SECONDS
     while not write():
@@ -249,7 +249,7 @@ def _write_at_last(write: Callable[[], bool], folder: Path) -> None:
 
 
 def measured(responses: Iterable[Response], note: Callable[[dict[str, Any]], None]) -> Iterator[Response]:
-    """Pass responses on. At the end, note the counts and the time, also where the job is cut short."""
+    """Pass responses on. At the end, note the counts and the time, even if the job is cut short."""
     marks = Marks()
     run = dict.fromkeys(("requests", "failed", "prompt_tokens", "cached_tokens", "completion_tokens"), 0)
     try:

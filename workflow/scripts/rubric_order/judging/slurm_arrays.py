@@ -1,14 +1,14 @@
-"""Job arrays of Snakemake's executor for SLURM. Version 2.8 of it has four faults, which this module works around.
+"""Job arrays of Snakemake's executor for SLURM. Its version 2.8 has four faults, which this module works around.
 
 - Every task of an array starts a Snakemake for the array's first job. That Snakemake runs the command of the task's own
-  job, but then checks the output of the first job, and removes it after a failure (its issue 447). The commands of all
-  tasks are among the arguments, so a task can run its own command instead.
-- All tasks ask SLURM for the resources of the first job. So the jobs of an array must need the same.
-- The executor forgets jobs that Snakemake may not start at once, and Snakemake waits for ever (its issue 473). So
-  ``--jobs`` must be as many as there are jobs.
-- The commands of all tasks are one argument of ``sbatch --wrap``. Where that is longer than Linux takes, the executor
-  submits a script instead, in which they stand on a line of their own: no task gets a command, and all run the first
-  job. So the commands of one submission must fit into one argument.
+  job, but then checks the output of the first job, and removes it after a failure (the executor's issue 447). The
+  commands of all tasks are among the arguments, so a task can run its own command instead.
+- All tasks ask SLURM for the resources of the first job. So the jobs of an array must need the same resources.
+- The executor forgets jobs that Snakemake may not start at once, and Snakemake waits for ever (the executor's issue
+  473). So ``--jobs`` must be at least the number of jobs of each rule whose jobs become arrays.
+- The commands of all tasks are one argument of ``sbatch --wrap``. If this argument is longer than Linux allows, the
+  executor submits a script instead, with the commands on a separate line. Then no task gets a command, and all tasks
+  run the first job. So the commands of one submission must fit into one argument.
 """
 
 import base64
@@ -23,20 +23,20 @@ from typing import Any
 
 from rubric_order.base.errors import InputError
 
-# Resources that the executor asks SLURM for: jobs of one array must have the same ones.
+# Resources that the executor asks SLURM for: they must be equal for all jobs of one array.
 SLURM_RESOURCES = ("gpu", "gpu_model", "mem_mb", "runtime", "slurm_partition", "slurm_account")
 OPTION = "--slurm-jobstep-array-execs"
 
 LONGEST_ARGUMENT = 128 * 1024  # bytes: Linux's MAX_ARG_STRLEN, with pages of 4 KiB
-OTHER_BYTES = 8 * 1024  # more than what stands beside the commands: options of sbatch with their paths
+OTHER_BYTES = 8 * 1024  # upper bound on the bytes beside the commands: options of sbatch with their paths
 
 TASK = "SLURM_ARRAY_TASK_ID"
-# Set where a task runs its own command: the Snakemakes that it starts are no array's.
+# Set in a task that runs its own command: the Snakemakes that it starts belong to no array.
 OWN_COMMAND = "RUBRIC_ORDER_ARRAY_TASK"
 
 
 def become_own_task(arguments: Sequence[str]) -> None:
-    """In a task of an array, replace this Snakemake with the command of the task's own job; elsewhere do nothing.
+    """Replace this Snakemake with the command of the task's own job, if it is a task of an array; else do nothing.
 
     Raises:
         InputError: see `command_of_task`.
@@ -55,10 +55,11 @@ def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) ->
         environment: its environment variables.
 
     Returns:
-        The command; None where this Snakemake needs no other command: outside an array, or in its first task.
+        The command; None where this Snakemake needs no other command: outside an array, in a task that runs its own
+        command already, and, if no command is found, in the first task or where the executor did not start it.
 
     Raises:
-        InputError: the task has no command: it would run the job of the first task.
+        InputError: there is no command for the task, so that it would run the job of the first task.
     """
     task = environment.get(TASK)
     if task is None or environment.get(OWN_COMMAND) == task:
@@ -76,7 +77,7 @@ def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) ->
 
 
 def _commands(arguments: Sequence[str]) -> dict[str, str]:
-    """The compressed commands of tasks among some arguments, with the option and its value in one or in two of them."""
+    """The compressed command of each task, from arguments. The option and its value are one argument or two."""
     for entry, following in zip(arguments, [*arguments[1:], ""], strict=True):
         key, separator, value = entry.partition("=")
         if key == OPTION:
@@ -93,12 +94,12 @@ def check_length(commands: Mapping[str, Sequence[str]], limit: int, *, as_script
         as_script: whether commands are submitted as a script (``slurm-pass-command-as-script``).
 
     Raises:
-        InputError: they do not fit, or are submitted as a script.
+        InputError: the commands do not fit, or are submitted as a script.
     """
     if as_script and any(len(of_rule) > 1 for of_rule in commands.values()):
         raise InputError("slurm-array-jobs: tasks of an array need slurm-pass-command-as-script to be unset")
     for rule, of_rule in commands.items():
-        # Which jobs become neighbours is not known yet: the longest commands are taken.
+        # It is not known yet which jobs are submitted together, so assume those with the longest commands.
         lengths = sorted((_length(command) for command in of_rule), reverse=True)
         longest = max((len(command.encode()) for command in of_rule), default=0)
         room = LONGEST_ARGUMENT - OTHER_BYTES - longest
@@ -111,7 +112,7 @@ def check_length(commands: Mapping[str, Sequence[str]], limit: int, *, as_script
 
 
 def _length(command: str) -> int:
-    """Bytes of a command among those of all tasks: compressed, in hexadecimal digits, with its key, in base 64."""
+    """Bytes that a command adds to the argument: compressed, in hexadecimal digits, with its key, in base 64."""
     return -(-(2 * len(zlib.compress(command.encode(), level=9)) + len('"1000": "", ')) * 4 // 3)
 
 
@@ -129,7 +130,7 @@ def check(jobs: Iterable[tuple[str, Mapping[str, object]]], rules: str, limit: i
         limit: most jobs that Snakemake runs at once; None for no limit.
 
     Raises:
-        InputError: jobs of one array need different resources, or are more than `limit`.
+        InputError: jobs of one array need different resources, or there are more than `limit` of them.
     """
     counts: dict[str, int] = defaultdict(int)
     asked: dict[str, set[str]] = defaultdict(set)
@@ -147,13 +148,13 @@ def check(jobs: Iterable[tuple[str, Mapping[str, object]]], rules: str, limit: i
 
 
 def check_run(workflow: Any) -> None:
-    """Check the jobs of a run that asks for arrays, see `check` and `check_length`; other runs are left alone.
+    """Check the jobs of a run that asks for arrays, see `check` and `check_length`; do nothing in other runs.
 
     Args:
-        workflow: Snakemake's, when its first job is about to start.
+        workflow: Snakemake's workflow, when its first job is about to start.
 
     Raises:
-        InputError: as those two.
+        InputError: see `check` and `check_length`.
     """
     settings = workflow.executor_settings
     if not (arrays := getattr(settings, "array_jobs", None)):

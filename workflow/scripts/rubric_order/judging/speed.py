@@ -14,7 +14,7 @@ from rubric_order.judging.store import Store
 from rubric_order.settings.judges import Judge
 
 MIN_SECONDS = 1.0  # a speed is not estimated from less judging than this
-MARKS = 16  # a note of a run has so many marks at least, and twice as many at most, where as many answers came
+MARKS = 16  # a note of a run with enough answers has at least so many marks, and fewer than twice as many
 CONFIDENCE = 0.95
 
 
@@ -22,10 +22,11 @@ class Speed(NamedTuple):
     """Speed of one job.
 
     Attributes:
-        tokens: computed a second: answers, and prompts without cached tokens. NaN where the judge counts none.
-        requests: answered a second.
-        low, high: interval of the time that a token takes, or a request where no tokens are counted, as shares of what
-            these numbers say; NaN where runs are too short to tell.
+        tokens: tokens computed per second: those of answers, and of prompts without cached tokens. NaN where the judge
+            counts no tokens.
+        requests: requests answered per second.
+        low, high: interval of the time per token (per request where no tokens are counted), as factors of the time that
+            `tokens` or `requests` gives; NaN where runs are too short for an interval.
     """
 
     tokens: float = math.nan
@@ -35,7 +36,7 @@ class Speed(NamedTuple):
 
 
 class Marks:
-    """Progress of a run: at some moments its time, its answers and the tokens that it had computed."""
+    """Progress of a run: marks with the time, the number of answers and the number of computed tokens."""
 
     def __init__(self) -> None:
         self._begun = time.monotonic()
@@ -47,10 +48,10 @@ class Marks:
         return time.monotonic() - self._begun
 
     def answered(self, tokens: int) -> None:
-        """Note an answer. A mark is set at every first, second, fourth ... answer, the rarer the more there are.
+        """Note an answer. At first each answer sets a mark, later every second, every fourth, and so on.
 
         Args:
-            tokens: computed by the run so far.
+            tokens: tokens that the run has computed so far.
         """
         self._count += 1
         if self._count % self._step == 0:
@@ -60,9 +61,9 @@ class Marks:
 
 
 def of_judge(judge: Judge, store: Store) -> Speed | None:
-    """Speed of a judge: that of its settings, or else what its runs show. None where neither says.
+    """Speed of a judge, from its settings, or else from the notes of its runs. None where neither gives a speed.
 
-    Loading the model does not count.
+    The time to load the model does not count.
     """
     if judge.throughput:
         return Speed(judge.throughput)
@@ -87,13 +88,13 @@ def _parts(runs: Sequence[Mapping[str, Any]]) -> np.ndarray:
 
 
 def interval(parts: np.ndarray) -> tuple[float, float]:
-    """Interval of a ratio of sums, seconds a token, as shares of the ratio: by the jackknife, with Student's t.
+    """Interval of a ratio of sums (seconds per token), as factors of the ratio, by the jackknife with Student's t.
 
     Args:
         parts: numerator and denominator of each part, shape (parts, 2).
 
     Returns:
-        Lower and upper end; NaN with fewer than three parts.
+        Lower and upper end; NaN with fewer than three parts, or where a sum without one part is not above 0.
     """
     n, whole = len(parts), parts.sum(axis=0)
     rest = whole - parts

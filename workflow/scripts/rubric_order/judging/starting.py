@@ -1,4 +1,4 @@
-"""Starting the engine of a judge job, with the devices or the turn that it needs."""
+"""Starting the engine of a judge job, with the devices or the turn at an endpoint that it needs."""
 
 import contextlib
 import logging
@@ -18,7 +18,7 @@ from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.store import Store
 from rubric_order.settings.judges import Endpoint, Judge, Metered
 
-if sys.platform == "linux":  # elsewhere no job has a GPU
+if sys.platform == "linux":  # on other systems no job has a GPU
     from rubric_order.judging import devices
 
 log = logging.getLogger(__name__)
@@ -37,11 +37,11 @@ def check(judge: Judge, requests: pd.DataFrame) -> None:
 
 
 class Starter:
-    """Starts a judge's engine when it is called. What the engine needs is held until the block ends.
+    """Starts a judge's engine when it is called. Devices and locks that the engine needs are held until the block ends.
 
     Args:
         judge: the judge that answers.
-        kept: the judge's response store, in a folder of its name.
+        kept: the judge's response store, in a folder with the judge's name.
         resources: devices and weights of the job.
     """
 
@@ -66,18 +66,18 @@ class Starter:
         if not (isinstance(self._judge, Metered) and self._judge.CALLED):
             return engines.load(self._judge, self._resources)
         resources = replace(self._resources, turn=self._turn())
-        # Another process need not have the function; on Windows none is given pipes.
+        # Another process may not have the function; on Windows a process cannot be given pipes.
         if resources.function is not None or sys.platform == "win32":
             return engines.load(self._judge, resources)
         engine = sender.Sender(self._judge, resources)
-        self._held.callback(engine.close)  # before what is left is booked, which waits for the process
+        self._held.callback(engine.close)  # runs before the open calls are booked, which waits for the process
         engine.start()
         return engine
 
     def _batches(self, judge: Endpoint) -> Engine[Any]:
-        """Engine of a judge that is asked in batches: those of earlier jobs are taken up, and what has come is stored.
+        """Engine of a judge that is asked in batches. Batches of earlier jobs are taken up, and their answers stored.
 
-        No process of its own sends them, as `sender` does: an endpoint keeps the answers of a batch.
+        Batches need no separate process like `sender`, since an endpoint keeps the answers of a batch.
         """
         from rubric_order.judging.engines.batches.engine import BatchEngine
 
@@ -93,7 +93,7 @@ class Starter:
         return engine
 
     def _turn(self, *, batches: bool = False) -> Turn:
-        """Wait until no other job asks the endpoint: its limits hold for all jobs together. What was spent so far."""
+        """Wait until no other job asks the endpoint, since its limits hold for all jobs together. Returns the turn."""
         folder = self._kept.folder
         self._held.enter_context(locks.only_writer(folder / "calls"))
         calls = folder / "open_calls.jsonl"
@@ -111,11 +111,11 @@ class Starter:
         return turn
 
     def _spent(self) -> Amount:
-        """Use of the judge's budget by all that is stored."""
+        """Use of the judge's budget by all calls in the store."""
         spent = self._kept.spent()
         return Amount(int(spent["calls"]), int(spent["tokens"]), spent["cost"])
 
     def _book(self, calls: Path) -> None:
-        """Book what a job left, see `open_calls.book`, once its sender has ended: it outlives a job that is killed."""
+        """Wait for the sender of a killed job to end, then book the calls that the job left, see `open_calls.book`."""
         with locks.only_writer(calls):
             open_calls.book(calls, self._kept)

@@ -27,13 +27,13 @@ UNSENT = {"made": "not sent yet", "creating": "being created", "created": "sent"
 def request_files(
     judge: str, studies: Iterable[str], requests: Path, steps: Mapping[str, Sequence[str]], references: Path
 ) -> dict[str, Path | list[Path]]:
-    """Files of a judge's requests as `judge_status` takes them: by study, and by dataset whose references it makes.
+    """Files of a judge's requests, as `judge_status` takes them: by study, and by dataset with references to make.
 
     Args:
-        judge: its id.
-        studies: those that ask it.
-        requests: folder of requests, a folder a study and a file a judge.
-        steps: by dataset, the steps of making reference answers that the judge answers.
+        judge: the judge's id.
+        studies: studies that ask the judge.
+        requests: folder of requests, with one folder per study and one file per judge.
+        steps: by dataset, the steps of making reference answers whose requests the judge answers.
         references: folder of reference answers, with the requests of each step.
     """
     of_studies = {study: requests / study / f"{judge}.parquet" for study in studies}
@@ -47,21 +47,22 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
     """Progress of one judge.
 
     Args:
-        requests: file of the judge's requests, by study, or several files; a file need not exist yet. Of several, those
-            count that are there: what making reference answers asks is known step by step.
+        requests: file or files of the judge's requests, by study. A file need not exist yet. If there are several
+            files, only existing ones count: the requests for making reference answers become known step by step.
         store: the judge's response store.
 
     Returns:
-        One row a study, and one row for all studies together. Null where requests are not collected yet.
+        One row per study, and one row for all studies together. Null where requests are not collected yet.
 
-        - `requests`; of these `done` (answered), `failed_passing` (failed for a reason that may pass),
-          `failed_for_good` and `missing`.
-        - Of the answered requests: `prompt_tokens`, `completion_tokens` and `cached_tokens`.
-        - `cost`. In the row for all studies it covers the whole store: failed calls, and requests that are in no study
-          any more. `other` counts the latter.
-        - `mixed`: versions that its answers come from, where there are several, see `versions.listed`.
+        - `requests`: number of requests. Each of them is either `done` (answered), `failed_passing` (failed for a
+          reason that may pass), `failed_for_good` or `missing`.
+        - Tokens of the answered requests: `prompt_tokens`, `completion_tokens` and `cached_tokens`.
+        - `cost`. In the row for all studies it covers the whole store, with failed calls and with requests that are in
+          no study any more. `other` counts these requests.
+        - `mixed`: versions that the answers come from, where there are several, see `versions.listed`.
         - `hours` of judging, in the row for all studies. Jobs that were killed are not counted.
-        - `in_batches`: requests that open batches hold. `open_batches`, in the row for all studies: their number.
+        - `in_batches`: requests that open batches hold. `open_batches`, in the row for all studies: number of open
+          batches.
 
     Raises:
         InputError: the record of a batch cannot be read.
@@ -128,12 +129,13 @@ def open_batches(store: Store, now: datetime) -> pd.DataFrame:
 
     Args:
         store: the judge's response store.
-        now: time to which ages are counted, with a time zone.
+        now: the present time, with a time zone; ages are counted up to it.
 
     Returns:
-        One row a batch, the first one sent first: `batch`, the endpoint's id, or the record's key where it has none
-        yet; `state` when a job last `looked`, in the endpoint's word; `done`, requests that were answered by then;
-        `requests`; `sent`; `age_hours` since then. Times are in ISO 8601; missing where they are not known.
+        One row per batch, the first one sent first. `batch`: the endpoint's id, or the record's key where the batch has
+        no id yet. `looked`: time at which a job last looked at the batch. `state`: state at that time, in the
+        endpoint's word. `done`: requests answered at that time. `requests`: number of requests. `sent`: time of
+        sending. `age_hours`: hours since `sent`. Times are in ISO 8601; missing where they are not known.
 
     Raises:
         InputError: the record of a batch cannot be read.
@@ -174,12 +176,12 @@ def _names(path: Path) -> pa.ChunkedArray:
 
 
 def _hashes(names: pd.Series) -> np.ndarray:
-    """Names as numbers of 64 bits: those of millions of requests fit into memory."""
+    """Hashes of 64 bits of request ids, so that millions of requests fit into memory."""
     return pd.util.hash_array(names.to_numpy(object), categorize=False)
 
 
 def _counts(results: pd.DataFrame) -> dict[str, Any]:
-    """Counts of some requests, from their known results."""
+    """Counts of requests by outcome, and sums of tokens and cost, from the known results of requests."""
     passing, failed = may_pass(results["error"]), results["error"].notna()
     answered = results[~failed]
     return {

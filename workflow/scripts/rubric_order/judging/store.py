@@ -4,8 +4,8 @@ A store is a folder of Parquet files. Each file is named by the hash of its byte
 write to a store, and join its files, at the same time. A file is removed only after another file on disk holds all of
 its rows.
 
-The cost of reading grows with the requests that are read. Of the other answers only the ids are read, a file at a time;
-then the row groups that hold the requests are read.
+The cost of reading grows with the number of requests that are read. First the ids of all requests are read, one file
+at a time. Then only the row groups that hold the wanted requests are read.
 """
 
 import errno
@@ -31,20 +31,20 @@ log = logging.getLogger(__name__)
 
 FULL_FILE_ROWS = 16_384  # a file of this many rows or more is not joined with others
 GROUP_ROWS = files.GROUP_ROWS
-PART_ROWS = 1_048_576  # results that are in memory together where there are very many
-SECONDS_TO_WAIT = 60.0  # for another job that joins files; after that, this job leaves its own as they are
+PART_ROWS = 1_048_576  # results in memory at once, if there are very many
+SECONDS_TO_WAIT = 60.0  # for another job that joins files; after that, this job leaves its own files unjoined
 
 SCHEMA = STORE.schema
-KEYS = ["request_id", "error"]  # which request a row is about, and how good it is
+KEYS = ["request_id", "error"]  # the request of a row, and how good its result is
 
 
 class _Found(NamedTuple):
     """The best rows of some requests.
 
     Attributes:
-        paths: the files that hold any.
+        paths: the files that hold any of the requests.
         file: index in `paths` of each request's file, shape (n_found,).
-        row: index of its row in that file, shape (n_found,).
+        row: index of each request's row in its file, shape (n_found,).
     """
 
     paths: list[Path]
@@ -59,19 +59,19 @@ class Store:
         self.folder = Path(folder)
 
     def append(self, responses: list[Response], *, engine: str | None = None) -> None:
-        """Write finished requests, with the description of the engine. They are on disk when this returns."""
+        """Write finished requests, with the description of the engine. They are on disk when the method returns."""
         if responses:
             self._write(_groups(_table(responses, engine)))
 
     def read(self, request_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pd.DataFrame:
-        """Results of requests: one row a request, in the order of `request_ids`. Unknown requests have no row.
+        """Results of requests: one row per request, in the order of `request_ids`. Unknown requests have no row.
 
         A request can have several rows in the store. An answer is preferred to a failure for good, and a failure for
-        good to one that may pass.
+        good to a failure that may pass.
 
         Args:
             request_ids: the requests; None for all in the store.
-            columns: columns of `SCHEMA`; None for all. `request_id` and `error` are always there.
+            columns: columns of `SCHEMA` to read; None for all. `request_id` and `error` are always read.
         """
         fields = [name for name in SCHEMA.names if columns is None or name in {*columns, *KEYS}]
         wanted = None if request_ids is None else pa.array(request_ids, pa.string(), from_pandas=True)
@@ -92,7 +92,7 @@ class Store:
         return table
 
     def rows_of(self, request_ids: Iterable[str]) -> set[tuple[str, str]]:
-        """Requests that have a row, each with the description of every engine that gave it one."""
+        """Pairs of request and engine: each request with a row, with the description of each engine that gave one."""
         wanted = pa.array(request_ids, pa.string(), from_pandas=True)
 
         def found() -> pd.DataFrame:
@@ -106,7 +106,7 @@ class Store:
     def spent(self) -> dict[str, float]:
         """Use of the judge's budget by all calls, failed ones included: ``calls``, ``tokens`` and ``cost``.
 
-        A call with an unknown number of tokens counts with the most that it can have used.
+        A call with an unknown number of tokens counts as the most tokens that it can have used.
         """
         numbers = ["prompt_tokens", "completion_tokens", "attempts", "tokens", "cost"]
 
@@ -116,17 +116,17 @@ class Store:
                 table = self._load(path, [*KEYS, *numbers, "engine"])
                 if table is not None:
                     rows = table.to_pandas().astype(dict.fromkeys(numbers, float) | {"engine": object})
-                    # Of what tells rows apart a hash is kept: the names of a large store are gigabytes.
+                    # Only a hash of each row is kept to find copies: the ids of a large store take gigabytes.
                     parts.append(rows[numbers].assign(row=pd.util.hash_pandas_object(rows, index=False)))
             return pd.concat(parts)
 
-        # A job that was killed while it joined files leaves rows twice.
+        # A job that was killed while it joined files leaves copies of rows.
         rows = self._whatever_is_joined(paid).drop_duplicates("row")
         tokens = rows["tokens"].fillna(rows["prompt_tokens"].fillna(0) + rows["completion_tokens"].fillna(0))
         return {"calls": int(rows["attempts"].sum()), "tokens": int(tokens.sum()), "cost": float(rows["cost"].sum())}
 
     def each(self, request_ids: pa.ChunkedArray, columns: list[str]) -> Iterator[tuple[pd.Series, pd.DataFrame]]:
-        """Very many requests and their results, see `read`, a part at a time."""
+        """Iterate over parts of very many requests, each with its results, see `read`."""
         for start in range(0, len(request_ids), PART_ROWS):
             part = request_ids.slice(start, PART_ROWS).to_pandas()
             yield part, self.read(part, columns)
@@ -140,14 +140,14 @@ class Store:
         return pa.concat_tables([_empty([name]), *self._whatever_is_joined(parts)])[name]
 
     def compact(self, request_ids: Iterable[str] | None = None) -> None:
-        """Join the small files that hold some requests into one file, with one row a request.
+        """Join the small files that hold some requests into one file, with one row per request.
 
-        Files that killed jobs left behind are joined too. Other jobs may write and read meanwhile. One job at a time
-        joins files: two that join the same ones would both keep all rows. A failed call that was paid for keeps its row
-        beside the answer that came later.
+        Files that killed jobs left behind are joined too. Other jobs may write and read meanwhile. Only one job at a
+        time joins files: if two jobs joined the same files, both would keep all rows. A failed call that was paid for
+        keeps its row, in addition to the row of an answer that came later.
 
         Args:
-            request_ids: those of one job: files that hold none of them are left to other jobs. None for all.
+            request_ids: requests of one job. Files that hold none of them are left to other jobs. None for all.
         """
         wanted = None if request_ids is None else pa.array(request_ids, pa.string(), from_pandas=True)
         with locks.only_writer(self.folder / "compaction", patience=SECONDS_TO_WAIT) as alone:
@@ -159,9 +159,9 @@ class Store:
                         path.unlink(missing_ok=True)
 
     def _to_join(self, wanted: pa.Array | None) -> list[Path]:
-        """The sound files that hold any of some requests and are small, or share one of them with another file.
+        """The undamaged files to join: those that hold wanted requests, and are small or share one with another file.
 
-        In the order in which they were written: neighbours in a file of requests stay neighbours.
+        The files are in the order in which they were written, so that neighbours in a file of requests stay neighbours.
         """
         held = {}
         for path in self._paths():
@@ -198,11 +198,11 @@ class Store:
         return files.write_by_content(groups, self.folder, plain="request_id", schema_version=STORE.version)
 
     def _paths(self) -> list[Path]:
-        # A name that begins with a dot is that of a file that is being written.
+        # A file whose name begins with a dot is still being written.
         return sorted(path for path in self.folder.glob("*.parquet") if path.is_file() and path.name[0] != ".")
 
     def _whatever_is_joined(self, read: Callable[[], Any]) -> Any:
-        """Result of `read`, which is called again where another job has joined and removed a file meanwhile."""
+        """Result of `read`. It is called again if another job has joined and removed a file meanwhile."""
         while True:
             try:
                 return read()
@@ -211,7 +211,7 @@ class Store:
                     raise InputError(f"{self.folder}: a file of the response store cannot be read: {error}") from error
 
     def _find(self, wanted: pa.Array | None) -> _Found:
-        """Place of the best row of each request, in the order of `wanted`; None for all requests."""
+        """Place of the best row of each request, in the order of `wanted`. `wanted` is None for all requests."""
         paths, keys, places = [], [_empty(KEYS)], []
         for path in self._paths():
             table = self._load(path, KEYS if wanted is None else ["request_id"])
@@ -232,18 +232,18 @@ class Store:
         return _Found(paths, file[best], np.concatenate([np.array([], int), *places])[best])
 
     def _load(self, path: Path, columns: list[str]) -> pa.Table | None:
-        """Columns of a file; None where it is damaged, as by a power cut. Its requests are then asked again."""
+        """Columns of a file; None where the file is damaged, as by a power cut. Its requests are then asked again."""
         try:
             return _read(path, columns)
         except Exception as error:
-            # A damaged file raises whatever its bytes make pyarrow do. Otherwise the file may be whole.
+            # A damaged file can make pyarrow raise any error. After an error of the system the file may be whole.
             if (isinstance(error, OSError) and error.errno is not None) or files.content_hash(path) == path.stem:
                 raise
             _ignored(path, error)
             return None
 
     def _is_sound(self, path: Path) -> bool:
-        """Tell whether a file holds what was written into it: its name is the hash of its bytes."""
+        """Tell whether a file is undamaged: its name is then the hash of its bytes."""
         if files.content_hash(path) == path.stem:
             return True
         _ignored(path, "its content is not what was written")
@@ -260,14 +260,14 @@ def _has_gone(error: OSError) -> bool:
 
 
 def _storable(value: object) -> object:
-    """A value that UTF-8 can encode: each unpaired surrogate, which JSON allows, becomes U+FFFD."""
+    """A value that UTF-8 can encode. Each unpaired surrogate, which JSON allows, becomes U+FFFD."""
     if not isinstance(value, str):
         return value
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def is_storable(response: Response) -> bool:
-    """True if a store can hold a response: each field has the type of `SCHEMA`, and no number is too large."""
+    """True if a store can hold a response: each field fits its type in `SCHEMA`, and no number is too large."""
     try:
         _table([response], None)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
@@ -291,7 +291,7 @@ def _read(path: Path, columns: list[str]) -> pa.Table:
 
 
 def _aligned(table: pa.Table, columns: list[str]) -> pa.Table:
-    """Columns of a table as `SCHEMA` has them. Those that files of earlier versions lack are null."""
+    """Columns of a table with the types of `SCHEMA`. Columns that files of earlier versions lack are null."""
     schema = _empty(columns).schema
     there = {name: table[name].cast(schema.field(name).type) for name in table.column_names}
     nulls = (pa.nulls(len(table), schema.field(name).type) for name in columns)
@@ -303,14 +303,14 @@ def _empty(columns: list[str]) -> pa.Table:
 
 
 def _rows(path: Path, rows: np.ndarray, columns: list[str]) -> Iterator[pa.Table]:
-    """Some rows of a file, see `files.read_rows`, as `SCHEMA` has them."""
+    """Some rows of a file, see `files.read_rows`, with the types of `SCHEMA`."""
     with _opened(path) as file:
         for table in files.read_rows(file, rows, columns):
             yield _aligned(table, columns)
 
 
 def _without_copies(paths: list[Path]) -> Iterator[pa.Table]:
-    """The rows of some files in row groups: the best row of each request, and each failed call that was paid for."""
+    """Rows of some files in row groups: the best row of each request, and all rows of calls, without copies."""
     parts = [_read(path, [*KEYS, "completion_tokens", "attempts", "cost", "engine"]) for path in paths]
     keys = pa.concat_tables(parts).unify_dictionaries()
     rows = keys.to_pandas()
@@ -335,8 +335,8 @@ def _groups(table: pa.Table) -> Iterator[pa.Table]:
 def _best_rows(table: pa.Table, request_ids: pa.Array) -> np.ndarray:
     """Index of the best row of each known request, in the order of `request_ids`.
 
-    An answer is better than a failure for good, and that is better than a failure that may pass. Of equals the first
-    row is taken.
+    An answer is better than a failure for good, and a failure for good is better than one that may pass. Among equal
+    rows the first is taken.
     """
     rank = pc.is_valid(table["error"]).to_numpy().astype(int) + _may_pass(table["error"])
     order = np.argsort(rank, kind="stable")
@@ -355,5 +355,5 @@ def may_pass(errors: pd.Series) -> pd.Series:
 
 
 def asked_again(errors: pd.Series, *, retry_failed: bool) -> pd.Series:
-    """True where a job asks a request again: where its failure may pass; with `retry_failed` wherever it failed."""
+    """True where a job asks a request again: if its failure may pass or, with `retry_failed`, if it failed."""
     return errors.notna() if retry_failed else may_pass(errors)

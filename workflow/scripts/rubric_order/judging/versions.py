@@ -1,4 +1,4 @@
-"""Versions that gave a judge's answers: engine, weights, address. Several of them may be several judges."""
+"""Versions that gave a judge's answers: engine, weights, address. Different versions may be different judges."""
 
 import json
 from collections import Counter
@@ -9,7 +9,7 @@ import pandas as pd
 
 from rubric_order.base.errors import InputError
 
-# What a description of an engine says that may change answers, though no request is named by it.
+# Fields of an engine's description that may change answers, although the ids of requests do not depend on them.
 TOLD = {
     "engine_version": "version of the engine",
     "server_version": "version of the server",
@@ -17,16 +17,16 @@ TOLD = {
     "weights": "weights",
     "base_url": "base_url",
 }
-ANSWERED = "version of the model"  # that an endpoint says has answered
+ANSWERED = "version of the model"  # as the endpoint names it in its answers
 
 
 def counts(answers: pd.DataFrame, *, names: Collection[str] = ()) -> dict[str, Counter[str]]:
-    """Number of answers from each version, by what differs between versions.
+    """Number of answers from each version, by the part that has versions, such as engine or weights.
 
     Args:
-        answers: `engine` (description, as JSON) and `model` (who says to have answered); rows without an answer are
-            left out.
-        names: names of the model that say nothing of its version.
+        answers: columns `engine` (description, as JSON) and `model` (name of the model in the answer), without the rows
+            of failed requests.
+        names: names of the model that do not tell its version.
     """
     by_kind: dict[str, Counter[str]] = {}
     columns = answers[["engine", "model"]].astype(object)
@@ -39,7 +39,7 @@ def counts(answers: pd.DataFrame, *, names: Collection[str] = ()) -> dict[str, C
 def _told(engine: object, model: object, names: Collection[str]) -> Iterator[tuple[str, str]]:
     described: Mapping[str, Any] = json.loads(engine) if isinstance(engine, str) else {}
     for key, what in TOLD.items():
-        # The version of the client over an endpoint says nothing of what is behind it.
+        # The version of the client of an endpoint says nothing about the model behind the endpoint.
         if described.get(key) and not (key == "engine_version" and described.get("engine") == "openai"):
             yield what, str(described[key])
     if isinstance(model, str) and model not in names:
@@ -47,12 +47,12 @@ def _told(engine: object, model: object, names: Collection[str]) -> Iterator[tup
 
 
 def listed(answers: pd.DataFrame, *, names: Collection[str] = ()) -> str:
-    """List of mixed versions, on one line: each with its number of answers; empty where nothing is mixed."""
+    """Mixed versions on one line, each with its number of answers; empty where nothing is mixed."""
     return listed_counts(counts(answers, names=names))
 
 
 def listed_counts(counted: Mapping[str, Counter[str]]) -> str:
-    """The same of counts."""
+    """Mixed versions on one line, see `listed`, from counts of answers."""
     mixed = {what: numbers for what, numbers in counted.items() if len(numbers) > 1}
     return "; ".join(
         f"{what} {', '.join(f'{version} ({number})' for version, number in sorted(numbers.items()))}"
@@ -64,7 +64,7 @@ def check(answers: pd.DataFrame, *, names: Collection[str] = ()) -> None:
     """Refuse answers of several versions under one judge, see `counts`.
 
     Raises:
-        InputError: with what is mixed.
+        InputError: the message lists the mixed versions.
     """
     refuse(counts(answers, names=names))
 
@@ -73,7 +73,7 @@ def refuse(counted: Mapping[str, Counter[str]]) -> None:
     """Refuse counts of several versions under one judge, see `counts`.
 
     Raises:
-        InputError: with what is mixed.
+        InputError: the message lists the mixed versions.
     """
     if mixed := listed_counts(counted):
         raise InputError(

@@ -19,7 +19,7 @@ from rubric_order.settings.judges import is_local
 
 log = logging.getLogger(__name__)
 
-# What lies beside weights and changes no answer.
+# Files beside the weights that do not change answers.
 BESIDE = re.compile(r".*\.md$|LICENSE|(optimizer|scheduler|scaler|rng_state|trainer_state|training_args)\b|rng_state_")
 
 
@@ -44,7 +44,7 @@ def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: s
     Args:
         package, name: the package that ships the file, and the file's name.
         sha256: checksum of the file.
-        output: the folder; it is renamed into place when it is complete.
+        output: the folder to make. It is renamed into place when it is complete.
         dtype: number format of the weights, such as ``bfloat16``.
 
     Raises:
@@ -61,7 +61,8 @@ def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: s
     import transformers
 
     transformers.utils.logging.set_verbosity_error()
-    # transformers reads the file three times, and makes the table of names anew for each module: half of the time.
+    # transformers reads the file three times, and makes the table of names anew for each module. That takes half of
+    # the time, so both are cached.
     gguf.GGUFReader = functools.cache(gguf.GGUFReader)
     gguf.get_tensor_name_map = functools.cache(gguf.get_tensor_name_map)
     tokenizer = transformers.AutoTokenizer.from_pretrained(source.parent, gguf_file=name)
@@ -88,7 +89,7 @@ def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: s
 
 
 def describe(model: str, revision: str | None) -> dict[str, str]:
-    """Identify a model's weights beyond doubt.
+    """Identify a model's weights uniquely.
 
     Args:
         model: a folder or a file, or the id of a model on the hub.
@@ -112,7 +113,7 @@ def describe(model: str, revision: str | None) -> dict[str, str]:
 
 
 def local_files(model: str) -> list[Path]:
-    """The files of a local model, sorted; without hidden ones and what a training run leaves beside the weights."""
+    """The files of a local model, sorted, without hidden files and files that match `BESIDE`."""
     folder = Path(model).expanduser()
     if folder.is_file():
         return [folder]
@@ -125,7 +126,7 @@ def local_files(model: str) -> list[Path]:
 
 
 def state(model: str) -> list[list[Any]]:
-    """Names, sizes and times (ns) of the files of a local model: as long as these stay, so does their digest."""
+    """Names, sizes and times (ns) of the files of a local model. While these are unchanged, the digest is too."""
     return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in local_files(model)]
 
 
@@ -135,7 +136,7 @@ def _resolve(model: str, revision: str | None) -> str:
 
     try:
         return huggingface_hub.HfApi().model_info(model, revision=revision, timeout=30).sha
-    except (OSError, ValueError, errors.HTTPError) as error:  # of httpx, or of httpx2
+    except (OSError, ValueError, errors.HTTPError) as error:  # errors of httpx, or of httpx2
         if (cached := commit(model, revision)) is not None:
             log.warning("%s: the hub cannot be asked; taking commit %s from its cache", model, cached)
             return cached
@@ -147,7 +148,7 @@ def _resolve(model: str, revision: str | None) -> str:
 
 
 def commit(model: str, revision: str | None = None) -> str | None:
-    """The commit of a model that the hub's cache holds; None for a folder, and where it is not known."""
+    """The commit of a model in the hub's cache; None for a folder, and where the cache does not hold it."""
     config = None if Path(model).is_dir() else _model_file(model, revision, "config.json")
     return config.parent.name if config is not None else None
 

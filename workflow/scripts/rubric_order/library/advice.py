@@ -1,4 +1,4 @@
-"""Advice on a further study, from the reads of one that exists."""
+"""Advice on a further study, from the reads of an existing study."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Advice:
     """Options of a further study.
 
     Attributes:
-        goal: what they are for.
-        table: one row an option, the best first: how items are read, numbers, calls, cost, and the predicted precision.
+        goal: goal of the study.
+        table: one row per option, the best first: how items are read, numbers, calls, cost, and predicted precision.
         refused: judges and readouts without a prediction, with the reason.
-        statistics: the table of all estimates, see ``docs/statistics.md``.
+        statistics: table of all estimates, see ``docs/statistics.md``.
     """
 
     goal: str
@@ -62,7 +62,7 @@ class Advice:
         return [*notes, *(f"Counted as 0, {flag}." for flag in flags)]
 
     def lines(self, most: int = 10) -> dict[str, list[tuple[str, ...]]]:
-        """Options as people read them, under `HEADS`; so many of each judge and readout, by their names."""
+        """Options as people read them, under `HEADS`, by judge and readout; at most `most` of each."""
         lines: dict[str, list[tuple[str, ...]]] = {}
         for row in self.table[self.table["rank"] <= most].to_dict("records"):
             missed = [name for name, column in (("target", "meets"), ("budget", "affordable")) if row[column] == 0]
@@ -79,7 +79,7 @@ class Advice:
         return lines
 
     def config(self, place: int = 0, *, study: str = "advised") -> str:
-        """Block of config of one option, in YAML, to be pasted.
+        """Block of config of one option, in YAML, to be pasted into a config.
 
         Args:
             place: row of `table`, from 0. study: id of the study.
@@ -97,7 +97,7 @@ class Advice:
         )
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Options as ``rubric-order advise --json`` prints them; null is what is not known."""
+        """Options as ``rubric-order advise --json`` prints them; null stands for a value that is not known."""
         rows = self.table.to_dict("records")
         return [{key: None if pd.isna(value) else value for key, value in row.items()} for row in rows]
 
@@ -110,7 +110,7 @@ class Advice:
         return self.table[[*SHOWN]].to_html(index=False, float_format="{:.3g}".format, na_rep="")
 
     def plot(self) -> Figure:
-        """Draw the precision by calls."""
+        """Draw the precision against the number of calls."""
         return self._draw()
 
 
@@ -128,25 +128,26 @@ def advise(
     """Options of a further study, with the precision that some reads predict for each.
 
     Args:
-        reads: of a pilot: a table of reads, or a file of them; see `position_bias`. All items are read in the same
-            orderings, as by strategy balanced.
-        goal: ``r``, half-width of the interval of r with people; ``mean``, of the mean score, in points;
-            ``preference``, of what a position is worth, in log-odds; ``ranked``, share of pairs of items in the order
-            of their means over all orderings; ``equivalent``, share of studies of a judge without bias whose card says
-            so; ``bias`` and ``shift``, the smallest worth of a position (log-odds) and shift by the usual ordering
+        reads: reads of a pilot, as a table or a file; see `position_bias`. All items are read in the same orderings,
+            such as those of strategy balanced.
+        goal: the precision that is predicted. ``r``, ``mean`` and ``preference`` stand for the half-width of an
+            interval: of r with people, of the mean score (points), and of the preference for a position (log-odds).
+            ``ranked`` is the share of pairs of items that are in the order of their means over all orderings.
+            ``equivalent`` is the share of studies of a judge without bias whose card says equivalent. ``bias`` and
+            ``shift`` are the smallest preference for a position (log-odds) and the smallest shift by the usual ordering
             (points) that 80% of studies find.
         target: value that is to be reached.
-        budget: most calls, or most money where there is a price.
-        price: of one call.
-        readout: ``hard``, of written scores, or ``soft``, of expected ones; by default all that there are. Goals of
-            cards (the last three) take what a card takes.
+        budget: greatest number of calls, or of money if there is a price.
+        price: price of one call.
+        readout: ``hard`` for written scores, or ``soft`` for expected scores; by default all that are known. Goals of
+            cards (``equivalent``, ``bias``, ``shift``) take the readouts that decide a card.
         columns, scale: see `position_bias`.
 
     Returns:
-        The options, cheapest first. Without a target each takes what the budget pays for, the most precise first.
+        The options, cheapest first. Without a target, each option spends the budget, and the most precise comes first.
 
     Raises:
-        InputError: an argument is not as described, the reads are not as described, or they cannot tell.
+        InputError: an argument or the reads are not as described, or nothing can be predicted from the reads.
 
     Examples:
         >>> advice = ro.advise(rated, goal="r", target=0.1)

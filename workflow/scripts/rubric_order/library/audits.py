@@ -1,4 +1,4 @@
-"""Audits of files: cards of scores or of choices, whichever a file holds."""
+"""Audits of files: cards of scores or of choices, depending on the content of a file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,8 +24,8 @@ class Audit(NamedTuple):
     """Cards of a file.
 
     Attributes:
-        form: what the file is.
-        cards: of scores. choices: of choices. One of them is empty.
+        form: form of the file: `SCORES`, `CHOICES`, or the form of a log.
+        cards: cards of scores. choices: cards of choices. One of the two is empty.
     """
 
     form: str
@@ -34,7 +34,7 @@ class Audit(NamedTuple):
 
     @property
     def all(self) -> tuple[Card | ChoiceCard, ...]:
-        """The cards, of whichever kind."""
+        """The cards of either kind."""
         return (*self.cards, *self.choices)
 
 
@@ -53,12 +53,12 @@ def audit(
     Args:
         file: see `reads.read_file`.
         columns, scale: see `results.bias_card`.
-        nominal: whether the orderings list candidates that are no levels.
-        labels: what written labels of choices stand for.
+        nominal: whether the orderings list candidates instead of levels.
+        labels: meanings of written labels of choices.
         margin_points, margin_log_odds: smaller effects count as none.
 
     Raises:
-        InputError: the file is of no form that is known, or not as described.
+        InputError: the form of the file is not known, or the file is not as described.
     """
     mapping = Columns(dict(columns or {}))
     table = reads_table.read_file(file, packed=True)
@@ -88,12 +88,12 @@ def audit(
 
 
 def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
-    """The page of an audit: one file that asks for nothing else.
+    """The page of an audit, as one file that loads nothing else.
 
     Args:
         found: the cards.
-        file: what was read; its name is on the page, and not its folder.
-        used: options that it was read with.
+        file: file that was read; the page shows its name, but not its folder.
+        used: options with which the file was read.
     """
     run = {"file": file.name, "form": found.form, **{name: value for name, value in used.items() if value}}
     if found.cards:
@@ -122,10 +122,10 @@ def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
 def form_of(
     table: pd.DataFrame, where: str | Path, names: Columns, *, nominal: bool = False
 ) -> tuple[str, logs.Log | None]:
-    """Form of a table, and the log that it is, where it is one.
+    """Form of a table; and the log, if the table is one.
 
     Raises:
-        InputError: it is a log with an error, or a column that is named is not there.
+        InputError: the table is a log with an error, or a column that is named is missing.
     """
     if not names.names and (log := logs.recognised(table, where)) is not None:
         return log.form, log

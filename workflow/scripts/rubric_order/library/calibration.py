@@ -1,6 +1,6 @@
-"""Scores of single reads, corrected by what reads in many orderings say of a judge.
+"""Correction of the scores of single reads, learnt from reads of the same judge in many orderings.
 
-This module and what it imports at its head need numpy alone, so that a service loads a calibration in little time.
+This module and its imports at the top need numpy only, so that a service loads a calibration in little time.
 """
 
 from __future__ import annotations
@@ -57,16 +57,16 @@ class Calibrations(Mapping[str, Calibration]):
         score: float | None = None,
         judge: str | None = None,
     ) -> float:
-        """Calibrated score of one read, such as in a service. It needs numpy alone.
+        """Calibrated score of one read, for example in a service. It needs numpy only.
 
         Args:
             ordering: score at each position of the prompt.
-            probabilities: of the scores 1 to n, in this order; or
-            score: that was written.
-            judge: by default the only one.
+            probabilities: probabilities of the scores 1 to n, in this order.
+            score: the written score, if no probabilities are given.
+            judge: name of the judge; by default the only one.
 
         Returns:
-            From 1 to n.
+            Score from 1 to n.
 
         Raises:
             InputError: an argument is not as described, or the calibration of this judge has no such readout.
@@ -87,15 +87,15 @@ class Calibrations(Mapping[str, Calibration]):
 
         Args:
             orderings: score at each position, shape (m, n).
-            probabilities: of the scores 1 to n, shape (m, n); NaN where unknown. Or
-            scores: that were written, shape (m,); NaN where there is none.
-            judge: by default the only one.
+            probabilities: probabilities of the scores 1 to n, shape (m, n); NaN if unknown.
+            scores: written scores, if no probabilities are given, shape (m,); NaN if there is none.
+            judge: name of the judge; by default the only one.
 
         Returns:
-            Shape (m,), from 1 to n; NaN where nothing is known.
+            Scores from 1 to n, shape (m,); NaN if nothing is known.
 
         Raises:
-            InputError: as `score`.
+            InputError: see `score`.
         """
         calibration = self._of(judge)
         n = calibration.n
@@ -121,21 +121,21 @@ class Calibrations(Mapping[str, Calibration]):
     ) -> pd.DataFrame:
         """A table of reads with the column `calibrated_score`.
 
-        Scores of one judge are calibrated by one readout, since both are different quantities.
+        All scores of a judge are calibrated by the same readout, because the two readouts are different quantities.
 
         Args:
-            reads: a table of reads, or a file of them: columns ordering and, where there are several judges, judge;
-                score or p_1 to p_n. Other columns are kept as they are.
+            reads: a table of reads, or a file of them, with the columns ordering, score or p_1 to p_n and, if there are
+                several judges, judge. Other columns are kept as they are.
             readout: ``soft``, from option probabilities, or ``hard``, from the written score. By default ``soft`` for a
-                judge of whose reads with a score all have probabilities, if the calibration has it, else ``hard``.
+                judge, if all its reads with a score have probabilities and its calibration has them; else ``hard``.
             columns: names that the table has for its columns, see `position_bias`.
 
         Returns:
-            The rows as they were. `calibrated_score` is NaN where a read lacks the readout.
+            The rows as they were. `calibrated_score` is NaN if a read lacks the readout.
 
         Raises:
-            InputError: with row and field, where reads are not as described; where a judge has no calibration, another
-                number of levels, or none by this readout.
+            InputError: the reads are not as described (the message names row and field); or a judge has no calibration,
+                a calibration for another number of levels, or none by this readout.
         """
         from rubric_order.library import reads as reads_table
 
@@ -192,7 +192,7 @@ class Calibrations(Mapping[str, Calibration]):
 
 
 def _first(shown: np.ndarray, n: int) -> str:
-    """The first ordering that is none, or the shape of what is no table."""
+    """The first row that is no ordering, or the shape of an array that is no table of orderings."""
     if shown.ndim != 2 or shown.shape[1] != n:
         return f"an array of shape {shown.shape}"
     bad = (np.sort(shown, axis=1) != np.arange(1, n + 1)).any(axis=1)
@@ -202,21 +202,22 @@ def _first(shown: np.ndarray, n: int) -> str:
 def calibrate(reads: Reads, *, interactions: bool = True, columns: Mapping[str, str] | None = None) -> Calibrations:
     """Learn from reads in many orderings how to correct single reads of the same judge, prompt and rubric.
 
-    From option probabilities it learns what each position is worth, and from written scores which mean score items have
-    that got a score at a position. How much that helps, and how many groups are enough: ``docs/calibration.md``.
+    From option probabilities, it learns the preference for each position. From written scores, it learns the mean score
+    of the items that got a score at a position. ``docs/calibration.md`` says how much this helps, and how many groups
+    are enough.
 
     Args:
-        reads: a table of reads, or a file of them; columns as of `position_bias`. Written scores are learnt from where
-            all items are read in the same orderings, such as those of ``orderings("balanced")``.
-        interactions: let positions be worth more to some scores than to others, where the reads bear it.
+        reads: a table of reads, or a file of them; columns as for `position_bias`. Written scores are used if all items
+            are read in the same orderings, such as ``orderings("balanced")``.
+        interactions: let the preference for a position differ between scores, if the reads support it.
         columns: names that the table has for its columns, see `position_bias`.
 
     Returns:
         The calibration of each judge.
 
     Raises:
-        InputError: with row and field, where the reads are not as described; where a judge's items are of fewer than
-            two groups, or nothing tells positions and scores apart.
+        InputError: the reads are not as described (the message names row and field); the items of a judge are of fewer
+            than two groups; or the reads do not distinguish positions from scores.
 
     Examples:
         >>> import numpy as np, pandas as pd, rubric_order as ro
@@ -266,7 +267,7 @@ def calibrate(reads: Reads, *, interactions: bool = True, columns: Mapping[str, 
 
 
 def _evidence(block: Block) -> Evidence | None:
-    """Evidence of the reads of a judge, by all readouts that it has; None where they have none."""
+    """Evidence of the reads of a judge, by all readouts that they have; None if they give no evidence."""
     from rubric_order.methods.calibration import evidence, learning
     from rubric_order.methods.position import preference, selections
 
@@ -291,10 +292,10 @@ def _evidence(block: Block) -> Evidence | None:
 
 
 def load_calibration(path: str | Path) -> Calibrations:
-    """Read what `Calibrations.save` wrote. It needs numpy alone.
+    """Read a file that `Calibrations.save` wrote. It needs numpy only.
 
     Raises:
-        InputError: with the field, where the file is missing or not as described.
+        InputError: the file is missing, or not as described; the message names the field.
 
     Examples:
         >>> import tempfile

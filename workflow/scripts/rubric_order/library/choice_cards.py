@@ -1,4 +1,4 @@
-"""Cards of judges that choose between candidates: what the order does to their choices."""
+"""Cards of judges that choose between candidates: effects of the order on their choices."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -23,28 +23,30 @@ from rubric_order.parsing.choices import EMPTY
 BIASED, EQUIVALENT, CANNOT_TELL = VERDICTS = ("biased", "equivalent", "cannot tell")
 FORMAT = "rubric-order choices"
 LEVEL = 0.05
-EVEN = (0.35, 0.65)  # share of a pair's reads with one of the two first, in which the order counts as drawn
-MANY_TIES = 0.05  # share of the choices from which a card warns of them
-FEWEST_CROSSED = 0.5  # share of comparisons that are read in several orders
+EVEN = (0.35, 0.65)  # the order counts as drawn if each of a pair is first in such a share of the reads
+MANY_TIES = 0.05  # share of ties among the choices from which a card warns of them
+FEWEST_CROSSED = 0.5  # least share of comparisons in several orders by which these decide
 
 
 class Evidence(NamedTuple):
     """Findings on one judge's choices.
 
     Attributes:
-        judge, n: its name, and the number of candidates.
+        judge, n: name of the judge, and number of candidates.
         places: share of each place among the choices that are no ties.
         changed: share of comparisons whose winner changes with the order.
         excess: how much more often two orders disagree than two reads of one order.
-        worth: what each place adds to a candidate's log-odds.
-        first_last: the first place's worth less the last's; `small` is its interval at 90%.
-        largest: of the places, the one that is farthest from 0 by its interval for all of them together.
-        separated: whether the worth is finite only for the penalty.
-        fairness: recency less primacy. ties, failed: shares.
-        gold: agreement with people; `gold_first`, `gold_later`: where their choice stands first, and where later.
+        worth: log-odds that each place adds to a candidate.
+        first_last: worth of the first place less the worth of the last. `small`: the same with its interval at 90%.
+        largest: worth of the place whose interval is farthest from 0, with intervals that hold for all places together.
+        separated: whether the worth is finite only because of the penalty.
+        fairness: recency less primacy. ties, failed: share of ties, and share of reads without a choice.
+        gold: agreement with people. `gold_first`, `gold_later`: agreement if people's choice stands first, and if it
+            stands later. `gold_gap`: difference of these two within comparisons.
         longest: share of choices of the longest candidate.
-        crossed: share of comparisons that are read in several orders; `drawn`: whether orders look drawn.
-        counts: of items, groups, comparisons, reads with a choice and without, orders.
+        crossed: share of comparisons that are read in several orders. `drawn`: whether orders look drawn.
+        counts: numbers of comparisons, of groups, and of reads with and without a choice; and the greatest number of
+            orders of a comparison.
     """
 
     judge: str
@@ -124,7 +126,7 @@ def choice_cards(
     margin_log_odds: float = estimates.LOG_ODDS,
     notes: Sequence[str] = (),
 ) -> list[ChoiceCard]:
-    """Cards of choices, one a judge and number of candidates.
+    """Cards of choices, one per judge and number of candidates.
 
     Args:
         table, where, columns, labels: see `choices.as_comparisons`.
@@ -216,12 +218,12 @@ def _gather(own: pd.DataFrame, judge: str, n: int) -> Evidence:
 
 
 def _tests(n: int) -> int:
-    """Number of places whose worth is tested; of two, one is less the other."""
+    """Number of places whose worth is tested. It is 1 for two places, because the worths sum to 0."""
     return n if n > 2 else 1
 
 
 def _gap(first: np.ndarray, later: np.ndarray, unit: pd.Series, group: np.ndarray) -> Interval:
-    """Agreement with people where their choice stands first, less that where it stands later, within comparisons."""
+    """Agreement with people if their choice stands first less agreement if it stands later, within comparisons."""
     table = pd.DataFrame({"unit": unit.to_numpy(), "group": group, "first": first, "later": later})
     means = table.groupby("unit").agg({"group": "first", "first": "mean", "later": "mean"})
     gaps = (means["first"] - means["later"]).to_numpy()
@@ -229,7 +231,7 @@ def _gap(first: np.ndarray, later: np.ndarray, unit: pd.Series, group: np.ndarra
 
 
 def _drawn(own: pd.DataFrame, first: np.ndarray) -> bool:
-    """True if no candidate of the commonest list stands first nearly always: then orders can have been drawn."""
+    """True if all candidates of the commonest list stand first about equally often, as if orders were drawn."""
     lists = own["candidates"].map("\n".join)
     of_commonest = (lists == lists.mode()[0]).to_numpy()
     at_first = np.bincount(first[of_commonest], minlength=int(own["n"].iloc[0]) + 1)[1:] / of_commonest.sum()
@@ -240,10 +242,11 @@ def _drawn(own: pd.DataFrame, first: np.ndarray) -> bool:
 def _verdict(found: Evidence, margin: float) -> tuple[str, tuple[str, ...], str]:
     """Verdict, reasons and advice.
 
-    Where at least half of the comparisons are read in several orders, the worth of places within comparisons decides:
-    *biased* if a place's interval for all places together leaves out 0, *equivalent* if the 90% interval of each lies
-    inside the margin. Else, if orders look drawn, *biased* if the share of a place among all choices is not that of
-    chance, and never *equivalent*.
+    With fewer groups than `FEW_CLUSTERS`, the verdict is *cannot tell*. If at least half of the comparisons are read in
+    several orders, the worth of places within comparisons decides: *biased* if the interval of a place, for all places
+    together, excludes 0; *equivalent*, for two candidates only, if the 90% interval of the first place less the last
+    lies inside the margin. Else the verdict is never *equivalent*. It is *biased*, for two candidates only, if orders
+    look drawn and the interval of the share of a place among all choices excludes an equal share.
     """
     few = found.counts["n_groups"] < FEW_CLUSTERS
     if few:
@@ -316,7 +319,7 @@ def _notes(own: pd.DataFrame, found: Evidence) -> Iterator[str]:
 
 
 def facts(found: Evidence) -> list[tuple[str, str]]:
-    """The numbers of a card as people read them: what it is, and its value."""
+    """The numbers of a card as people read them, in pairs of name and value."""
     rows = [
         ("Share of each place among the choices", ", ".join(f"{place.estimate:.0%}" for place in found.places)),
         ("Comparisons whose winner changes with the order", written(found.changed, ".0%")),

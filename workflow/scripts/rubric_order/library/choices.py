@@ -1,4 +1,4 @@
-"""A plain table of choices between candidates, pairs or lists, as the table of scores that statistics of them read."""
+"""A plain table of choices between candidates, in pairs or lists, as the table of scores that statistics read."""
 
 import re
 import string
@@ -36,10 +36,10 @@ USED = ("item", "ordering", "first", "second", "choice", "judge", "group", "gold
 
 @dataclass(frozen=True)
 class Labels:
-    """Options that written labels stand for.
+    """Meanings of written labels.
 
     Attributes:
-        options: by label, a place (``A`` is the first), ``tie``, ``none``, or the name of a candidate.
+        options: meaning of each label: a place (``A`` is the first), ``tie``, ``none``, or the name of a candidate.
 
     Examples:
         >>> Labels.parse(["1=A,2=B,0=tie"]).options["0"]
@@ -66,7 +66,12 @@ class Labels:
 
 
 class Row(NamedTuple):
-    """Meaning of a written choice: the place of a candidate from 1, 0 for a tie, None for no choice with the reason."""
+    """Meaning of a written choice.
+
+    Attributes:
+        place: place of a candidate, from 1; 0 for a tie; None for no choice.
+        reason: reason why there is no choice.
+    """
 
     place: int | None
     reason: str | None = None
@@ -79,29 +84,28 @@ def as_comparisons(
     columns: Columns | None = None,
     labels: Labels | None = None,
 ) -> pd.DataFrame:
-    """Choices as scores of comparisons, as probe ``pair_order`` has them; a row a read.
+    """Choices as scores of comparisons, in the form of probe ``pair_order``, with one row per read.
 
     Args:
-        table: columns ``item``; ``ordering``, the candidates as they were shown, as a list or as text with commas
-            between them, or ``first`` and ``second``, or ``first`` and two columns of candidates, of which it names one
-            (see `columns.SIDES`); ``choice``, which one was chosen: its place (``A``, ``2``,
-            ``model_b``, ``first``), its name, ``tie``, or the answer of a judge that says so; and, where they are
-            known, ``judge``, ``group`` and ``gold``, what people chose.
-        where: names the table in errors.
-        columns: names that the table has for these.
-        labels: what other labels stand for.
-
-            More columns are for logs: ``tie``, whether a tie was offered, ``lengths`` as shown, or ``length_a`` and
-            ``length_b`` of two columns of candidates.
+        table: columns ``item``, ``ordering`` and ``choice``. ``ordering`` has the candidates as they were shown, as a
+            list or as text with commas between them. In its place, a table of pairs can have ``first`` and ``second``,
+            or ``first`` and two columns of candidates, of which ``first`` names one (see `columns.SIDES`). ``choice``
+            says which candidate was chosen: by its place (``A``, ``2``, ``model_b``, ``first``), by its name, by
+            ``tie``, or by the answer of a judge. If they are known, ``judge``, ``group`` and ``gold`` (the choice of
+            people) are read too. Logs have more columns: ``tie`` (whether a tie was offered), and ``lengths`` as
+            shown, or ``length_a`` and ``length_b`` of two columns of candidates.
+        where: name of the table in errors.
+        columns: names that the table has for these columns.
+        labels: meanings of other labels.
 
     Returns:
         The columns that statistics of comparisons read. Candidates are numbered in the order of their names. `gold` is
-        the number of the candidate that people chose, 0 for a tie, NaN where it is not known; `longest` the place of
-        the longest candidate, NaN where it is not known or there are several. `sides` names the two columns of
-        candidates where `first` told their order and a choice was read as a place; else it is empty.
+        the number of the candidate that people chose, 0 for a tie, NaN if it is not known. `longest` is the place of
+        the longest candidate, NaN if it is not known or there are several. `sides` names the two columns of candidates
+        if `first` told their order and a choice was read as a place; else it is empty.
 
     Raises:
-        InputError: with row (from 1, without the header) and field, where something is not as described.
+        InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
     """
     sources.check_names(table.columns, where)
     table, labels, file = table.reset_index(drop=True), labels or Labels(), table
@@ -166,7 +170,7 @@ def notes(own: pd.DataFrame) -> list[str]:
 
 
 def _first_place(word: str, pair: Sequence[str], sides: Sequence[str]) -> int | None:
-    """Place, from 0, of the candidate of a pair that a word names, by its name or its column; None where it is none."""
+    """Place, from 0, of the candidate of a pair that a word names, by name or by column; None if it names neither."""
     columns = [column_names.fold(side) for side in sides]
     ends = [column.rpartition("_")[2] for column in columns]
     for names in ([column_names.fold(name) for name in pair], columns, ends):
@@ -176,12 +180,12 @@ def _first_place(word: str, pair: Sequence[str], sides: Sequence[str]) -> int | 
 
 
 def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """A table of pairs with `first` and `second`, where it has two columns of candidates and names the one shown first.
+    """A table of pairs with `first` and `second` added, if it has two columns of candidates and says which came first.
 
-    Choices that name such a column, by themselves or by the labels, are then candidates.
+    Choices that name such a column, directly or by a label, are replaced by its candidate.
 
     Returns:
-        The table, and the columns of candidates where a choice is left that is read as a place.
+        The table; and the columns of candidates, if a choice is left that is read as a place.
     """
     sides, column = column_names.sides(table), column_names.shown_first(table)
     if "ordering" in table or ("first" in table and "second" in table) or sides is None or column is None:
@@ -198,7 +202,7 @@ def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.
         first=pair[0].mask(is_turned, pair[1]),
         second=pair[1].mask(is_turned, pair[0]),
     )
-    if "lengths" not in table and {"length_a", "length_b"} <= {*table.columns}:  # of texts, not as they were shown
+    if "lengths" not in table and {"length_a", "length_b"} <= {*table.columns}:  # by column, not as shown
         lengths = zip(table["length_a"], table["length_b"], is_turned, strict=True)
         table["lengths"] = [[b, a] if turned else [a, b] for a, b, turned in lengths]
     are_places = False
@@ -209,12 +213,12 @@ def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.
 
 
 def _chosen(words: Words, pair: Sequence[pd.Series], sides: Sequence[str], labels: Labels) -> tuple[pd.Series, bool]:
-    """Choices with a candidate in place of its column, and whether others of them are places.
+    """Choices, in which a candidate replaces the name of its column, and whether any other choice is a place.
 
     Args:
         words: the choices.
-        pair: both candidates of each row. sides: their columns; a name of one letter is a place by itself.
-        labels: what other labels stand for, such as a column.
+        pair: both candidates of each row. sides: their columns; a choice of one letter is a place, not a column.
+        labels: meanings of other labels, such as a column.
     """
     columns = [column_names.fold(side) for side in sides]
     options = [labels.options.get(word.casefold()) for word in words.values]
@@ -237,10 +241,10 @@ def _check_first(file: pd.DataFrame, table: pd.DataFrame, columns: Columns, wher
     """Check that no column of the file contradicts the candidates that are named as shown first and second.
 
     Args:
-        file: the table as it is. table: the same with our names.
+        file: the table as it is. table: the same table with our names.
 
     Raises:
-        InputError: its own column says that the second one was shown first.
+        InputError: a column of the file says that the second candidate was shown first.
     """
     given = {name: columns.names.get(name) for name in ("first", "second")}
     column = next((str(name) for name in file.columns if column_names.fold(name) in column_names.SHOWN_FIRST), None)
@@ -280,7 +284,7 @@ def _shown(table: pd.DataFrame, pair: bool, where: str | Path) -> tuple[np.ndarr
 
 
 def _joined(value: object) -> object:
-    """A list of candidates as text, one a line."""
+    """A list of candidates as text, one per line; any other value unchanged."""
     return "\n".join(map(str, value)) if isinstance(value, list | tuple | np.ndarray) else value
 
 
@@ -302,7 +306,7 @@ def candidates(text: str) -> list[str]:
 
 
 def _numbers(names: Sequence[str]) -> list[int]:
-    """Number of the candidate at each place, in the order of the names."""
+    """Number of the candidate at each place. Candidates are numbered in the order of their names."""
     ranks = {name: rank for rank, name in enumerate(sorted(names), start=1)}
     return [ranks[name] for name in names]
 
@@ -330,14 +334,14 @@ def _places(
 
 
 def meaning(text: str, names: Sequence[str], labels: Labels, *, answers: bool = True) -> Row | None:
-    """Meaning of a written choice among candidates; None where it means nothing at all.
+    """Meaning of a written choice among candidates; None if it has no meaning.
 
-    The name of a candidate goes before a place, so that candidates may be called ``A`` and ``B``.
+    The name of a candidate takes precedence over a place, so that candidates may be called ``A`` and ``B``.
 
     Args:
-        text: what was written.
-        names: of the candidates, as they were shown.
-        labels: what other labels stand for.
+        text: the written choice.
+        names: names of the candidates, as they were shown.
+        labels: meanings of other labels.
         answers: whether an answer of several words is read for its verdict.
     """
     word = text.casefold()
@@ -383,7 +387,7 @@ def _candidates(
 
 
 def _units(item: Words, code: np.ndarray, canonical: Sequence[Sequence[str]]) -> pd.Series:
-    """Name of each row's comparison: its item and, where an item has several, its candidates."""
+    """Name of each row's comparison: its item and, if the item has several sets of candidates, the candidates."""
     number, sets = pd.factorize(pd.Series(["\n".join(listed) for listed in canonical], dtype=object))
     of_row = number[code]
     several = pd.Series(of_row).groupby(item.codes).nunique().to_numpy()[item.codes] > 1
@@ -404,7 +408,7 @@ def _gold(
     labels: Labels,
     where: str | Path,
 ) -> np.ndarray:
-    """Number of the candidate that people chose of each row's comparison, 0 for a tie, NaN where it is not known."""
+    """Number of the candidate that people chose in each row's comparison, 0 for a tie, NaN if it is not known."""
     if "gold" not in table:
         return np.full(len(table), np.nan)
     words = words_of(table["gold"])
@@ -425,7 +429,7 @@ def _gold(
 
 
 def _longest(table: pd.DataFrame, where: str | Path) -> np.ndarray:
-    """Place of the longest candidate of each row, NaN where lengths are not known, or several are the longest."""
+    """Place of the longest candidate of each row, NaN if lengths are not known, or several are the longest."""
     longest: np.ndarray = np.full(len(table), np.nan)
     if "lengths" not in table:
         return longest

@@ -18,7 +18,7 @@ from rubric_order.library.sources import PAGE
 
 PROBABILITY = re.compile(r"[pP]_(?P<label>\S{1,20})")
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-# Names that others give to a column, the likeliest first. They are suggested, and never taken by themselves.
+# Names that others give to a column, the likeliest first. They are suggested, and never taken automatically.
 LIKELY: Mapping[str, tuple[str, ...]] = {
     "item": (
         *(
@@ -57,9 +57,9 @@ LIKELY: Mapping[str, tuple[str, ...]] = {
     "first": ("shown_first", "answer_a", "model_a", "model_1", "a"),
     "second": ("shown_second", "answer_b", "model_b", "model_2", "b"),
 }
-# Columns of two candidates; and columns that name the one of them that was shown first.
+# Pairs of columns of candidates. `SHOWN_FIRST` has columns that name the candidate that was shown first.
 SIDES: tuple[tuple[str, str], ...] = (*zip(LIKELY["first"][1:], LIKELY["second"][1:], strict=True),)
-OF_JUDGE = re.compile("(?:llm_)?(?:judge|grader|evaluator|llm)_")  # before what the judge gave: `judge_answer`
+OF_JUDGE = re.compile("(?:llm_)?(?:judge|grader|evaluator|llm)_")  # begins columns of a judge: `judge_answer`
 SHOWN_FIRST = ("first", "shown_first", "first_shown", "presented_first", "displayed_first")
 
 
@@ -68,7 +68,7 @@ class Columns:
     """Names that a file has for columns.
 
     Attributes:
-        names: by our name, that of the file: of a column, or a path into one, such as ``grading.score``.
+        names: name in the file, by our name: of a column, or a path into a column, such as ``grading.score``.
 
     Examples:
         >>> Columns.parse(["item=sample_id,score=grading.score"]).names["score"]
@@ -99,7 +99,7 @@ class Columns:
         """Names from the argument `columns` of a function.
 
         Args:
-            names: by our name, that of the table. others: names that are known beside those of reads.
+            names: names in the table, by our name. others: names that are known besides the columns of reads.
 
         Raises:
             InputError: a name is not known.
@@ -107,13 +107,13 @@ class Columns:
         return names if isinstance(names, cls) else cls(dict(names or {})).checked("columns", others)  # type: ignore[arg-type]
 
     def checked(self, option: str, others: Sequence[str] = ()) -> "Columns":
-        """The names, each of which is known.
+        """The names, after a check that each is known.
 
         Args:
-            option: names it in errors. others: names that are known beside those of reads.
+            option: name of the option in errors. others: names that are known besides the columns of reads.
 
         Raises:
-            InputError: one is not.
+            InputError: a name is not known.
         """
         expected = [*LIKELY, *others]
         for name in self.names:
@@ -126,7 +126,7 @@ class Columns:
 
 
 def fold(name: object) -> str:
-    """A name without what people write differently: capitals, blanks and hyphens.
+    """A name without differences of spelling: in lower case, with underscores for blanks and hyphens.
 
     >>> fold(" Human-Score")
     'human_score'
@@ -141,18 +141,18 @@ def known(name: str) -> bool:
 
 
 def named(table: pd.DataFrame, columns: Columns, where: str | Path) -> pd.DataFrame:
-    """A table whose columns have our names: those that are given, and those that differ in capitals alone.
+    """A table with our names for columns that are given in `columns`, or whose names become ours by `fold`.
 
     Args:
-        table: its names are texts.
+        table: a table whose column names are texts.
         columns: names that the file has.
-        where: names the table in errors.
+        where: name of the table in errors.
 
     Returns:
-        The known columns and all others. A column that another one is taken in place of is left out.
+        The known columns and all others. A column is left out if another column is given for its name.
 
     Raises:
-        InputError: a column that is named is not there, or two could be meant.
+        InputError: a named column is missing, or two columns could be meant.
     """
     taken: dict[str, Any] = {}
     absent = []
@@ -184,19 +184,19 @@ def named(table: pd.DataFrame, columns: Columns, where: str | Path) -> pd.DataFr
 
 
 def sides(table: pd.DataFrame) -> tuple[str, str] | None:
-    """The two columns of candidates of a table of pairs, as it names them; None where it has no such columns."""
+    """The two columns of candidates of a table of pairs, as the table names them; None if it has none."""
     by_fold = {fold(name): str(name) for name in table.columns}
     return next(((by_fold[a], by_fold[b]) for a, b in SIDES if a in by_fold and b in by_fold), None)
 
 
 def shown_first(table: pd.DataFrame) -> str | None:
-    """The column that names the candidate that was shown first, beside two columns of candidates; None without one."""
+    """The column that names the candidate that was shown first, beside two columns of candidates; None if none does."""
     by_fold = {fold(name): str(name) for name in table.columns}
     return next((by_fold[name] for name in SHOWN_FIRST if name in by_fold), None) if sides(table) else None
 
 
 def of_choices(table: pd.DataFrame) -> bool:
-    """True for a table of choices: by its columns, or by those that nearly all logs of comparisons have."""
+    """True for a table of choices, by our columns or by columns that nearly all logs of comparisons have."""
     if "choice" in table:
         return "score" not in table or ("first" in table and ("second" in table or sides(table) is not None))
     if "score" in table:
@@ -219,7 +219,7 @@ def _column(table: pd.DataFrame, path: str) -> str | None:
 
 
 def _at(table: pd.DataFrame, path: str) -> pd.Series | None:
-    """Values at a path, row by row; None where no row has one."""
+    """Values at a path, row by row; None if no row has a value there."""
     name = _column(table, path)
     if name is None:
         return None
@@ -244,7 +244,7 @@ def _inside(value: Any, parts: Sequence[str]) -> Any:
 
 
 def paths(table: pd.DataFrame, rows: int = 20) -> list[str]:
-    """Names of columns and, of those that hold objects, the paths to what is in them, as the first rows have it."""
+    """Names of columns; for columns with objects, paths to the values in these, as the first rows have them."""
     listed: dict[str, None] = {}
     for name in table.columns:
         inner = [value for value in table[name].head(rows) if isinstance(value, Mapping)]
@@ -271,10 +271,10 @@ def _not_there(absent: Sequence[str], table: pd.DataFrame) -> str:
 
 
 def unread_judges(table: pd.DataFrame) -> str:
-    """A sentence about a column that may name judges and is not read, though it has several values; empty without one.
+    """A sentence about a column with several values that may name judges and is not read; empty if there is none.
 
     Args:
-        table: with our names.
+        table: a table with our names.
     """
     if "judge" in table:
         return ""
@@ -290,11 +290,11 @@ def unread_judges(table: pd.DataFrame) -> str:
 
 
 def missing(absent: Sequence[str], table: pd.DataFrame, where: str | Path, useful: Sequence[str] = ()) -> InputError:
-    """The error that columns are missing: all of them, and which columns of the file could be them.
+    """The error that columns are missing. It names all missing columns, and columns of the file that could be meant.
 
     Args:
-        absent: our names. table: the table without them.
-        useful: our names of columns that are not needed, and are suggested with the others.
+        absent: our names of the missing columns. table: the table without them.
+        useful: our names of optional columns, which are suggested as well.
     """
     present = paths(table)
     free = [name for name in present if not known(name)]
@@ -315,7 +315,7 @@ def missing(absent: Sequence[str], table: pd.DataFrame, where: str | Path, usefu
 
 
 def _likely(name: str, names: Sequence[str]) -> str | None:
-    """The column that most likely holds what is wanted; None where none does."""
+    """The column that is most likely meant by our name; None if there is none."""
     by_fold = {fold(other): other for other in reversed(names)}
     by_leaf = {fold(other).rpartition(".")[2]: other for other in reversed(names)}
     by_end = {OF_JUDGE.sub("", leaf, count=1): other for leaf, other in by_leaf.items() if OF_JUDGE.match(leaf)}

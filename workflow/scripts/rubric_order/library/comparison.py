@@ -27,7 +27,7 @@ QUANTITIES = {
     "first_last": ("first less last position", "log-odds"),
     "ends_middle": ("first and last less the middle", "log-odds"),
     "usual_minus_balanced": ("usual ordering less mean of all orderings", "points"),
-}  # in words, and their units
+}  # each in words, with its unit
 DIFFERENT, NOT_FOUND, CANNOT_TELL = OUTCOMES = ("different", "no difference found", "cannot tell")
 READOUTS: dict[str, str] = {Readout.HARD: "written", Readout.SOFT: "probabilities"}
 
@@ -38,10 +38,10 @@ class Difference(NamedTuple):
     Attributes:
         quantity: one of `QUANTITIES`.
         readout: ``hard`` (what was written) or ``soft`` (the option probabilities).
-        of_one, of_other: the estimates.
-        estimate: one less other. low, high: its interval; NaN where there is none.
-        p_holm: p-value of no difference after Holm's adjustment for all that are compared; NaN where there is none.
-        n_groups: that tell something of it.
+        of_one, of_other: the estimates for the two judges.
+        estimate: first judge less the other. low, high: ends of the interval; NaN if there is none.
+        p_holm: p-value of no difference after Holm's adjustment for all differences; NaN if there is none.
+        n_groups: number of groups that contribute to the difference.
     """
 
     quantity: str
@@ -72,11 +72,11 @@ class Comparison(NamedTuple):
     """Differences between two judges.
 
     Attributes:
-        one, other: their names; differences are `one` less `other`.
+        one, other: names of the judges; differences are `one` less `other`.
         verdict: one of `OUTCOMES`.
         reasons: sentences.
-        differences: of all quantities that both have.
-        n_items, n_groups: that both have read.
+        differences: differences in all quantities that both judges have.
+        n_items, n_groups: numbers of items and groups that both judges have read.
     """
 
     one: str
@@ -88,7 +88,7 @@ class Comparison(NamedTuple):
     n_groups: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it, with the name of the format and its version; what is not known is None."""
+        """The comparison as JSON has it, with name and version of the format; an unknown value is None."""
         rows = [{k: None if v != v else v for k, v in difference._asdict().items()} for difference in self.differences]
         return (
             {"format": FORMAT, "version": VERSION}
@@ -98,13 +98,13 @@ class Comparison(NamedTuple):
 
 
 def page(found: Comparison, cards: Iterable[Card]) -> str:
-    """A page that says it all: one file that asks for nothing else.
+    """The page of a comparison, as one file that loads nothing else.
 
     Args:
-        cards: of both sides, of all that each has read; those of one file may stand in any order.
+        cards: cards of both sides, each from all its reads. Cards of one file may be in any order.
     """
     judge_names, cards = (found.one, found.other), list(cards)
-    card_of = {card.judge: card for card in cards}  # two runs of one judge have other names here, and stand by place
+    card_of = {card.judge: card for card in cards}  # two runs of one judge are renamed, and found by place
     reach: dict[str, float] = {}  # of the axis, by unit
     for difference in found.differences:
         ends = [abs(end) for end in (difference.estimate, difference.low, difference.high) if not math.isnan(end)]
@@ -142,15 +142,15 @@ def compare(
     columns: Mapping[str, str] | None = None,
     scale: str | None = None,
 ) -> Comparison:
-    """Compare two judges, prompts or settings in what the order does to them.
+    """Compare the effects of the order on two judges, prompts or settings.
 
-    Differences of position preference (log-odds) and of the usual ordering's effect (points) are paired: what a group
-    adds to one side is set against what it adds to the other. Their p-values are adjusted for their number, so that all
-    together call two equal judges different in at most `LEVEL` of the cases.
+    Differences of position preference (log-odds) and of the usual ordering's effect (points) are paired: the part that
+    a group adds to one side is compared with the part that it adds to the other. The p-values are adjusted for their
+    number. All tests together call two equal judges different in at most `LEVEL` of the cases.
 
     Args:
         one, other: tables or files of reads with one judge each; or `one` alone, with two judges.
-        columns, scale: of both, see `results.bias_card`.
+        columns, scale: for both, see `results.bias_card`.
 
     Raises:
         InputError: there are not two judges, or they have no item or number of levels in common.
@@ -196,7 +196,7 @@ def _sides(one: Reads, other: Reads | None, columns: Columns | None, scale: scal
 
 
 def _differences(chosen: pd.DataFrame) -> tuple[Difference, ...]:
-    """The rows with p-values adjusted for all of them."""
+    """The differences in some rows, with p-values adjusted for the number of rows."""
     adjusted = multiplicity.holm(chosen["p"].to_numpy(dtype=float))
     differences = []
     for row, p, is_first in zip(chosen.to_dict("records"), adjusted, chosen["one"] == "j0", strict=True):
@@ -211,10 +211,11 @@ def _differences(chosen: pd.DataFrame) -> tuple[Difference, ...]:
 def verdict(differences: Sequence[Difference], n_groups: int) -> tuple[str, tuple[str, ...]]:
     """Verdict on differences: one of `OUTCOMES`, and sentences why.
 
-    Only those that at least `uniformity.FEW_CLUSTERS` groups tell count; with fewer, tests find too much.
+    Only differences to which at least `uniformity.FEW_CLUSTERS` groups contribute count; with fewer, tests find too
+    much.
 
     Args:
-        n_groups: that both judges have read.
+        n_groups: number of groups that both judges have read.
     """
     if not differences:
         return CANNOT_TELL, ("Nothing can be compared: see the cards of both for what their reads do not tell.",)

@@ -21,7 +21,7 @@ class Check(NamedTuple):
     """A check that a card makes.
 
     Attributes:
-        name: what is checked. runs: whether the file supports it. why: by what, or why not.
+        name: name of the check. runs: whether the file supports the check. why: reason why it does, or does not.
     """
 
     name: str
@@ -33,8 +33,9 @@ class Diagnosis(NamedTuple):
     """Diagnosis of one judge's reads.
 
     Attributes:
-        form: what the file is. judge: its name, empty where the file has none.
-        facts: what the file holds. checks: which can run. notes: how the file was read.
+        form: form of the file. judge: name of the judge, empty if the file has none.
+        facts: content of the file, in pairs of name and value. checks: all checks, also those that cannot run.
+        notes: sentences on how the file was read.
     """
 
     form: str
@@ -62,7 +63,7 @@ def diagnose(
     nominal: bool = False,
     labels: Labels | None = None,
 ) -> list[Diagnosis]:
-    """Diagnoses of a file, one a judge.
+    """Diagnoses of a file, one per judge.
 
     Args:
         file, columns, scale, nominal, labels: see `audits.audit`.

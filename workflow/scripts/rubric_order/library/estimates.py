@@ -1,4 +1,4 @@
-"""Statistics of a plain table of reads: those of the workflow, with its defaults."""
+"""Statistics of a plain table of reads: the statistics of the workflow, with the defaults of the workflow."""
 
 import importlib
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ def scores_of(
 
     Args:
         reads: the table, or a file of it.
-        where: names a table in errors; a file has its own name.
+        where: name of a table in errors; a file is called by its own name.
         columns: names that the table has for its columns.
         scale: how the levels are written, lowest first; by default as the orderings list them.
     """
@@ -59,7 +59,7 @@ def scores_of(
 
 
 def estimate(name: str, scores: pd.DataFrame | blocks.Kept, **others: Any) -> pd.DataFrame:
-    """One statistic of the catalogue, of reads alone; with other settings than the defaults where they are given."""
+    """One statistic of the catalogue that needs reads alone. Settings in `others` replace the defaults."""
     module = importlib.import_module(catalogue.module("statistics", name))
     return module.estimate(scores, **_SETTINGS[name] | others)
 
@@ -74,12 +74,12 @@ def kept(scores: pd.DataFrame) -> blocks.Kept:
 def of_card(
     scores: pd.DataFrame | blocks.Kept, *, points: float = POINTS, log_odds: float = LOG_ODDS
 ) -> dict[str, pd.DataFrame]:
-    """The statistics that a bias card is made from; agreement with people where there are human scores.
+    """The statistics that a bias card is made from, with agreement with people if there are human scores.
 
-    Estimates are over groups alone: a card takes no others.
+    Groups are the only clusters of the estimates, because a card takes no others.
 
     Args:
-        scores: reads, or those of `kept`.
+        scores: scores of reads, as a table or as `kept` returns them.
         points, log_odds: margins within which a bias counts as too small to be worth mention.
     """
     from rubric_order.analyses.position.equivalence import estimate as equivalence

@@ -1,4 +1,4 @@
-"""Items with a judge's scores, of which people scored some, from a plain table."""
+"""Items with a judge's scores, and people's scores of some of them, from a plain table."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,13 +16,13 @@ REQUIRED = ("score", "human_score")
 
 
 def items(table: pd.DataFrame | str | Path, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """One row an item: `group_id`, `candidate`, and its scores `human` and `judge`, NaN where there is none.
+    """One row per item: `group_id`, `candidate`, and the item's scores `human` and `judge`, NaN if there is none.
 
     Args:
         table, columns: see `results.corrected_mean`.
 
     Raises:
-        InputError: with row (from 1, without the header) and field, where something is not as described.
+        InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
     """
     where = "scores" if isinstance(table, pd.DataFrame) else str(table)
     rows = table.reset_index(drop=True) if isinstance(table, pd.DataFrame) else reads_table.read_file(table)

@@ -16,7 +16,7 @@ from rubric_order.library.choices import TIE, USEFUL, candidates
 from rubric_order.library.reads import MISSING
 from rubric_order.parsing import verdict
 
-# Logs whose rows have scores and no ordering: by the columns that they are known by.
+# Logs whose rows have scores and no ordering, with the columns that identify them.
 WITHOUT_ORDER: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("FastChat's judgments of single answers", ("question_id", "model", "score", "judgment")),
     ("results of the OpenAI batch API", ("custom_id", "response")),
@@ -25,14 +25,14 @@ WITHOUT_ORDER: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("recorded scores of SummEval", ("article_id", "system", "response")),
     ("recorded answers", ("item_id", "response")),
 )
-LENGTHS = ("length_a", "length_b")  # of the candidates of two columns
+LENGTHS = ("length_a", "length_b")  # lengths of the candidates of two columns
 
 
 class Log(NamedTuple):
-    """A log in a form that is known.
+    """A log in a known form.
 
     Attributes:
-        form: what the log is.
+        form: name of the form.
         choices: a plain table of choices.
         notes: sentences on how it was read.
     """
@@ -46,9 +46,9 @@ class Form(NamedTuple):
     """A form of logs.
 
     Attributes:
-        form: its name.
-        marks: columns by which it is known.
-        read: makes choices from its records; each comes with its row, from 1.
+        form: name of the form.
+        marks: columns that identify the form.
+        read: function that makes choices and notes from a table; its second argument names the table in errors.
     """
 
     form: str
@@ -57,10 +57,11 @@ class Form(NamedTuple):
 
 
 def recognised(table: pd.DataFrame, where: str | Path) -> Log | None:
-    """The log that a table is; None where it is of no form that is known.
+    """The log in a table; None if the table has no known form.
 
     Raises:
-        InputError: with row and field, where a record is not of its form.
+        InputError: a record does not have the form of the log (the message names row and field), or no row has a
+            comparison.
     """
     for form in FORMS:
         if all(mark in table.columns for mark in form.marks):
@@ -94,7 +95,7 @@ def _field(record: Mapping[str, Any], name: str, row: int, where: str | Path) ->
 
 
 def _number(record: Mapping[str, Any], name: str, row: int, where: str | Path) -> float | None:
-    """A number, also one that is written as text; None where there is nothing."""
+    """A number, even if it is written as text; None for an empty value."""
     value = record.get(name)
     if value is None or (isinstance(value, str) and value.strip().lower() in MISSING):
         return None
@@ -114,10 +115,10 @@ def _listed(value: Any, name: str, row: int, where: str | Path) -> list[str]:
 
 
 def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Both games of FastChat's judgments of pairs: the models as they are named, and the other way round.
+    """Both games of FastChat's judgments of pairs: with ``model_1`` shown first, and with ``model_2`` shown first.
 
     Source: ``play_a_match_pair`` of FastChat's ``llm_judge/common.py``: the winner of a game is ``model_1``,
-    ``model_2``, ``tie`` or ``error``, whichever stood first.
+    ``model_2``, ``tie`` or ``error``, regardless of which stood first.
     """
     rows: list[dict[str, Any]] = []
     scored = 0
@@ -145,11 +146,11 @@ def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
 
 
 def _alpaca(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """AlpacaEval's annotations. The order in which outputs were shown is not recorded, and follows from two things.
+    """AlpacaEval's annotations. They do not record the order in which outputs were shown, so it is inferred.
 
-    The answer names the better output by its place (``m`` is shown first, ``M`` second), and `preference` by its number
-    in the record. Where an answer does not say it, the order is that of AlpacaEval's draw, which depends on the
-    instruction and on seed 0.
+    The answer names the better output by its place (``m`` is shown first, ``M`` second), and `preference` names it by
+    its number in the record. If an answer does not say it, the order is taken from AlpacaEval's draw, which depends on
+    the instruction and on seed 0.
 
     Source: ``RandomSwitchTwoColumnsProcessor`` and ``utils.random_seeded_choice`` of alpaca_eval.
     """
@@ -183,7 +184,7 @@ def _alpaca(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]
 
 
 def _named_best(raw: object) -> int | None:
-    """Place of the output that an answer of AlpacaEval names as the better one; None where it cannot be read."""
+    """Place of the output that an answer of AlpacaEval names as the better one; None if it cannot be read."""
     if isinstance(raw, Mapping):
         message = raw.get("message")
         raw = raw.get("text") or (message.get("content") if isinstance(message, Mapping) else None)
@@ -201,9 +202,10 @@ def _named_best(raw: object) -> int | None:
 
 
 def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Recorded comparisons of any benchmark: what `recorded.importers.Pairwise` reads, a winner beside or in place of
-    the answer, and a list of candidates in place of two. Two stand as they were shown, unless a column names the one
-    that was shown first (`choices.as_comparisons` then turns them).
+    """Recorded comparisons of any benchmark, in the form that `recorded.importers.Pairwise` reads.
+
+    A winner may stand beside or in place of the answer, and a list of candidates in place of two. Two candidates are in
+    the order shown, unless a column names the one that was shown first; `choices.as_comparisons` then turns them.
     """
     rows: list[dict[str, Any]] = []
     differ = 0
@@ -246,7 +248,7 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
 
 
 def _mapped(choice: object, options: object) -> object:
-    """A choice by the record's map from written labels to options; as it stands where the record has none."""
+    """A choice by the record's map from written labels to options; unchanged if the record has no map."""
     if not isinstance(options, Mapping) or choice is None:
         return choice
     by_label = {str(label).casefold(): option for label, option in options.items()}
@@ -261,7 +263,7 @@ def _mapped(choice: object, options: object) -> object:
 
 
 def _summeval(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Recorded comparisons of summaries, see `recorded.importers.SummEvalPairwise`; people's scores are the gold."""
+    """Recorded comparisons of summaries, see `recorded.importers.SummEvalPairwise`; `gold` is from people's scores."""
     rows: list[dict[str, Any]] = []
     for row, record in _records(table):
         pair = _listed(_field(record, "pair", row, where), "pair", row, where)

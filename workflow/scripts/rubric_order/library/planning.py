@@ -1,4 +1,4 @@
-"""Numbers of groups that a bias card needs, of a pilot's reads or of a judge that one expects."""
+"""Numbers of groups that a bias card needs, from the reads of a pilot or for an expected judge."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,9 +20,9 @@ class Plan(NamedTuple):
     """Numbers of groups for one judge.
 
     Attributes:
-        judge: its name; empty where there are no reads.
+        judge: name of the judge; empty if there are no reads.
         found: the numbers.
-        reads: of a group.
+        reads: number of reads per group.
         notes: sentences.
     """
 
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Titles of the numbers."""
+        """Title of the numbers."""
         of = f"{self.judge}: groups" if self.judge else "Groups"
         return f"{of} that a card needs to be right in {self.found.power:.0%} of studies"
 
@@ -56,17 +56,17 @@ class Plan(NamedTuple):
         return f"{needed.groups:,.0f}", f"{math.ceil(needed.groups * self.reads * times):,}"
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it; null is what no number reaches."""
+        """The plan as JSON has it; null if no number of groups is enough."""
         effects = dict(zip(("log_odds", "points"), self.found.effects, strict=True))
         values = {"judge": self.judge or None, "power": self.found.power, "effects": effects}
         return values | self.found.content() | {"reads_per_group": self.reads, "notes": list(self.notes)}
 
 
 def of_pilot(reads: Path, given: Mapping[str, Any], *, effect: float, effect_points: float, power: float) -> list[Plan]:
-    """Numbers of groups like those of a pilot, of each judge.
+    """Numbers of groups that the card of each judge of a pilot needs, if groups are like the groups of the pilot.
 
     Raises:
-        InputError: an option is given that the reads answer, or the file is not as described.
+        InputError: an option is given whose value follows from the reads, or the file is not as described.
     """
     if given:
         options = ", ".join(_option(name) for name in given)
@@ -84,13 +84,13 @@ def of_pilot(reads: Path, given: Mapping[str, Any], *, effect: float, effect_poi
 
 
 def of_judge(given: Mapping[str, Any], *, effect: float, effect_points: float, power: float) -> Plan:
-    """Numbers of groups for a judge that one expects.
+    """Numbers of groups for an expected judge.
 
     Args:
-        given: by the names of the options of `rubric-order plan-groups`, those that are given.
+        given: values of the options of `rubric-order plan-groups` that are given, by name.
 
     Raises:
-        InputError: with the option, what it is and what was expected.
+        InputError: an option is missing or cannot be used; the message says what was found and expected.
     """
     _sought(effect, effect_points, power)
     for name in ("levels", "pairs_differ"):

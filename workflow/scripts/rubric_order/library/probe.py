@@ -19,9 +19,9 @@ class Read(NamedTuple):
 
     Attributes:
         ordering: the score at each position of the prompt.
-        score: what the answer says; None where it says none.
-        reason: why there is none; None where there is one.
-        text: the answer; None where the call failed.
+        score: score in the answer; None if there is none.
+        reason: reason why there is no score; None if there is one.
+        text: the answer; None if the call failed.
     """
 
     ordering: tuple[int, ...]
@@ -39,7 +39,7 @@ class Wording(NamedTuple):
     """Wording of a rubric.
 
     Attributes:
-        question: what it asks.
+        question: question of the rubric.
         levels: descriptions of the scores, the lowest first.
         lowest: the lowest score, 0 or 1.
     """
@@ -53,7 +53,7 @@ def read_rubric(path: str | Path) -> Wording:
     """A rubric from a YAML file.
 
     Raises:
-        InputError: the file is not YAML, or not `question` and `levels`, or one named rubric with these.
+        InputError: the file is not YAML, or has neither `question` and `levels` nor one named rubric with these.
     """
     where = f"{path}: expected one rubric, with question and 2 to {MAX_LEVELS} levels from 0 or 1 on"
     entry: Any = files.read_yaml(path)
@@ -97,10 +97,10 @@ def probe(
         levels: descriptions of the scores, the lowest first.
         lowest: the lowest score, 0 or 1.
         base_url: address of the endpoint, ending in ``/v1``.
-        model: what the endpoint calls the model.
+        model: name of the model at the endpoint.
         question, instruction, reference, template: see `render`.
-        strategy: which orderings: ``balanced`` (the 2n rotations), or ``all`` (n! of them).
-        temperature, max_tokens: sampling.
+        strategy: orderings: ``balanced`` (the 2n rotations), or ``all`` (all n! orderings).
+        temperature, max_tokens: settings of sampling.
         api_key_env: name of the environment variable that holds the key.
         key_over_http: send the key over plain http to another machine.
 
@@ -148,14 +148,14 @@ def probe(
 def _answers(
     texts: Sequence[str], shown: Sequence[tuple[int, ...]], judge: Endpoint, labels: tuple[str, ...]
 ) -> Iterator[tuple[int, str | None, str | None]]:
-    """Place of each prompt, its answer, and why there is none, as they come.
+    """Place of each prompt, its answer, and the reason why there is none, in the order in which answers come.
 
-    An order that is there twice is asked once.
+    An ordering that occurs twice is asked once.
 
     Args:
-        texts, shown: prompts, and the ordering that each shows; two levels have both rotations twice.
+        texts, shown: prompts, and the ordering that each shows; with two levels, both rotations occur twice.
         judge: the judge behind the endpoint.
-        labels: of the levels, the lowest first.
+        labels: labels of the levels, the lowest first.
     """
     try:
         from rubric_order.judging import engines

@@ -1,7 +1,7 @@
 """Tests of promptfoo that ask a judge in several orders, and the reads in their results.
 
-A test is one read: its ``vars`` have the prompt, the item and the ordering, so that results can be told apart and shown
-by order.
+A test is one read: its ``vars`` have the prompt, the item and the ordering, so that results can be distinguished and
+shown by order.
 """
 
 import json
@@ -27,14 +27,14 @@ CUT_SHORT = "length"
 
 
 def tests(study: Written) -> dict[str, Any]:
-    """Config of promptfoo with one test a prompt of a study; each prompt is asked once.
+    """Config of promptfoo with one test per prompt of a study; each prompt is asked once.
 
     Args:
         study: see `relog.write`.
 
     Returns:
         The content of a ``promptfooconfig.yaml``. In ``vars``, ``ordering`` is the level at each position and
-        ``labels`` are those of the levels, the lowest first. Of several messages the last one is ``prompt``.
+        ``labels`` are the labels of the levels, the lowest first. Of several messages, ``prompt`` is the last.
     """
     judge = study.judge
     groups = dict(zip(study.reads["item_id"], study.reads["group_id"], strict=True))
@@ -61,7 +61,7 @@ def tests(study: Written) -> dict[str, Any]:
 
 
 def _as_variable(text: str) -> str:
-    """A text as a variable: promptfoo takes one line end away from its end."""
+    """A text as a variable. Promptfoo removes a line break from the end of a text, so one is added."""
     return f"{text}\n" if text.endswith("\n") else text
 
 
@@ -71,7 +71,7 @@ def write(study: Written, path: str | Path) -> None:
 
 
 def _settings(judge: Endpoint) -> dict[str, Any]:
-    """Settings of promptfoo's provider: those of the judge, and nothing where the endpoint decides."""
+    """Settings of promptfoo's provider: settings of the judge, without those that are left to the endpoint."""
     sampling = {name: value for name, value in judge.sampling.model_dump().items() if value not in (None, [])}
     if "max_tokens" in sampling:
         sampling[judge.max_tokens_name] = sampling.pop("max_tokens")
@@ -96,14 +96,14 @@ def has_reads(path: str | Path) -> bool:
 
 
 def reads(path: str | Path) -> pd.DataFrame:
-    """Reads in the results of such tests.
+    """Reads in the results of the tests that `tests` writes.
 
     Returns:
-        One row a read, as `bias_card` takes it: ``item``, ``group``, ``judge``, ``ordering`` (a list), ``score``;
-        beside these ``failure`` and ``answer``.
+        One row per read, as `bias_card` takes it: ``item``, ``group``, ``judge``, ``ordering`` (a list), ``score``; and
+        also ``failure`` and ``answer``.
 
     Raises:
-        InputError: with the result and the field, where something is not as `tests` writes it.
+        InputError: a result is not as `tests` writes it; the message names the result and the field.
     """
     content = mapping(parsed(files.read_text(path), str(path)), str(path), "/")
     rows = []

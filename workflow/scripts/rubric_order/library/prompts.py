@@ -25,14 +25,14 @@ def orderings(strategy: str = "balanced", n: int = 5, *, budget: int | None = No
         strategy: ``balanced`` (the 2n rotations, forward and reversed), ``random``, ``fixed``, ``single``, ``all``,
             ``balanced_williams`` or ``repeated_rotations``.
         n: number of score levels, 2 to 11.
-        budget: reads of ``random``, ``fixed`` and ``repeated_rotations``; 2n by default.
-        seed: of ``random``. Give each item its own.
+        budget: number of reads of ``random``, ``fixed`` and ``repeated_rotations``; 2n by default.
+        seed: seed of ``random``. Give each item its own seed.
 
     Returns:
         Integers of shape (reads, n): the score at each position.
 
     Raises:
-        InputError: there is no such strategy, or it has no such orderings.
+        InputError: there is no such strategy, or it has no orderings for these arguments.
 
     Examples:
         >>> import rubric_order as ro
@@ -67,16 +67,16 @@ def render(
         response: the text to be judged.
         levels: descriptions of scores 1 to n.
         ordering: the score at each position.
-        instruction: what the response answers.
+        instruction: instruction that the response answers.
         question: the criterion.
         reference: an answer that deserves the highest score.
-        template: ``feedback`` (the prompt of Xu et al.), ``score`` (a score alone), ``papers/li2025`` and others as
-            printed, or the path of a Jinja file that writes `options` once each and in order, and may use
-            `instruction`, `response`, `reference`, `question` and `n`. Or a list of messages, each with ``role`` and
-            ``content`` (Jinja), or the path of a YAML file with one.
+        template: ``feedback`` (the prompt of Xu et al.), ``score`` (a score alone), or a prompt as printed in a paper,
+            such as ``papers/li2025``. It can also be the path of a Jinja file that writes each of `options` once and in
+            order, and may use `instruction`, `response`, `reference`, `question` and `n`; a list of messages, each with
+            ``role`` and ``content`` (Jinja); or the path of a YAML file with such a list.
 
     Returns:
-        A text, or messages with ``role`` and ``content`` where the template has messages.
+        A text, or messages with ``role`` and ``content`` if the template has messages.
 
     Raises:
         InputError: the ordering does not fit the levels, the template cannot be used, or a text holds a control
@@ -130,7 +130,7 @@ def rendered(
 
 
 def load(template: str | Path | Messages) -> Template:
-    """A template by its name, by the path of its file, or of messages."""
+    """A template from its name, from the path of its file, or from messages."""
     if not isinstance(template, str | Path):
         try:
             return frames.compile_template(messages.compose(messages.of(template)))
@@ -155,7 +155,7 @@ def parse(text: str, n: int = 5, *, lowest: int = 1, criterion: str = "") -> Cho
         text: the answer.
         n: number of score levels, 2 to 11.
         lowest: the lowest score, 0 or 1.
-        criterion: its id in the study, by which a field of JSON may be called.
+        criterion: id of the criterion in the study; a field of JSON may have this name.
 
     Raises:
         InputError: the text is too long, or there is no such scale.

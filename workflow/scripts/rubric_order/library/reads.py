@@ -25,20 +25,20 @@ from rubric_order.strategies import EVERY_POSITION
 
 REQUIRED = ("item", "ordering", "score")
 OPTIONAL = ("judge", "group", "criterion", "human_score")
-MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # in place of a value; case does not count
-SUM_WITHIN = 0.02  # of 1: probabilities are often written with two decimals
-# In the workflow's files of scores.
+MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # texts for a missing value; case does not count
+SUM_WITHIN = 0.02  # allowed distance of a sum from 1: probabilities are often written with two decimals
+# Columns of the workflow's files of scores.
 WORKFLOW = {"study", "item_id", "group_id", "strategy", "condition", "profile", "n", "ordering", "score"}
-PROBE = "score_order"  # of whose scores the numbers are the levels that the orderings list
+PROBE = "score_order"  # its scores are numbers of the levels that the orderings list
 ABOUT = {"study": "reads", "profile": DEFAULT_PROFILE, "condition": BASELINE, "dataset": "reads"}
-_ALL_OF = 5  # levels; all orderings of more are more than anybody reads
+_ALL_OF = 5  # levels; with more, nobody reads all orderings
 
 
 def read_file(path: str | Path, *, packed: bool = False) -> pd.DataFrame:
-    """The rows of a file, as they stand there.
+    """The rows of a file, as they are written there.
 
     Args:
-        path: see `sources.read`; also a file of ``results/scores/``.
+        path: a file as for `sources.read`, or a file of ``results/scores/``.
         packed: whether texts are categories.
 
     Raises:
@@ -55,11 +55,11 @@ def read_file(path: str | Path, *, packed: bool = False) -> pd.DataFrame:
 
 
 def _of_workflow(table: pa.Table, where: Path) -> pa.Table:
-    """Scores that the workflow wrote as a plain table: the reads of the first strategy that varies the order.
+    """A plain table from scores that the workflow wrote: the reads of the first strategy that varies the order.
 
     Raises:
-        InputError: there is none, the scores are of several studies, profiles, conditions or scales, or what is ordered
-            is something else than score levels.
+        InputError: there is no such strategy; the scores are of several studies, profiles, conditions or scales; or the
+            orderings are not of score levels.
     """
     if "probe" in table.column_names:
         others = sorted(set(map(str, table["probe"].unique().to_pylist())) - {PROBE})
@@ -89,7 +89,7 @@ def _of_workflow(table: pa.Table, where: Path) -> pa.Table:
     n = table["n"][0].as_py()
     has_shares = pc.is_valid(shares).to_numpy()
     at = np.full((len(table), n), np.nan)
-    # From the probability of each position to that of each score.
+    # From the probability of each position to the probability of each score.
     shown = np.stack(table["ordering"].to_numpy())[has_shares]
     np.put_along_axis(given := np.empty(shown.shape), shown - 1, np.stack(shares.filter(has_shares).to_numpy()), axis=1)
     at[has_shares] = given
@@ -105,28 +105,28 @@ def as_scores(
     columns: Columns | None = None,
     scale: Scale | None = None,
 ) -> pd.DataFrame:
-    """Reads as scores, see `scoring.scores.score_reads`; a row a read.
+    """Reads as scores, see `scoring.scores.score_reads`, with one row per read.
 
     Args:
         reads: columns ``item``; ``ordering``, the score at each position, such as ``1 2 3 4 5``, as text or as a list,
-            or a word such as ``descending``; ``score``, as a level or as an answer that gives one, and empty where
-            there is none; and, where they are known, ``judge``, ``group`` (what items share that are not independent;
-            else each text is one, under all its criteria), ``criterion``, ``p_1`` to ``p_n`` (probability of each
-            score) and ``human_score`` of the item. A text under several criteria is an item under each of them. Other
-            columns are not read.
-        where: names the table in errors.
-        columns: names that the table has for these.
-        scale: the levels; by default those that the orderings of a judge list, see `scales.of_labels`.
+            or a word such as ``descending``; and ``score``, a level or an answer that gives one, empty if there is
+            none. These columns are read if they are known: ``judge``; ``group``, the same for items that are not
+            independent (by default a text is a group, with all its criteria); ``criterion``; ``p_1`` to ``p_n``, the
+            probability of each score; and ``human_score`` of the item. A text under several criteria is one item under
+            each criterion. Other columns are not read.
+        where: name of the table in errors.
+        columns: names that the table has for these columns.
+        scale: the levels; by default the levels that the orderings of a judge list, see `scales.of_labels`.
 
     Returns:
         The columns that statistics read, with study and dataset ``reads``. Levels are numbered from 1, and human scores
-        are on the same scale; `scale` has the levels as they were written, and `lowest` the number of the lowest one,
-        where it is another than 1 and levels go by ones. `strategy` is ``balanced`` or ``all`` where every item of a
-        judge is read in all orderings of that name, however often, and in no others, else ``recorded``.
-        Reads of an item are numbered as they stand. `named_groups` says whether groups were named.
+        are on the same scale. `scale` has the levels as they were written. `lowest` is the number of the lowest level;
+        it is there if levels go by ones, but not from 1. `strategy` is ``balanced`` or ``all`` if every item of a judge
+        is read in all orderings of this name, however often, and in no others; else it is ``recorded``. Reads of an
+        item are numbered in the order of the table. `named_groups` says whether groups were named.
 
     Raises:
-        InputError: with row (from 1, without the header) and field, where something is not as described.
+        InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
     """
     reads = _with_our_names(reads, columns, where)
     _check_columns(reads, where)
@@ -165,14 +165,14 @@ def as_scores(
 
 
 class Single(NamedTuple):
-    """Reads of one judge on one scale, as they stand in a table.
+    """Reads of one judge on one scale, as they are in a table.
 
     Attributes:
-        judge: its name; None where the table names none.
+        judge: name of the judge; None if the table names none.
         rows: places of the reads in the table, shape (m,).
         orderings: score at each position, shape (m, n).
-        scores: written scores, shape (m,), NaN where there is none.
-        probabilities: of each position, shape (m, n), NaN where unknown.
+        scores: written scores, shape (m,), NaN if there is none.
+        probabilities: probability of each position, shape (m, n), NaN if unknown.
     """
 
     judge: str | None
@@ -185,16 +185,16 @@ class Single(NamedTuple):
 def single_reads(
     reads: pd.DataFrame, where: str | Path = "reads", columns: Mapping[str, str] | None = None
 ) -> Iterator[Single]:
-    """Reads that need no other read beside them, judge by judge.
+    """Reads of each judge in turn, for uses in which a read needs no other reads.
 
     Args:
-        reads: columns ``ordering``; ``score`` or ``p_1`` to ``p_n``, or both; and ``judge`` where it is known. Other
+        reads: columns ``ordering``; ``score`` or ``p_1`` to ``p_n``, or both; and ``judge`` if it is known. Other
             columns are not read. Scores are the numbers 1 to n.
-        where: names the table in errors.
-        columns: names that the table has for these.
+        where: name of the table in errors.
+        columns: names that the table has for these columns.
 
     Raises:
-        InputError: as `as_scores`.
+        InputError: see `as_scores`.
     """
     reads = _with_our_names(reads, Columns.given(columns), where)
     has_shares = any(PROBABILITY.fullmatch(str(name)) for name in reads.columns)
@@ -219,7 +219,7 @@ def check_usual(others: Sequence[Scale], where: str | Path) -> None:
     """Check that there is no scale other than 1 to n.
 
     Raises:
-        InputError: there is one.
+        InputError: there is such a scale.
     """
     if others:
         raise InputError(f"{where}: field 'ordering': expected the scores 1 to n, found {others[0].words}")
@@ -251,8 +251,8 @@ class Shown(NamedTuple):
 
     Attributes:
         code: number of each row's ordering, shape (rows,).
-        orderings: level at each position, by number.
-        scales: that occur.
+        orderings: level at each position, by number of the ordering.
+        scales: the scales that occur.
         scale_of_row: number of each row's scale, shape (rows,).
     """
 
@@ -267,7 +267,7 @@ class Shown(NamedTuple):
         return np.array([scale.n for scale in self.scales])[self.scale_of_row]
 
     def of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Distinct orderings of some rows, which of them each row has, and the ordering of each row."""
+        """Distinct orderings of some rows, the number of each row's ordering among them, and each row's ordering."""
         used, number = np.unique(self.code[rows], return_inverse=True)
         distinct = np.stack([self.orderings[place] for place in used])
         return distinct, number, distinct[number]
@@ -302,7 +302,7 @@ def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
 
 
 def check_cells(reads: pd.DataFrame, where: str | Path) -> None:
-    """No cell that is read holds an object, or half a character, which JSON can write and UTF-8 cannot."""
+    """Check that no cell that is read holds an object, or half a character, which JSON can write and UTF-8 cannot."""
     for name in reads.columns:
         if reads[name].dtype == object and (name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(str(name))):
             nested = reads[name].map(_is_nested)
@@ -317,7 +317,7 @@ def _is_nested(value: object) -> bool:
 
 
 def words_of(column: pd.Series) -> Words:
-    """A column as text without blanks around it; what is missing is empty."""
+    """A column as text without blanks around it; a missing value is empty."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, values = column.cat.codes.to_numpy().astype(np.int64), column.cat.categories
     else:
@@ -329,7 +329,7 @@ def words_of(column: pd.Series) -> Words:
     number, distinct = pd.factorize(np.array(texts, dtype=object))
     codes = number[codes]
     used, first = np.unique(codes, return_index=True)
-    order = used[np.argsort(first)]  # as they come first in the table
+    order = used[np.argsort(first)]  # in the order in which they first appear in the table
     place: np.ndarray = np.empty(len(distinct), dtype=np.int64)
     place[order] = np.arange(len(order))
     return Words(place[codes], np.asarray(distinct, dtype=object)[order])
@@ -361,7 +361,7 @@ def names_of(reads: pd.DataFrame, field: str, where: str | Path, default: str | 
 
 
 def _criteria(reads: pd.DataFrame, where: str | Path) -> Words:
-    """The criterion of each row; an empty text for all where none is named."""
+    """The criterion of each row; an empty text for all rows if none is named."""
     words = words_of(reads["criterion"]) if "criterion" in reads else None
     if words is None or words.empty:
         return Words(np.zeros(len(reads), dtype=np.int64), np.array([""], dtype=object))
@@ -369,7 +369,7 @@ def _criteria(reads: pd.DataFrame, where: str | Path) -> Words:
 
 
 def _under(item: Words, criterion: Words) -> Words:
-    """Items under their criteria, named ``item/criterion`` where an item has several; as they are where none has."""
+    """Items under their criteria, named ``item/criterion``; unchanged if no item has several criteria."""
     pairs, code = np.unique(item.codes * len(criterion.values) + criterion.codes, return_inverse=True)
     items, criteria = np.divmod(pairs, len(criterion.values))
     if len(np.unique(items)) == len(items):
@@ -382,7 +382,7 @@ def _named(words: Words, field: str, where: str | Path) -> Words:
     """A column of names.
 
     Raises:
-        InputError: a row has none.
+        InputError: a row has no name.
     """
     if not all(words.values):
         fail(where, (words.values == "")[words.codes], field, "a name", words)
@@ -390,7 +390,7 @@ def _named(words: Words, field: str, where: str | Path) -> Words:
 
 
 def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str | Path) -> Shown:
-    """The ordering of each row, and its scale: that of the judge's other orderings where a word names its direction."""
+    """The ordering and the scale of each row. A word has the scale of the judge's other orderings."""
     words = words_of(column)
     parsed = [scales.ordering(text, scale) for text in words.values]
     turned = np.array([scales.direction(text) for text in words.values])
@@ -424,7 +424,7 @@ def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str 
 
 
 def _of_words(of_row: np.ndarray, words: Words, judge: Words, scale: Scale | None, where: str | Path) -> np.ndarray:
-    """The scale of each row, where those of words are that of the judge's first ordering of another kind."""
+    """The scale of each row. A word has the scale of the judge's first ordering that lists levels."""
     of_judge = np.full(len(judge.values), -1 if scale is None else 0)
     listed = np.flatnonzero(of_row >= 0)[::-1]
     of_judge[judge.codes[listed]] = of_row[listed]
@@ -435,13 +435,13 @@ def _of_words(of_row: np.ndarray, words: Words, judge: Words, scale: Scale | Non
 
 
 def permutation(text: str) -> list[int] | None:
-    """The scores in a text such as ``1 2 3``, ``[3, 2, 1]`` or ``321``; None where they are no permutation."""
+    """The scores in a text such as ``1 2 3``, ``[3, 2, 1]`` or ``321``; None if they are no permutation."""
     ordering = scales.ordering(text)
     return None if ordering is None or not ordering.scale.usual else [*ordering.levels]
 
 
 def check_alike(key: Words, value: np.ndarray, names: np.ndarray, field: str, what: str, where: str | Path) -> None:
-    """Every key, such as a judge, must have one value, such as a number of levels, in all its rows."""
+    """Check that every key, such as a judge, has one value, such as a number of levels, in all its rows."""
     first = pd.Series(value).groupby(key.codes).transform("first").to_numpy()
     rows = np.flatnonzero(value != first)
     if len(rows):
@@ -452,7 +452,7 @@ def check_alike(key: Words, value: np.ndarray, names: np.ndarray, field: str, wh
 
 
 def _scores(column: pd.Series, shown: Shown, where: str | Path) -> tuple[np.ndarray, pd.Series]:
-    """Level of each row, from 1, NaN where there is none; and the reason why, None where there is one."""
+    """Level of each row, from 1, NaN if there is none; and the reason why there is none, else None."""
     level: np.ndarray = np.full(len(column), np.nan)
     reason: np.ndarray = np.zeros(len(column), dtype=np.int64)
     reasons: dict[str | None, int] = {None: 0, EMPTY: 1}
@@ -493,7 +493,7 @@ def _is_level(level: np.ndarray, scale: Scale) -> np.ndarray:
 
 
 def _choice(text: str, scale: Scale) -> tuple[int | None, str | None]:
-    """Level that a text gives, and the reason why it gives none; an empty reason where it is no answer at all."""
+    """Level that a text gives, and the reason why it gives none; the reason is empty if the text is no answer."""
     if text.lower() in MISSING:
         return None, EMPTY
     place = scale.place(text)
@@ -506,7 +506,7 @@ def _choice(text: str, scale: Scale) -> tuple[int | None, str | None]:
 
 
 def numbers_of(column: pd.Series, field: str, where: str | Path) -> np.ndarray:
-    """A column as numbers, NaN where there is nothing."""
+    """A column as numbers, NaN for empty cells."""
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         values = column.to_numpy(dtype=float, na_value=np.nan)
         fail(where, np.isinf(values), field, "a number, or nothing", column)
@@ -520,10 +520,10 @@ def numbers_of(column: pd.Series, field: str, where: str | Path) -> np.ndarray:
 
 
 def _human(reads: pd.DataFrame, item: Words, shown: Shown, where: str | Path) -> np.ndarray:
-    """The human score of each row's item as a level, NaN where no row of it has one.
+    """The human score of each row's item as a level, NaN if no row of the item has one.
 
     Args:
-        item: the items, those of other judges as others.
+        item: the items; items of different judges count as different.
     """
     if "human_score" not in reads:
         return np.full(len(reads), np.nan)
@@ -538,14 +538,14 @@ def _human(reads: pd.DataFrame, item: Words, shown: Shown, where: str | Path) ->
 
 
 def one_human(values: np.ndarray, item: Words, where: str | Path) -> np.ndarray:
-    """The human score of each row's item, NaN where no row of it has one.
+    """The human score of each row's item, NaN if no row of the item has one.
 
     Args:
-        values: human score of each row, NaN where there is none.
-        item: the items; names may repeat, as those of several judges do.
+        values: human score of each row, NaN if there is none.
+        item: the items; names may repeat, for example if several judges read the same items.
 
     Raises:
-        InputError: an item has two.
+        InputError: an item has two human scores.
     """
     first = pd.Series(values).groupby(item.codes).transform("first").to_numpy()
     rows = np.flatnonzero(~np.isnan(values) & (values != first))
@@ -562,7 +562,7 @@ def one_human(values: np.ndarray, item: Words, where: str | Path) -> np.ndarray:
 
 
 def _levels_of_labels(words: Words, shown: Shown) -> pd.Series:
-    """Numbers of the levels where labels such as letters stand, as text."""
+    """A column in which labels such as letters are replaced by the numbers of their levels, as text."""
     texts = pd.Series(words.values, dtype=object).take(words.codes).reset_index(drop=True)
     for k, scale in enumerate(shown.scales):
         if not scale.numeric:
@@ -574,11 +574,11 @@ def _levels_of_labels(words: Words, shown: Shown) -> pd.Series:
 def _of_judge(
     table: pd.DataFrame, rows: np.ndarray, shown: Shown, reads: pd.DataFrame, where: str | Path
 ) -> pd.DataFrame:
-    """The reads of one judge, whose orderings have one length, with what their orderings say.
+    """The reads of one judge, whose orderings have one length, with the columns that follow from the orderings.
 
     Args:
-        table: of all judges.
-        rows: places of the judge's reads in it.
+        table: reads of all judges.
+        rows: places of the judge's reads in this table.
     """
     scale = shown.scales[shown.scale_of_row[rows[0]]]
     distinct, number, order = shown.of(rows)
@@ -624,7 +624,7 @@ def _strategy(distinct: np.ndarray, number: np.ndarray, item: pd.Series) -> str:
 def _probabilities(
     reads: pd.DataFrame, rows: np.ndarray, order: np.ndarray, scale: Scale, where: str | Path
 ) -> np.ndarray:
-    """Probability of each position in each of some reads, NaN where it is unknown. Shape (len(rows), n)."""
+    """Probability of each position in each of some reads, NaN if it is unknown. Shape (len(rows), n)."""
     n, by_label = scale.n, {f"p_{label}".lower(): f"p_{label}" for label in scale.labels}
     columns = {}
     for name in reads.columns:

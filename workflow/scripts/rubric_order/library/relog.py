@@ -1,4 +1,4 @@
-"""From the logs of a judge to a study: its prompts, with the levels in other orders, and its recorded answers."""
+"""Turn the logs of a judge into a study: its prompts, with levels in other orders, and its recorded answers."""
 
 import hashlib
 import importlib.util
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 PROBE, STUDY, DATASET = "score_order", "position_bias", "relogged"
 ITEMS, CONFIG, RECORDED = "items.jsonl", "config.yaml", "recorded.jsonl"
-TEMPLATE, MESSAGES = "prompt.jinja", "prompt.yaml"  # of one user's message, and of several messages
+TEMPLATE, MESSAGES = "prompt.jinja", "prompt.yaml"  # templates of one user's message, and of several messages
 ADDRESSES = {"openai": ("https://api.openai.com/v1", "OPENAI_API_KEY")}  # by provider: address, and variable of the key
-MADE = "# Written by rubric-order relog, "  # before a digest, by which an edit is seen
-CUT_SHORT = "length"  # reason of an answer's end that leaves it unfinished
+MADE = "# Written by rubric-order relog, "  # followed by a digest that shows edits
+CUT_SHORT = "length"  # finish reason of an answer that is unfinished
 RESULTS: Mapping[str, Sequence[str]] = {
     "figures": ("position_selection", "position_preference"),
     "tables": ("position_selection", "score_effects", "parse_failures"),
@@ -51,7 +51,7 @@ RESULTS: Mapping[str, Sequence[str]] = {
 
 
 class Log(NamedTuple):
-    """Calls of one judge in a log, and what may be their rubric.
+    """Calls of one judge in a log, and their possible rubrics.
 
     Attributes:
         calls: the calls.
@@ -63,7 +63,7 @@ class Log(NamedTuple):
 
     @property
     def certain(self) -> Rubric | None:
-        """The rubric, where one alone stands in all prompts; it is to be confirmed all the same."""
+        """The rubric, if exactly one is in all prompts; it has to be confirmed nevertheless."""
         everywhere = [rubric for rubric in self.rubrics if rubric.prompts == len(self.calls)]
         return everywhere[0] if len(everywhere) == 1 else None
 
@@ -73,16 +73,17 @@ class Written:
     """A study that was written from a log.
 
     Attributes:
-        folder: its files: the config, and all that it names.
+        folder: folder with the config, and with all files that the config names.
         judge_id, judge: the judge in the config.
-        labels: of the levels, the lowest first.
+        labels: labels of the levels, the lowest first.
         reads: plan of all reads, see `plan_reads`.
         requests: the distinct requests, with their prompts.
         answered: requests that a recorded answer answers.
-        not_kept: number of recorded calls that answer none, by reason.
+        not_kept: number of recorded calls that answer no request, by reason.
         left_out: number of calls that are no item, by reason.
-        agreeing, scored: recorded answers that are read as the score in the log, of those with both.
-        recorded: ordering and score of each item in the log, where it has a score.
+        agreeing, scored: number of recorded answers that are read as the score in the log, and number of recorded
+            answers with a score in the log.
+        recorded: ordering and score in the log of each item that has a score there.
         text_is_named: see `Cut.text_is_named`.
     """
 
@@ -102,11 +103,11 @@ class Written:
 
 
 def look(paths: Sequence[str | Path], *, scorer: str | None = None, judge: str | None = None) -> Log:
-    """Calls of one judge in some logs, and all that may be their rubric.
+    """Calls of one judge in some logs, and all their possible rubrics.
 
     Args:
         paths: see `reading.read`.
-        scorer, judge: which of several, see `reading.of_one_judge`.
+        scorer, judge: choice among several, see `reading.of_one_judge`.
 
     Raises:
         InputError: a log cannot be read, or has several judges and none is chosen; or no prompt has levels.
@@ -126,10 +127,10 @@ def order_of(rubric: Rubric, order: str | None) -> tuple[str, ...]:
 
     Args:
         rubric: the rubric.
-        order: the labels as a user gives them, with commas; None where they say it themselves.
+        order: the labels as a user gives them, with commas; None if the labels themselves show their order.
 
     Raises:
-        InputError: they do not say it.
+        InputError: no order is given, and the labels do not show it.
     """
     if order is not None:
         return tuple(label.strip() for label in order.split(","))
@@ -152,18 +153,19 @@ def write(
     strategy: str = "balanced",
     limit: int | None = None,
 ) -> Written:
-    """Write the study of a log: items, template, config, and recorded answers, also into its response store.
+    """Write the study of a log: items, template, config, and recorded answers (also into its response store).
 
-    A recorded answer is taken for the request that is its prompt, byte for byte; it is not asked again. Writing the
-    same log again changes nothing.
+    A recorded answer is used for the request whose prompt is the same, byte for byte. This request is not asked again.
+    Writing the same log again changes nothing.
 
     Args:
         log: see `look`.
-        folder: where to; Snakemake runs there. A config there that was edited is not written over.
-        rubric: one of those of the log.
-        order: its labels, the lowest level first.
-        settings: of the judge, over those that the log says, such as ``base_url``, ``api_key_env`` and ``model``.
-        strategy: orderings of each item.
+        folder: folder of the study, in which Snakemake runs. An edited config in it is not overwritten.
+        rubric: one of the rubrics of the log.
+        order: labels of the rubric, the lowest level first.
+        settings: settings of the judge that replace settings of the log, such as ``base_url``, ``api_key_env`` and
+            ``model``.
+        strategy: strategy that gives the orderings of each item.
         limit: number of samples, from the first; None for all.
 
     Raises:
@@ -244,20 +246,20 @@ def _planned(
 
 
 def ask(study: Written, watch: "shard.Watch | None" = None) -> pd.DataFrame:
-    """Ask the judge what the log does not answer, and read all answers.
+    """Ask the judge the requests that the log does not answer, and read all answers.
 
-    Answers are kept in the study's response store as they come. A study that was interrupted is asked again, and asks
-    what is missing.
+    Answers are kept in the study's response store as they come. After an interruption, a further call asks the missing
+    requests only.
 
     Args:
         study: see `write`.
-        watch: passes responses on and shows how far they are; by default lines of a log.
+        watch: passes responses on and shows progress; by default as lines of a log.
 
     Returns:
-        One row a read, see `study`.
+        One row per read, see `study`.
 
     Raises:
-        InputError: a setting cannot be used, or requests failed for reasons that may pass.
+        InputError: a setting cannot be used, or requests failed for temporary reasons.
     """
     from rubric_order.judging import jobs
     from rubric_order.judging.engines import Resources
@@ -273,11 +275,14 @@ def ask(study: Written, watch: "shard.Watch | None" = None) -> pd.DataFrame:
 
 
 def same_again(study: Written, reads: pd.DataFrame) -> tuple[int, int]:
-    """Scores of the log that the judge gives again in the recorded ordering, and all that it was asked for again.
+    """Count the scores of the log that the judge gives again in the recorded ordering.
 
     Args:
         study: see `write`.
-        reads: see `ask`; a read that the log answers is none that was asked again.
+        reads: see `ask`; a read that the log answers was not asked again, and is not counted.
+
+    Returns:
+        Number of scores that the judge gave again, and number of scores that it was asked for again.
     """
     same = asked = 0
     places = {label: place for place, label in enumerate(study.labels, start=1)}
@@ -290,7 +295,7 @@ def same_again(study: Written, reads: pd.DataFrame) -> tuple[int, int]:
 
 
 def _names(pieces: Sequence[Piece]) -> list[tuple[str, str]]:
-    """Item and candidate of each prompt: samples and candidates that stand several times are counted."""
+    """Item and candidate of each prompt; samples and candidates that occur several times get numbers."""
     samples = Counter(piece.call.sample for piece in pieces)
     seen: Counter[str] = Counter()
     candidates: Counter[tuple[str, str]] = Counter()
@@ -321,7 +326,7 @@ def _item(piece: Piece, name: str, candidate: str, lowest: int) -> dict[str, Any
 
 
 def _recorded(piece: Piece, name: str, judge_id: str) -> str:
-    """A line of recorded answers in the general format; none where the log keeps no answer."""
+    """A line of recorded answers in the general format; empty if the log keeps no answer."""
     if piece.call.answer is None:
         return ""
     record = {
@@ -339,7 +344,7 @@ def _judge(asked: Asked, made: Cut, settings: Mapping[str, Any]) -> dict[str, An
     """Block of config of the judge.
 
     Raises:
-        InputError: nobody says where it is served.
+        InputError: the address of the judge is not known.
     """
     address, key = ADDRESSES.get(asked.provider, (None, None))
     chosen = {name: value for name, value in settings.items() if value is not None}
@@ -458,10 +463,10 @@ _Blocks.add_representer(
 def _keep(
     requests: pd.DataFrame, by_item: Mapping[str, Piece], system_prompt: str | None, folder: Path
 ) -> tuple[frozenset[str], Counter[str]]:
-    """Write recorded answers into the response store, each for the request that is its prompt byte for byte.
+    """Write recorded answers into the response store, each for the request with the same prompt, byte for byte.
 
     Returns:
-        Requests that have one, and number of recorded calls that answer none, by reason.
+        Requests that have a recorded answer, and number of recorded calls that answer no request, by reason.
     """
     from rubric_order.judging.engines import Response
     from rubric_order.judging.store import Store
@@ -497,7 +502,7 @@ def _keep(
 
 
 def _agreement(made: Cut) -> tuple[int, int]:
-    """Recorded answers that are read as the score that the log gives them, and all with both."""
+    """Numbers of recorded answers that are read as their score in the log, and of all with such a score."""
     agreeing = scored = 0
     for piece in made.pieces:
         answer, score = piece.call.answer, piece.call.score

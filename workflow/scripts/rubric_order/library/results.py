@@ -51,8 +51,8 @@ class Result:
     """Estimates of one question, with groups of items as the sample.
 
     Attributes:
-        table: one row an estimate, see ``docs/statistics.md``; `statistics` has all, also with items as the sample.
-        statistics: tables by name.
+        table: one row per estimate, see ``docs/statistics.md``. `statistics` has more.
+        statistics: tables of all estimates by name, also with items as the sample.
     """
 
     table: pd.DataFrame
@@ -74,11 +74,11 @@ class Result:
 
 @dataclass(frozen=True, repr=False)
 class BiasCards(Sequence[Card]):
-    """Bias cards, one a judge, in the order of their names.
+    """Bias cards, one per judge, in the order of the judges' names.
 
     Attributes:
         cards: the cards.
-        statistics: the tables that they rest on.
+        statistics: the tables that the cards rest on.
     """
 
     cards: tuple[Card, ...]
@@ -95,7 +95,7 @@ class BiasCards(Sequence[Card]):
         return iter(self.cards)
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Cards as ``rubric-order audit --json`` prints them: one object a judge."""
+        """Cards as ``rubric-order audit --json`` prints them: one object per judge."""
         return [card.to_dict() for card in self.cards]
 
     def __repr__(self) -> str:
@@ -123,7 +123,7 @@ def position_bias(
             as the orderings list them.
 
     Raises:
-        InputError: with row and field, where the reads are not as described.
+        InputError: the reads are not as described; the message names row and field.
 
     Examples:
         >>> table = ro.position_bias(reads).table
@@ -140,7 +140,7 @@ def position_bias(
 def score_effects(
     reads: Reads, *, columns: Mapping[str, str] | None = None, scale: Sequence[str] | str | None = None
 ) -> Result:
-    """Points by which the order of the score levels moves the scores. Arguments as of `position_bias`.
+    """Points by which the order of the score levels moves the scores. Arguments as for `position_bias`.
 
     Examples:
         >>> table = ro.score_effects(reads).table
@@ -160,10 +160,10 @@ def score_effects(
 def agreement(
     reads: Reads, *, columns: Mapping[str, str] | None = None, scale: Sequence[str] | str | None = None
 ) -> Result:
-    """Agreement of each item's mean score with its human score. Arguments as of `position_bias`.
+    """Agreement of each item's mean score with its human score. Arguments as for `position_bias`.
 
     Raises:
-        InputError: as `position_bias`; also where no item has a human score.
+        InputError: see `position_bias`; or no item has a human score.
 
     Examples:
         >>> table = ro.agreement(rated).table
@@ -178,7 +178,7 @@ def agreement(
 def budget_curve(
     reads: Reads, *, columns: Mapping[str, str] | None = None, scale: Sequence[str] | str | None = None
 ) -> Result:
-    """Mean correlation with human scores by the number of reads that are averaged. Arguments as of `agreement`.
+    """Mean correlation with human scores by the number of reads that are averaged. Arguments as for `agreement`.
 
     Examples:
         >>> table = ro.budget_curve(rated).table
@@ -200,29 +200,30 @@ def corrected_mean(
     margins: Sequence[float] = MARGINS,
     columns: Mapping[str, str] | None = None,
 ) -> Result:
-    """People's mean score of all items, from a judge's scores of all and people's scores of some.
+    """People's mean score over all items, from a judge's scores of all items and people's scores of some.
 
-    Also differences of candidates, and pass rates. It takes any scores of any judge; orderings are not needed. When it
-    helps, and what breaks it: ``docs/corrected_means.md``.
+    Differences of candidates and pass rates are estimated too. Any scores of any judge can be used; orderings are not
+    needed. ``docs/corrected_means.md`` says when the correction helps, and what breaks it.
 
     Args:
-        scores: a table, or a file of it, of one judge: columns score (the judge's) and human_score, empty where nobody
-            gave one; and, where they are known, item, group and candidate. Several rows of an item are averaged;
-            without item each row is one, and without group each item is one. Items of one group may depend on each
-            other. The labelled groups must be a random sample of the groups.
+        scores: a table of the scores of one judge, or a file of it. Columns are score (by the judge), human_score
+            (empty if nobody gave one) and, if they are known, item, group and candidate. Several rows of an item are
+            averaged. Without item, each row is an item; without group, each item is a group. Items of one group may
+            depend on each other. The labelled groups must be a random sample of the groups.
         scale: least and greatest score that people can give; estimates are cut off there.
-        passes: least score that passes; or that of people and that of the judge. Without it there are no pass rates.
+        passes: least score that passes, or a pair: for scores of people, and of the judge. By default there are no
+            pass rates.
         reference: candidate that others are compared with, by default the first by name.
         confidence: nominal coverage of the intervals.
-        margins: margins of error to say numbers of labelled groups for.
+        margins: margins of error for which the necessary numbers of labelled groups are given.
         columns: names that the table has for its columns, see `position_bias`.
 
     Returns:
-        Its `table` has a row an estimate: `target` (mean, difference, pass rate), `estimator` (labels, judge,
-        corrected, rogan_gladen) and `quantity`, see ``docs/statistics.md``.
+        A result whose `table` has one row per estimate: `target` (mean, difference, pass rate), `estimator` (labels,
+        judge, corrected, rogan_gladen) and `quantity`, see ``docs/statistics.md``.
 
     Raises:
-        InputError: with row and field, where the table is not as described.
+        InputError: the table is not as described; the message names row and field.
 
     Examples:
         >>> import numpy as np
@@ -266,7 +267,7 @@ def bias_card(
 
     Args:
         reads, columns, scale: see `position_bias`.
-        where: names a table in errors; a file has its own name.
+        where: name of a table in errors; a file is called by its own name.
         margin_points, margin_log_odds: a smaller shift of the mean score, and a smaller preference for a
             position, count as none.
 
@@ -338,7 +339,7 @@ def _rated(scores: pd.DataFrame, reads: Reads) -> pd.DataFrame:
 def _shown(table: pd.DataFrame) -> pd.DataFrame:
     """The rows with groups as the sample, each once, without columns that are the same for all plain tables.
 
-    A plain table is one dataset, so that what is said of all datasets together is the same again.
+    A plain table is one dataset, so that rows about all datasets together would repeat the other rows.
     """
     same = ["study", "profile", "condition", "dataset", "cluster", "seed", "confidence"]
     chosen = table[(table["cluster"] == "group") & (table["dataset"] != EVERY)].drop(columns=same, errors="ignore")
@@ -346,14 +347,14 @@ def _shown(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def drawn(name: str, statistics: Mapping[str, pd.DataFrame], *, empty: str = "", **options: Any) -> Figure:
-    """A figure of the catalogue, of the first judge's strategy and scale.
+    """A figure of the catalogue, for the strategy and the scale of the first judge.
 
-    A notebook shows it as the value of its cell, and not again as one that pyplot holds open.
+    The figure is closed in pyplot, so that a notebook shows it once, as the value of a cell.
 
     Args:
-        name: of the figure. statistics: tables by name.
-        empty: reason that there are no estimates, where there are none.
-        options: of the figure.
+        name: name of the figure. statistics: tables by name.
+        empty: reason why there are no estimates, if there are none.
+        options: options of the figure.
     """
     import matplotlib.pyplot as plt
 
@@ -383,7 +384,7 @@ def _nothing(reason: str) -> Figure:
 
 
 def _without_orders(scores: pd.DataFrame | blocks.Kept) -> str:
-    """Reason that reads give no estimate of what the order does."""
+    """Reason why reads give no estimate of an effect of the order."""
     parts = [*blocks.blocks(scores)]
     if all(block.table["score"].isna().all() for block in parts):
         return "No read has a score."

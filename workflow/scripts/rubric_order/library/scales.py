@@ -16,8 +16,8 @@ ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi")
 LETTERS = "ABCDEFGHIJK"
 ASCENDING = {"ascending", "asc", "canonical", "usual", "standard", "forward", "increasing", "low_to_high", "original"}
 DESCENDING = {"descending", "desc", "reversed", "reverse", "backward", "decreasing", "high_to_low"}
-SAME = 1e-9  # numbers that differ by less are one
-# A score where levels begin neither at 0 nor at 1, or go by halves: the number, and no more than what belongs to it.
+SAME = 1e-9  # numbers that differ by less are the same
+# A score, alone or with words that belong to a score. For levels that begin neither at 0 nor at 1, or go by halves.
 _SCORE = re.compile(
     r"\W*(?:\[?(?:final |overall )?(?:score|rating|grade|result|answer)\]?\s*(?:is|of|:|=|-)?\s*)?\W*?"
     r"(?P<number>-?[0-9]+(?:[.,][0-9]+)?)\s*(?:(?:/|out of)\s*(?P<most>[0-9]+(?:[.,][0-9]+)?))?"
@@ -31,7 +31,7 @@ class Scale(NamedTuple):
 
     Attributes:
         labels: how the levels are written, lowest first.
-        numeric: whether these are numbers, which are equally far apart.
+        numeric: whether the labels are numbers, which are equally far apart.
     """
 
     labels: tuple[str, ...]
@@ -70,13 +70,13 @@ class Scale(NamedTuple):
         return f"{self.labels[0]}, {self.labels[1]}, ..., {self.labels[-1]}"
 
     def level(self, value: np.ndarray) -> np.ndarray:
-        """Level, from 1, of numbers as they are written; one that is no level is no whole number from 1 to n."""
+        """Level, from 1, of numbers as they are written. Numbers that are no level give no whole number from 1 to n."""
         levels = (value - self.low) / self.step + 1
         whole = np.round(levels)
         return np.where(np.abs(levels - whole) < 1e-6, whole, levels)
 
     def place(self, label: str) -> int | None:
-        """Level, from 1, of a label in any case; None where it is none."""
+        """Level, from 1, of a label in upper or lower case; None if no level has this label."""
         if self.numeric:
             if not NUMBER.fullmatch(label):
                 return None
@@ -88,8 +88,8 @@ class Scale(NamedTuple):
     def parse(self, text: str) -> Choice:
         """The label of the score that an answer gives, or the reason why it gives none; see `one_score.parse_score`.
 
-        Of numbers that begin neither at 0 nor at 1, or go by halves, an answer is read that is the score alone, as in
-        ``Score: 3.5``.
+        If levels are numbers that begin neither at 0 nor at 1, or go by halves, an answer is read only if it is the
+        score alone, as in ``Score: 3.5``.
         """
         if not self.numeric or are_numbers(self.labels):
             choice = one_score.parse_score(text, self.labels)
@@ -158,10 +158,10 @@ def _checked(scale: Scale) -> Scale:
 
 
 def of_labels(labels: Sequence[str]) -> Scale | None:
-    """The scale that some levels make, in whatever order; None where they make none.
+    """The scale that some levels form, in any order; None if they form none.
 
-    Numbers are equally far apart. Of letters ``A`` is the highest level, as of grades; of Roman numerals ``i`` is the
-    lowest.
+    Numbers must be equally far apart. Among letters, ``A`` is the highest level, as in grades. Among Roman numerals,
+    ``i`` is the lowest level.
 
     >>> of_labels(["10", "0", "5"]).labels
     ('0', '5', '10')
@@ -186,7 +186,7 @@ def of_labels(labels: Sequence[str]) -> Scale | None:
 
 
 def tokens(text: str) -> list[str] | None:
-    """The labels that a text lists: ``1 2 3``, ``[3, 2, 1]``, ``C > B > A``, ``321`` or ``CBA``; None without any."""
+    """Labels that a text lists: ``1 2 3``, ``[3, 2, 1]``, ``C > B > A``, ``321``, ``CBA``; None if it lists none."""
     text = text.strip()
     if re.fullmatch("[0-9]{2,9}", text) or (
         re.fullmatch("[A-K]{2,11}", text) and set(text) == set(LETTERS[: len(text)])
@@ -213,11 +213,11 @@ class Ordering(NamedTuple):
 
 
 def ordering(text: str, scale: Scale | None = None) -> Ordering | None:
-    """The ordering that a text names; None where it is no permutation of levels.
+    """The ordering that a text names; None if it is no permutation of levels.
 
     Args:
         text: see `tokens`.
-        scale: the levels; by default those that the text lists, see `of_labels`.
+        scale: the levels; by default the levels that the text lists, see `of_labels`.
 
     >>> ordering("0 2 1").levels
     (1, 3, 2)
@@ -235,6 +235,6 @@ def ordering(text: str, scale: Scale | None = None) -> Ordering | None:
 
 
 def direction(text: str) -> int:
-    """Direction that a word such as ``descending`` names: 1, -1, or 0 where it names none."""
+    """Direction that a word such as ``descending`` names: 1, -1, or 0 if it names none."""
     word = re.sub(r"[\s-]+", "_", text.strip().lower())
     return 1 if word in ASCENDING else -1 if word in DESCENDING else 0

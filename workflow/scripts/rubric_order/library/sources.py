@@ -1,4 +1,4 @@
-"""Files that people have, as tables: CSV, TSV, JSON Lines, JSON and Parquet, as they are or packed by gzip."""
+"""Tables from files of users: CSV, TSV, JSON Lines, JSON and Parquet, as they are or packed by gzip."""
 
 import gzip
 import io
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
 
-GZIP = b"\x1f\x8b"  # how such a file begins
+GZIP = b"\x1f\x8b"  # first bytes of a gzip file
 SURROGATE = re.compile("[\ud800-\udfff]")
 DELIMITERS = {",": ".csv", ";": ".csv", "\t": ".tsv"}
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
@@ -30,15 +30,15 @@ HEAD = 2**16  # bytes in which the header of a CSV file is looked for
 
 
 def read(path: str | Path, *, packed: bool = False) -> pa.Table | pd.DataFrame:
-    """The rows of a file, as they stand there.
+    """The rows of a file, as they are written there.
 
     Args:
-        path: ends in one of `SUFFIXES`, and perhaps in ``.gz``. Columns of a CSV file are separated by commas,
-            semicolons or tabs, as its header has them. A JSON file holds a list of objects.
+        path: path that ends in one of `SUFFIXES`, optionally followed by ``.gz``. Columns of a CSV file are separated
+            by commas, semicolons or tabs, whichever its header has most often. A JSON file holds a list of objects.
         packed: whether texts are categories, which take a tenth of the memory.
 
     Returns:
-        A table of Arrow from a Parquet file, else one of pandas.
+        A table of Arrow from a Parquet file, else a table of pandas.
 
     Raises:
         InputError: the file is missing or malformed, or has another ending.
@@ -65,7 +65,7 @@ def check_names(columns: Iterable[object], where: str | Path) -> None:
     """Check the names of columns.
 
     Raises:
-        InputError: one stands twice, or cannot be written.
+        InputError: a name occurs twice, or cannot be written in UTF-8.
     """
     seen = set()
     for name in columns:
@@ -124,7 +124,7 @@ def _records(path: Path, suffix: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _list_of(path: Path) -> list[Any] | None:
-    """The list that a JSON file holds; None where it holds an object a line."""
+    """The list that a JSON file holds; None if it holds one object per line."""
     with _open(path) as file:
         start = file.read(HEAD).decode("utf-8-sig", "replace").lstrip()
         if not start.startswith("["):
@@ -187,7 +187,7 @@ def _read_parquet(path: Path, packed: bool) -> pa.Table:
 
 
 def joined_lists(table: pa.Table) -> pa.Table:
-    """A table of Arrow with lists of texts and numbers as texts, with blanks between their entries."""
+    """A table of Arrow in which lists of texts or numbers become texts, with blanks between the entries."""
     for place, name in enumerate(table.column_names):
         if pa.types.is_list(table[name].type) and not pa.types.is_nested(table[name].type.value_type):
             joined = pc.binary_join(table[name].cast(pa.list_(pa.string())), " ")

@@ -1,4 +1,4 @@
-"""A study by a function that judges: planned, asked and parsed as the workflow does it, in the caller's process."""
+"""A study of a function that judges: planned, asked and parsed like in the workflow, but in the caller's process."""
 
 import inspect
 import operator
@@ -48,36 +48,36 @@ def study(
 ) -> pd.DataFrame:
     """Ask a function for the score of each item in several orderings of the rubric's levels.
 
-    Answers are kept in `folder` as they come. A study that was interrupted is called again, and asks what is missing.
-    The requests are those of the workflow for the same items, rubric and function, so that either finds the answers of
-    the other.
+    Answers are kept in `folder` as they come. After an interruption, a further call asks the missing requests only. The
+    requests are the same as in the workflow for the same items, rubric and function, so that the study and the workflow
+    find the answers of each other.
 
     Args:
         judge: a function of one argument, or its name as ``module:name``. It takes the prompt as text, or the messages
             if its first parameter is called ``messages``. It returns text, a score, or an `Answer`, and may be async.
-        items: a row an item, as a table or as records: ``item``, ``text``, and where they are known ``group`` (what
-            items share that are not independent; else each item is one), ``instruction``, ``reference`` and
-            ``human_score``.
+        items: one row per item, as a table or as records: ``item``, ``text`` and, if they are known, ``group`` (the
+            same for items that are not independent; by default each item is a group), ``instruction``, ``reference``
+            and ``human_score``.
         rubric: ``question`` and ``levels`` (descriptions of scores 1 to n), or a YAML file with them.
-        folder: the judge's response store; it is made where it is missing.
-        instruction: what the texts answer, where items have no instruction of their own.
+        folder: the judge's response store; it is made if it is missing.
+        instruction: instruction that the texts answer, for items without an instruction of their own.
         strategy, budget, seed: orderings of each item, see `orderings`.
         answer_format: whether the prompt asks for ``feedback`` and then a score, or for a ``score`` alone.
         template: a prompt of your own, see `render`.
-        name: of the judge, in the reads.
+        name: name of the judge in the reads.
         dataset: name of the items; the orderings of strategy ``random`` depend on it.
-        accept_failures: whether failures that may pass are final.
+        accept_failures: whether temporary failures are final.
         settings: further settings of a judge of ``engine: python``, such as ``version``, ``concurrency``,
             ``transient``, ``requests_per_minute``, ``max_attempts`` and ``timeout``.
 
     Returns:
-        One row a read, as `bias_card` and ``rubric-order audit`` take it: ``item``, ``group``, ``judge``, ``ordering``
-        (a list), ``score``, ``human_score``, and ``p_1`` to ``p_n`` where the function gives probabilities. Beside
-        these ``failure`` (why there is no score), ``answer`` (its text) and ``request_id``.
+        One row per read, as `bias_card` and ``rubric-order audit`` take it: ``item``, ``group``, ``judge``,
+        ``ordering`` (a list), ``score``, ``human_score``, and ``p_1`` to ``p_n`` if the function gives probabilities.
+        Further columns are ``failure`` (why there is no score), ``answer`` (the text of the answer) and ``request_id``.
 
     Raises:
-        InputError: an item, the rubric or a setting cannot be used; requests failed for reasons that may pass; or ten
-            failed in a row for one that does not.
+        InputError: an item, the rubric or a setting cannot be used; requests failed for temporary reasons; or ten
+            requests in a row failed for a permanent reason.
     """
     function = judge if callable(judge) else None
     settled = _judge(judge, answer_format, {**settings, "accept_failures": accept_failures})
@@ -111,7 +111,7 @@ def study(
 
 
 def _asked(requests: pd.DataFrame, judge: PythonCallable, function: Function, folder: Path) -> pd.DataFrame:
-    """Responses to all requests; the store answers those that it can."""
+    """Responses to all requests; requests that the store can answer are not asked."""
     from rubric_order.judging import jobs
     from rubric_order.judging.engines import Resources
     from rubric_order.judging.store import Store
@@ -125,7 +125,7 @@ def _judge(judge: Function | str, answer_format: str, settings: Mapping[str, Any
     """Settings of the judge, checked.
 
     Raises:
-        InputError: with the setting.
+        InputError: a setting cannot be used; the message names it.
     """
     name = judge if isinstance(judge, str) else _name(judge)
     try:
@@ -144,17 +144,17 @@ def _judge(judge: Function | str, answer_format: str, settings: Mapping[str, Any
 
 
 def _name(function: Function) -> str:
-    """Module and name of a function; of an object, those of its type."""
+    """Module and name of a function; for an object, module and name of its type."""
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{getattr(named, '__module__', None) or '__main__'}:{named.__qualname__}"
 
 
 def _with_function(judge: PythonCallable, function: Function | None) -> tuple[PythonCallable, Function]:
-    """The judge with what its function says of itself, and the function.
+    """The judge with the version and the kind of prompt of its function, and the function.
 
     Raises:
-        InputError: it cannot be called with one argument; or it has no version, and is more than its module's source
-            says.
+        InputError: the function cannot be called with one argument; or it has no version, and the source of its module
+            does not define it completely.
     """
     from rubric_order.judging.engines.python import functions
 
@@ -181,7 +181,7 @@ def _checked(judge: PythonCallable) -> PythonCallable:
     """A judge whose settings fit its function.
 
     Raises:
-        InputError: with the setting.
+        InputError: a setting does not fit; the message names it.
     """
     if problems := [problem for problem in judge.problems() if not problem.startswith("function:")]:
         raise InputError("\n".join(problems))
@@ -189,7 +189,7 @@ def _checked(judge: PythonCallable) -> PythonCallable:
 
 
 def _is_of_module(function: Function) -> bool:
-    """True for a function that its module has under its name."""
+    """True for a function that can be found in its module by its name."""
     module = sys.modules.get(getattr(function, "__module__", None) or "")
     try:
         return (
@@ -204,7 +204,7 @@ def _rubric(rubric: Mapping[str, Any] | str | Path) -> Rubric:
     """The rubric of all items.
 
     Raises:
-        InputError: it is not as described.
+        InputError: the rubric is not as described.
     """
     if isinstance(rubric, Mapping):
         if set(rubric) != {"question", "levels"}:
@@ -226,7 +226,7 @@ def _items(items: Items, rubric: Rubric, instruction: str | None) -> Iterator[It
     """Items of a table or of records.
 
     Raises:
-        InputError: with row (from 1) and field, where something is not as described.
+        InputError: an item is not as described; the message names the row (from 1) and the field.
     """
     records = items.to_dict("records") if isinstance(items, pd.DataFrame) else list(items)
     if not records:
@@ -293,7 +293,7 @@ def as_reads(scores: pd.DataFrame, responses: pd.DataFrame, n: int) -> pd.DataFr
 
 
 def _by_score(shares: Sequence[float] | None, ordering: Sequence[int], n: int) -> np.ndarray:
-    """Probability of each score, from that of each position; NaN where it is not known. Shape (n,)."""
+    """Probability of each score, from the probability of each position; NaN if it is not known. Shape (n,)."""
     given = np.full(n, np.nan)
     if shares is not None:
         given[np.array(ordering) - 1] = np.array(shares)

@@ -1,1 +1,1 @@
-"""Logs of other programs that hold what a judge was asked, read into prompts, answers and scores."""
+"""Reading the logs of other programs that asked a judge, into prompts, answers and scores."""

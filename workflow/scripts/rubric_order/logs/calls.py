@@ -1,4 +1,4 @@
-"""Calls of a judge as a log holds them: messages, answer, score as written, and what the call was about."""
+"""Calls of a judge as a log holds them: messages, answer, score as written, and subject of the call."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ class Message(NamedTuple):
 
     Attributes:
         role: ``system``, ``user`` or ``assistant``.
-        text: its content.
+        text: content of the message.
     """
 
     role: str
@@ -30,10 +30,10 @@ class Asked:
 
     Attributes:
         model: the endpoint's name of the model.
-        provider: who serves it, as the log says; empty where it does not.
+        provider: provider that serves the model; empty where the log names none.
         base_url: address that the log names; None where it names none.
-        sampling: what the log says of sampling; null where it leaves a setting to the endpoint.
-        max_tokens_name: name of the field with the longest answer.
+        sampling: settings of sampling in the log; null where the log leaves a setting to the endpoint.
+        max_tokens_name: name of the field that limits the length of an answer.
         extra_body: further fields of the request, as JSON.
     """
 
@@ -56,8 +56,8 @@ class Answer(NamedTuple):
     Attributes:
         text: exactly what the judge wrote.
         finish_reason: why the answer ended, in the words of the chat completions protocol.
-        model: name under which the model says to have answered.
-        prompt_tokens, completion_tokens: its use, where the log has it.
+        model: name of the model that the answer states.
+        prompt_tokens, completion_tokens: tokens of the prompt, and of the answer; None where the log has no number.
     """
 
     text: str
@@ -73,15 +73,15 @@ class Call:
 
     Attributes:
         where: file and sample, for messages.
-        sample: name of the sample; calls with one sample are of one group.
-        candidate: who wrote the judged text; None where the log does not say.
-        grader: what the log calls the judge's part: a scorer, an assertion.
+        sample: name of the sample; calls with the same sample form a group.
+        candidate: writer of the judged text; None where the log does not say.
+        grader: name in the log for the judge's part: a scorer, an assertion.
         messages: the prompt as it was sent.
         asked: the judge.
-        answer: what the judge wrote; None where the log does not keep it.
+        answer: answer of the judge; None where the log does not keep it.
         score: the score as the log writes it; None where there is none.
-        text, instruction, reference: the judged text, what it answers, and an answer to compare it with; None where
-            the log does not tell them from the prompt.
+        text, instruction, reference: the judged text, the task that it answers, and an answer to compare it with; None
+            where the log does not store them apart from the prompt.
     """
 
     where: str
@@ -101,7 +101,7 @@ def parsed(content: bytes | str, where: str) -> Any:
     """Content of JSON.
 
     Raises:
-        InputError: with the place, where it is not JSON in UTF-8.
+        InputError: the content is not JSON in UTF-8. The message names the place.
     """
     try:
         return json.loads(content)
@@ -114,10 +114,10 @@ def parsed(content: bytes | str, where: str) -> Any:
 
 
 def mapping(value: object, where: str, name: str) -> Mapping[str, Any]:
-    """A field that has to be a mapping; an absent one is an empty one.
+    """A field that has to be a mapping. An absent field gives an empty mapping.
 
     Raises:
-        InputError: it is something else.
+        InputError: the field is something else.
     """
     if value is None:
         return {}
@@ -127,10 +127,10 @@ def mapping(value: object, where: str, name: str) -> Mapping[str, Any]:
 
 
 def listed(value: object, where: str, name: str) -> list[Any]:
-    """A field that has to be a list; an absent one is an empty one.
+    """A field that has to be a list. An absent field gives an empty list.
 
     Raises:
-        InputError: it is something else.
+        InputError: the field is something else.
     """
     if value is None:
         return []
@@ -140,7 +140,7 @@ def listed(value: object, where: str, name: str) -> list[Any]:
 
 
 def text_of(content: object, where: str, name: str) -> str:
-    """Text of a message's content, which is text or a list of parts. What a model thought is not part of it.
+    """Text of a message's content, which is text or a list of parts. Parts with a model's reasoning are left out.
 
     Raises:
         InputError: a part is not text, such as an image.
@@ -162,7 +162,7 @@ def writable(text: str, where: str) -> str:
     """A text that a file can hold.
 
     Raises:
-        InputError: it holds half of a surrogate pair, or a character that no text has.
+        InputError: the text holds half of a surrogate pair, or the character of code 0.
     """
     if "\x00" in text:
         raise InputError(f"{where}: expected text, found a control character '\\x00'")
@@ -177,7 +177,7 @@ def messages_of(content: object, where: str, name: str) -> tuple[Message, ...]:
     """Messages of a prompt.
 
     Raises:
-        InputError: with the field, where something is not as the chat completions protocol has it.
+        InputError: a message breaks the chat completions protocol. The error names the field.
     """
     messages = []
     for number, message in enumerate(listed(content, where, name), start=1):
@@ -192,7 +192,7 @@ def messages_of(content: object, where: str, name: str) -> tuple[Message, ...]:
 
 
 def written(score: object) -> str | None:
-    """A score as a log writes it: whole numbers without a fraction; None where it is no single value."""
+    """A score as text, with whole numbers written without a fraction; None where it is no single value, or NaN."""
     if isinstance(score, bool) or not isinstance(score, str | int | float):
         return None
     if isinstance(score, float):
@@ -204,7 +204,7 @@ def sampling_of(settings: Mapping[str, Any], where: str, name: str) -> Sampling:
     """Sampling from the fields of a request.
 
     Raises:
-        InputError: a value is none that a judge can have.
+        InputError: a judge cannot have one of the values.
     """
     values = OPEN | {key: settings[key] for key in OPEN if settings.get(key) is not None}
     stop = settings.get("stop")

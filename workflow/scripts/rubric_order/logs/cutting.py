@@ -1,6 +1,7 @@
-"""From recorded prompts to templates and texts: the rubric is cut out, and what differs from prompt to prompt.
+"""Cutting of recorded prompts into a template and texts: the rubric and all parts that differ are cut out.
 
-Filled with the texts of a call and with its levels in the recorded order, the template gives the recorded prompt.
+When the template is filled with the texts of a call, and with its levels in the recorded order, it gives the recorded
+prompt.
 """
 
 import itertools
@@ -16,7 +17,7 @@ from rubric_order.logs.calls import Call, Message
 from rubric_order.logs.levels import Block, Rubric
 
 FIELDS = ("response", "instruction", "reference")
-# Which of the texts that a log tells from its prompts are looked for, the most first.
+# Sets of texts that a log stores apart from its prompts, and that are looked for in the prompts; the largest set first.
 CHOICES = (FIELDS, FIELDS[:2], ("response", "reference"), FIELDS[:1])
 LOOP_END = "{% endfor %}\n"
 BRACES = re.compile(r"\{(?=[{%#])|\{$")
@@ -29,7 +30,7 @@ class Piece(NamedTuple):
         call: the call.
         ordering: the level at each position, from 1.
         levels: descriptions, the lowest level first.
-        texts: by field of the template.
+        texts: text of each field of the template.
     """
 
     call: Call
@@ -40,15 +41,18 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Cut:
-    """Prompts of one judge, cut.
+    """Prompts of one judge, cut into a template and texts.
 
     Attributes:
-        template: Jinja of each message, as of an own prompt; of one user's message where `system_prompt` is before it.
-        system_prompt: the system message of all prompts, where it is always the same and the rubric is the user's.
-        labels: of the levels, the lowest first.
+        template: Jinja of each message, as in a user's own prompt. If there is a `system_prompt`, only the user's
+            message that follows it.
+        system_prompt: the system message, if it is the same in all prompts and the rubric is in the user's message;
+            else None.
+        labels: labels of the levels, the lowest first.
         pieces: the prompts.
-        left_out: number of calls that are not among them, by reason.
-        text_is_named: True where the judged text is the one that the log names; False where it is what differs.
+        left_out: number of calls that are not among the pieces, by reason.
+        text_is_named: True if the judged texts are those that the log stores apart from the prompts; False if they are
+            the parts in which the prompts differ.
     """
 
     template: tuple[Message, ...]
@@ -63,7 +67,7 @@ Parts = tuple[str, ...]
 
 
 class _Prompt(NamedTuple):
-    """A prompt in parts: its messages, the one with the levels in two parts around them."""
+    """A prompt in parts: one for each message, but two for the message with the levels, before and after them."""
 
     call: Call
     block: Block
@@ -74,13 +78,13 @@ def cut(calls: Sequence[Call], rubric: Rubric, labels: Sequence[str]) -> Cut:
     """Template and texts of calls.
 
     Args:
-        calls: those of one judge, see `reading.of_one_judge`.
-        rubric: which levels are cut out, see `levels.rubrics` of the same calls.
-        labels: of these levels, the lowest first.
+        calls: calls of one judge, see `reading.of_one_judge`.
+        rubric: the levels to cut out, from `levels.rubrics` of the same calls.
+        labels: labels of these levels, the lowest first.
 
     Raises:
-        InputError: there are too many levels or other labels, the roles of messages are none of a prompt, or the
-            prompts have nothing in common.
+        InputError: there are too many levels or other labels, the roles of the messages do not form a prompt, the
+            judged texts cannot be found (see `_differing`), or all are empty.
     """
     form = rubric.form
     if sorted(labels) != list(form.labels):
@@ -136,10 +140,10 @@ def _roles(call: Call) -> tuple[str, ...]:
 
 
 def _check_roles(call: Call) -> None:
-    """Check that a prompt is one that can be asked.
+    """Check that a prompt can be asked.
 
     Raises:
-        InputError: a system message is not the first, the last message is not the user's, or a role is another one.
+        InputError: a system message is not the first, the last message is not the user's, or there is another role.
     """
     roles = _roles(call)
     if roles[-1] != "user" or not set(roles[1:]) <= {"user", "assistant"} or roles[0] not in ("system", "user"):
@@ -150,9 +154,10 @@ def _check_roles(call: Call) -> None:
 
 
 def _is_plain(calls: Sequence[Call], message: int) -> bool:
-    """True of prompts of one user's message with the levels, perhaps after a system message that all share.
+    """True if each prompt is one user's message with the levels, perhaps after a system message that all share.
 
-    A system message that looks like a template is written as one, with its signs escaped.
+    A system message that looks like a template makes it False: it is then written as a template, with its signs
+    escaped.
     """
     first = calls[0].messages
     if message != len(first) - 1 or len(first) > 2 or any(BRACES.search(part.text) for part in first[:-1]):
@@ -161,14 +166,14 @@ def _is_plain(calls: Sequence[Call], message: int) -> bool:
 
 
 def _parts(call: Call, block: Block, message: int, begin: int) -> Parts:
-    """Messages of a prompt from one on, that with the levels in two parts."""
+    """Messages of a prompt from number `begin` on; the message with the levels is in two parts."""
     texts = [part.text for part in call.messages]
     around = (texts[message][: block.start], texts[message][block.end :])
     return (*texts[begin:message], *around, *texts[message + 1 :])
 
 
 def _names_response(prompts: Sequence[_Prompt], texts: Sequence[Mapping[str, str]]) -> bool:
-    """True where the judged texts are those that the log names."""
+    """True if the judged texts are those that the log stores apart from the prompts."""
     return all(
         (prompt.call.text or "").strip() == fields["response"].strip()
         for prompt, fields in zip(prompts, texts, strict=True)
@@ -178,8 +183,8 @@ def _names_response(prompts: Sequence[_Prompt], texts: Sequence[Mapping[str, str
 def _fields(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]:
     """Parts of a template around the levels, with marks for its fields, and the texts of these fields by prompt.
 
-    The texts that the log names are taken where the rest of the prompts is the same without them; otherwise what
-    differs.
+    The fields are the texts that the log stores apart from the prompts, if the rest of all prompts is the same without
+    them. Otherwise the fields are the parts that differ.
     """
     for choice in CHOICES:
         marked = [_marked(prompt, choice) for prompt in prompts]
@@ -190,12 +195,12 @@ def _fields(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]:
 
 
 def _mark(field: str) -> str:
-    """Placeholder of a field; no text of a log holds one."""
+    """Placeholder of a field. No text of a log holds a placeholder."""
     return f"\x00{field}\x00"
 
 
 def _marked(prompt: _Prompt, choice: Sequence[str]) -> tuple[Parts | None, dict[str, str]]:
-    """Parts of a prompt with marks in place of some texts; None where one does not stand there once."""
+    """Parts of a prompt with marks in place of some texts; None if a text does not occur exactly once."""
     values = {"response": prompt.call.text, "instruction": prompt.call.instruction, "reference": prompt.call.reference}
     joint = "\x00\x00"
     whole, texts = joint.join(prompt.parts), {}
@@ -208,10 +213,10 @@ def _marked(prompt: _Prompt, choice: Sequence[str]) -> tuple[Parts | None, dict[
 
 
 def _differing(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]:
-    """The same with what differs from prompt to prompt as response and, where two parts differ, as instruction.
+    """Result of `_fields` from the parts that differ by prompt: the response and, if two differ, the instruction.
 
     Raises:
-        InputError: nothing differs, so that the judged text is not known; or more than two parts do.
+        InputError: nothing differs, so that the judged text is not known; or more than two parts differ.
     """
     first = prompts[0]
     splits = [_split([prompt.parts[place] for prompt in prompts]) for place in range(len(first.parts))]
@@ -245,7 +250,7 @@ def _differing(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]
 
 
 def _split(texts: Sequence[str]) -> tuple[str, list[str], str]:
-    """Beginning and end that texts have in common, and what differs between them; words are not parted."""
+    """Common beginning of texts, differing middle of each, and common end. Words are not split."""
     before = _common(texts)
     if any(text != before for text in texts):
         before = before[: len(before) - len(re.split(r"\s", before)[-1])]
@@ -269,10 +274,10 @@ def _template(
 
     Args:
         parts: see `_parts`, with marks.
-        roles: of the messages.
-        message: number of the one that has the levels between two parts.
+        roles: roles of the messages.
+        message: number of the message whose levels are between two parts.
         block: levels of a prompt.
-        between: what stands from one level to the next.
+        between: texts from one level to the next.
     """
     contents = [
         *map(_with_fields, parts[:message]),
@@ -296,14 +301,14 @@ def _around(head: str, tail: str, block: Block, between: Sequence[str]) -> str:
 
 
 def _ended(text: str) -> str:
-    """Jinja as a file has it: one line end at its end is left out, and one after a block is none of the prompt's."""
+    """Jinja as in a file, with a line end that rendering drops. A line end of the prompt becomes an expression."""
     if text.endswith(LOOP_END):
         return text
     return f"{text[:-1]}{{{{ '\\n' }}}}\n" if text.endswith("\n") else f"{text}\n"
 
 
 def _with_fields(part: str) -> str:
-    """A part of a prompt as Jinja, its marks as fields."""
+    """A part of a prompt as Jinja, with fields in place of its marks."""
     written = re.split("\x00([a-z]+)\x00", part)
     ends: Iterator[Callable[[str], str]] = itertools.cycle((_literal, lambda field: f"{{{{ {field} }}}}"))
     return "".join(write(text) for write, text in zip(ends, written, strict=False))

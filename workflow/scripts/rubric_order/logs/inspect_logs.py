@@ -1,7 +1,7 @@
 """Logs of Inspect: ``.eval``, a zip file of JSON, or the same as one file of JSON.
 
 A scorer that asks a model keeps the conversation in the metadata of its score, under ``grading``: the prompt, and the
-answer. Settings of the call are in the event of the same answer.
+answer. The settings of the call are in the event that has the same answer.
 """
 
 import json
@@ -30,7 +30,7 @@ ZSTANDARD = 93  # compression that zipfile of Python before 3.14 does not know
 LARGEST = 1 << 30  # bytes of one member
 LOCAL_HEADER = 30  # bytes before the name of a member
 ATTACHMENT = "attachment://"
-ENDED = {"max_tokens": "length", "model_length": "length"}  # in the words of the chat completions protocol
+ENDED = {"max_tokens": "length", "model_length": "length"}  # in words of the chat completions protocol
 SAMPLING = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens", "seed": "seed"}
 BODY = ("frequency_penalty", "presence_penalty", "logit_bias", "reasoning_effort")
 
@@ -74,7 +74,7 @@ def _json(path: Path, info: zipfile.ZipInfo) -> Mapping[str, Any]:
     """Content of a member.
 
     Raises:
-        InputError: it is too large, compressed in a way that is not known, or no mapping in JSON.
+        InputError: the member is too large, has an unknown compression, or is no mapping in JSON.
     """
     where = f"{path}: {info.filename}"
     if info.file_size > LARGEST:
@@ -109,7 +109,7 @@ def _unpacked(path: Path, info: zipfile.ZipInfo) -> bytes:
 
 
 def _calls(sample: Mapping[str, Any], header: Mapping[str, Any], path: Path) -> Iterator[Call]:
-    """Calls of one sample: a score whose metadata has ``grading`` is a judge's."""
+    """Calls of one sample: one for each score whose metadata has ``grading``, which marks the score of a judge."""
     where = f"{path}: sample {sample.get('id')!r:.60}, epoch {sample.get('epoch', 1)}"
     attachments = mapping(sample.get("attachments"), where, "attachments")
     settings = mapping(header.get("eval"), where, "eval")
@@ -150,7 +150,7 @@ def _calls(sample: Mapping[str, Any], header: Mapping[str, Any], path: Path) -> 
 
 
 def _attached(text: str, attachments: Mapping[str, Any]) -> str:
-    """A text that the log keeps apart where it is long."""
+    """A text itself, or the attachment that it names: the log stores long texts as attachments."""
     attached = attachments.get(text.removeprefix(ATTACHMENT)) if text.startswith(ATTACHMENT) else None
     return attached if isinstance(attached, str) else text
 
@@ -221,7 +221,7 @@ def _answer(event: Mapping[str, Any], last: Mapping[str, Any], text: str, asked:
 
 
 def _input(sample: Mapping[str, Any], attachments: Mapping[str, Any], where: str) -> str | None:
-    """Task of a sample: its input, or of several messages the user's."""
+    """Task of a sample: its input, or the texts of the user's messages in it; None where there are none."""
     given = sample.get("input")
     if isinstance(given, str):
         return _attached(given, attachments)

@@ -1,8 +1,8 @@
-"""The levels of a rubric within a prompt: where they stand, how they are labelled, and how they are described.
+"""The levels of a rubric within a prompt: their places, labels and descriptions.
 
 Levels are lines such as ``Score 1: Poor.``, ``1 - Poor``, ``- 5: Good``, ``(A) Good``, or options within a sentence
-such as ``"C" for correct answers, or "I" for incorrect answers``. A numbered list looks the same, so nothing that is
-found here is taken without being confirmed.
+such as ``"C" for correct answers, or "I" for incorrect answers``. A numbered list looks the same, so all levels
+that are found here must be confirmed.
 """
 
 import itertools
@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from rubric_order.logs.calls import Call
 
-MOST_LINES = 8  # of one description
-GRADES = ("I", "P", "C")  # of Inspect, lowest first: incorrect, partially correct, correct
+MOST_LINES = 8  # most lines of one description
+GRADES = ("I", "P", "C")  # grades of Inspect, lowest first: incorrect, partially correct, correct
 OPENING = ('"', "'", "“")
 _WORD = r"(?i:score|level|rating|grade|points?|option|stars?|category)"
 _LABEL = r"(?:\d{1,2}|[A-Z]|[ivx]{1,4}|[IVX]{2,4})"
@@ -41,9 +41,9 @@ class Level(NamedTuple):
     """A level in a prompt.
 
     Attributes:
-        label: how an answer names it.
-        description: its words, on one line.
-        start, end: where it stands, with its label.
+        label: name of the level in an answer.
+        description: words of the level, on one line.
+        start, end: place of the level in the text, with its label.
     """
 
     label: str
@@ -54,11 +54,11 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """Levels that stand together in a prompt.
+    """Levels that follow each other in a prompt.
 
     Attributes:
         before, after: text around the label, the same for all levels.
-        levels: in the order of the prompt.
+        levels: the levels, in the order of the prompt.
         between: text from one level to the next.
     """
 
@@ -87,9 +87,9 @@ class Form(NamedTuple):
     """Form of levels that several prompts share.
 
     Attributes:
-        message: number of the message that holds them, from 0.
+        message: number of the message that holds the levels, from 0.
         before, after: see `Block`.
-        labels: sorted.
+        labels: the labels, sorted.
     """
 
     message: int
@@ -103,9 +103,10 @@ class Rubric:
     """Levels of one form in the prompts of a log.
 
     Attributes:
-        form: what they share.
-        blocks: those of each call, in the order of the calls; None where a call has none, or several.
-        wordings: number of prompts by the descriptions of the levels, in the order of `Form.labels`.
+        form: the form that all prompts share.
+        blocks: the levels of each call, in the order of the calls; None where a call has no such levels, or several
+            equally likely blocks of them.
+        wordings: number of prompts for each wording, which is the descriptions in the order of `Form.labels`.
     """
 
     form: Form
@@ -114,12 +115,12 @@ class Rubric:
 
     @property
     def prompts(self) -> int:
-        """Number of prompts that have such levels once."""
+        """Number of prompts that have a block of levels."""
         return sum(block is not None for block in self.blocks)
 
 
 def find(text: str) -> list[Block]:
-    """All that may be the levels of a rubric in a text, in its order."""
+    """All blocks of a text that may be the levels of a rubric, in the order of the text."""
     return sorted([*_lines(text), *_inline(text)], key=lambda block: block.start)
 
 
@@ -129,7 +130,7 @@ def reordered(text: str, block: Block, labels: Sequence[str]) -> str:
     Args:
         text: the text.
         block: the levels, see `find`.
-        labels: theirs, in the order that is wanted.
+        labels: labels of the levels, in the wanted order.
 
     Examples:
         >>> text = "1: Bad\n2: Good"
@@ -143,10 +144,10 @@ def reordered(text: str, block: Block, labels: Sequence[str]) -> str:
 
 
 def rubrics(calls: Sequence[Call]) -> list[Rubric]:
-    """All that may be the rubric of the calls of a judge, those of most prompts first.
+    """All possible rubrics in the calls of a judge; those in the most prompts come first.
 
-    Of several blocks of one form in a prompt the one is taken whose words stand in the most prompts. Lists within the
-    judged text, or within what it answers, are no rubric.
+    If a prompt has several blocks of one form, the block whose words are the most frequent in all prompts is taken.
+    Lists within the judged text, or within the task that it answers, are no rubric.
     """
     by_call: list[dict[Form, list[Block]]] = []
     for call in calls:
@@ -167,7 +168,7 @@ def rubrics(calls: Sequence[Call]) -> list[Rubric]:
 
 
 def lowest_first(labels: Sequence[str]) -> tuple[str, ...] | None:
-    """Labels from the lowest level on, where they say so: numbers, and the grades of Inspect. None of others."""
+    """Labels from the lowest level on, for labels with a known order: numbers, and grades of Inspect. Else None."""
     if all(label.isdecimal() for label in labels):
         return tuple(sorted(labels, key=int))
     if set(labels) in ({"C", "I"}, {"C", "P", "I"}):
@@ -176,7 +177,7 @@ def lowest_first(labels: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _is_within(block: Block, message: str, texts: Sequence[str | None]) -> bool:
-    """True of a block that is part of a text which the log tells from the prompt."""
+    """True if a block is part of one of `texts`, which the log also stores apart from the prompt."""
     for text in texts:
         begun = message.find(text) if text else -1
         if text and 0 <= begun <= block.start and block.end <= begun + len(text):
@@ -190,7 +191,7 @@ def _words(block: Block) -> tuple[str, ...]:
 
 
 def _chosen(blocks: Sequence[Block], counts: Counter[tuple[str, ...]]) -> Block | None:
-    """The block whose words are most frequent; None where there is none, or where two are as frequent."""
+    """The block whose words are the most frequent; None without blocks, or if two blocks are equally frequent."""
     ranked = sorted(blocks, key=lambda block: -counts[_words(block)])
     if len(ranked) > 1 and counts[_words(ranked[0])] == counts[_words(ranked[1])]:
         return None
@@ -198,7 +199,7 @@ def _chosen(blocks: Sequence[Block], counts: Counter[tuple[str, ...]]) -> Block 
 
 
 def _lines(text: str) -> Iterator[Block]:
-    """Blocks of levels that begin a line each."""
+    """Blocks of levels, each of which begins a line."""
     run: list[re.Match[str]] = []
     for match in [*(match for match in _LINE.finditer(text) if _is_level(match, text)), None]:
         if match is None or (run and not _follows(run, match, text)):
@@ -210,7 +211,7 @@ def _lines(text: str) -> Iterator[Block]:
 
 
 def _is_level(match: re.Match[str], text: str) -> bool:
-    """True where a label has an end, and a description that begins in its line or the next."""
+    """True if a label ends clearly, and a description begins in its line or the next."""
     if match["description"] is None:
         return _NEXT_LINE.match(text, match.end()) is not None
     return bool(match["gap"]) or (
@@ -219,7 +220,7 @@ def _is_level(match: re.Match[str], text: str) -> bool:
 
 
 def _follows(run: Sequence[re.Match[str]], match: re.Match[str], text: str) -> bool:
-    """True where a level goes on with those before it: of the same form, with a new label, after no other paragraph."""
+    """True if a level continues a run: it has the same form and a new label, and no paragraph comes in between."""
     last = run[-1]
     if match["before"] != last["before"] or match["after"] != last["after"]:
         return False
@@ -230,7 +231,7 @@ def _follows(run: Sequence[re.Match[str]], match: re.Match[str], text: str) -> b
 
 
 def _is_scale(labels: Sequence[str]) -> bool:
-    """True of labels that can be a scale: numbers at one distance, neighbours in the alphabet, or grades of Inspect."""
+    """True for labels that can be a scale: equally spaced numbers, neighbours in the alphabet, grades of Inspect."""
     if all(label.isdecimal() for label in labels):
         steps = sorted(map(int, labels))
         return len({after - before for before, after in itertools.pairwise(steps)}) == 1
@@ -244,7 +245,7 @@ def _is_scale(labels: Sequence[str]) -> bool:
 
 
 def _block(run: Sequence[re.Match[str]], text: str) -> Block:
-    """Levels of matches, each with the lines that belong to it."""
+    """Block of matched levels, each with the lines of its description."""
     ends = [match.end() + len(text[match.end() : after.start()].rstrip()) for match, after in itertools.pairwise(run)]
     last = run[-1].end()
     if run[-1]["description"] is None or all(end > match.end() for end, match in zip(ends, run, strict=False)):

@@ -1,8 +1,8 @@
 """Requests and answers of the chat completions protocol as JSON Lines.
 
-A line holds a request, an answer, or both: lines of OpenAI's Batch API and of ``vllm run-batch`` (``body``,
-``response/body``), of a proxy (``request``, ``response``), or a conversation that the judge's answer ends
-(``messages``). Requests and answers in different files are joined by ``custom_id``.
+A line holds a request, an answer, or both. It can come from OpenAI's Batch API or ``vllm run-batch`` (``body``,
+``response/body``) or from a proxy (``request``, ``response``). It can also be a conversation whose last message is the
+judge's answer (``messages``). Requests and answers in different files are joined by ``custom_id``.
 """
 
 import json
@@ -16,7 +16,7 @@ from rubric_order.logs.calls import Answer, Asked, Call, mapping, messages_of, s
 NAMES = ("custom_id", "id", "item_id", "item", "sample_id", "request_id")
 GROUPS = ("group", "group_id")
 OWN = ("model", "messages", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "stop")
-# Fields of a request that say nothing of its answer, or that would make it another kind of answer.
+# Fields of a request that do not affect the text of its answer, or that ask for another kind of answer.
 LEFT_OUT = ("stream", "stream_options", "n", "user", "store", "metadata", "logprobs", "top_logprobs")
 
 
@@ -32,7 +32,7 @@ def read_lines(files: Iterable[tuple[Path, list[tuple[int, Any]]]]) -> Iterator[
         files: each file with its lines, numbered from 1.
 
     Raises:
-        InputError: a line holds neither request nor answer, an answer has no request, or a name stands twice.
+        InputError: a line holds neither request nor answer, no line holds a request, or two answers have one name.
     """
     answers: dict[str, tuple[str, Mapping[str, Any]]] = {}
     requests: list[tuple[str, str, Mapping[str, Any]]] = []
@@ -61,7 +61,7 @@ def read_lines(files: Iterable[tuple[Path, list[tuple[int, Any]]]]) -> Iterator[
 
 
 def _request(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Body of the request of a line; None where it holds none."""
+    """Body of the request of a line; None where the line holds no request."""
     request = record.get("request")
     for body in (record.get("body"), request.get("body") if isinstance(request, dict) else None, request, record):
         if isinstance(body, dict) and isinstance(body.get("messages"), list):
@@ -70,7 +70,7 @@ def _request(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _response(record: Mapping[str, Any]) -> Mapping[str, Any] | str | None:
-    """Body of the answer of a line, or its text; None where it holds none."""
+    """Body of the answer of a line, or the answer's text; None where the line holds no answer."""
     response = record.get("response")
     for body in (response.get("body") if isinstance(response, dict) else None, response, record):
         if isinstance(body, dict) and isinstance(body.get("choices"), list):

@@ -1,7 +1,7 @@
 """Results of promptfoo, as ``promptfoo eval -o results.json`` writes them.
 
 A model-graded assertion keeps its prompt in the metadata of its result, as ``renderedGradingPrompt``: text, or messages
-in JSON. Of the judge's answer only score, verdict and reason are kept, so `Call.answer` is None.
+in JSON. Only score, verdict and reason of the judge's answer are kept, so `Call.answer` is None.
 """
 
 import json
@@ -24,7 +24,7 @@ from rubric_order.logs.calls import (
 
 PROMPT = "renderedGradingPrompt"
 KINDS = ("chat", "completion", "responses")  # between provider and model: openai:chat:gpt-4.1
-# What promptfoo sends to OpenAI where its config says nothing.
+# Values that promptfoo sends to OpenAI for settings that its config leaves out.
 DEFAULTS = {"temperature": 0, "max_tokens": 1024}
 BODY = ("frequency_penalty", "presence_penalty", "response_format", "reasoning_effort")
 
@@ -78,10 +78,10 @@ def _call(
 
 
 def _messages(prompt: object, where: str) -> tuple[Message, ...]:
-    """Messages of a prompt, which is one text where it is no list of messages in JSON.
+    """Messages of a prompt. A prompt that is no list of messages in JSON is one message of the user.
 
     Raises:
-        InputError: it is no text.
+        InputError: the prompt is no text, or is empty.
     """
     if not isinstance(prompt, str) or not prompt:
         raise InputError(f"{where}: field {PROMPT!r}: expected the judge's prompt, found {prompt!r:.60}")
@@ -96,15 +96,15 @@ def _messages(prompt: object, where: str) -> tuple[Message, ...]:
 
 
 def _asked(result: Mapping[str, Any], assertion: Mapping[str, Any], default: Mapping[str, Any], where: str) -> Asked:
-    """The judge of an assertion: its own provider, that of its test, or that of all tests.
+    """The judge of an assertion: its own provider, else the provider of its test, else the provider of all tests.
 
     Raises:
-        InputError: there is none in the results.
+        InputError: the results name no provider.
     """
     test = mapping(result.get("testCase"), where, "testCase")
     options = [mapping(block.get("options"), where, "options") for block in (test, default)]
     chosen = next((block for block in (assertion, *options) if block.get("provider")), {}).get("provider")
-    if isinstance(chosen, dict) and "id" not in chosen:  # by kind: text, embedding
+    if isinstance(chosen, dict) and "id" not in chosen:  # providers by kind: text, embedding
         chosen = chosen.get("text")
     block = {"id": chosen} if isinstance(chosen, str) else mapping(chosen, where, "provider")
     name = block.get("id")

@@ -10,7 +10,7 @@ from rubric_order.base.errors import InputError, nearest
 from rubric_order.logs import inspect_logs, openai_lines, promptfoo
 from rubric_order.logs.calls import Call, parsed, writable
 
-SETTINGS = ("base_url", "sampling", "max_tokens_name", "extra_body")  # of a judge, which all calls of a study share
+SETTINGS = ("base_url", "sampling", "max_tokens_name", "extra_body")  # of a judge; all calls of a study share them
 TEXTS = ("sample", "grader", "candidate", "score", "text", "instruction", "reference")
 FORMATS = "a log of Inspect (.eval or .json), results of promptfoo (.json), or JSON Lines of chat completions"
 
@@ -60,7 +60,7 @@ def _some(calls: list[Call], path: Path) -> list[Call]:
     """Calls of a log.
 
     Raises:
-        InputError: there are none.
+        InputError: the log has no calls.
     """
     if not calls:
         raise InputError(
@@ -75,11 +75,11 @@ def of_one_judge(calls: Sequence[Call], *, grader: str | None = None, judge: str
 
     Args:
         calls: see `read`.
-        grader: name of the grader, such as a scorer; None where there is one.
-        judge: name of the judge, see `Asked.name`; None where there is one.
+        grader: name of the grader, such as a scorer; None if there is only one.
+        judge: name of the judge, see `Asked.name`; None if there is only one.
 
     Raises:
-        InputError: there are several, or none of that name.
+        InputError: there are several but no name is given, no call has the name, or the settings of calls differ.
     """
     chosen = _named(calls, [call.grader for call in calls], grader, "scorer")
     chosen = _named(chosen, [call.asked.name for call in chosen], judge, "judge")
@@ -95,10 +95,10 @@ def of_one_judge(calls: Sequence[Call], *, grader: str | None = None, judge: str
 
 
 def _named(calls: Sequence[Call], names: Sequence[str], wanted: str | None, option: str) -> list[Call]:
-    """Calls of a name.
+    """Calls with the wanted name, or all calls if `wanted` is None.
 
     Raises:
-        InputError: it is not among them, or there are several and none is wanted.
+        InputError: no call has the wanted name, or `wanted` is None and there are several names.
     """
     counts = Counter(names)
     if wanted is None and len(counts) > 1:

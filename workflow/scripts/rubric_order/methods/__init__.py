@@ -1,1 +1,1 @@
-"""Statistical machinery that knows of no study."""
+"""Statistical methods that do not depend on any one study."""

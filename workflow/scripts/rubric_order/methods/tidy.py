@@ -1,4 +1,4 @@
-"""Tables of estimates, one row an estimate, from what statistics find."""
+"""Tables of estimates, with one row per estimate, from the results of statistics."""
 
 import numpy as np
 import pandas as pd
@@ -8,12 +8,13 @@ from rubric_order.base.rows import Row
 
 
 def from_parts(parts: list[tuple[Row, Row]], columns: list[str]) -> pd.DataFrame:
-    """One table of many small ones, without the cost of joining them.
+    """One table from many small tables, without the cost of joining them.
 
     Args:
-        parts: what the rows of each have in common, and its own columns, each an array or one value for all its rows. A
-            column is among one or the other throughout.
-        columns: of the result; a part without one of them has no values there.
+        parts: two dictionaries for each small table: the values that all its rows share, and its own columns. Each own
+            column is an array, or one value for all rows of the small table. A column must be in the same dictionary of
+            all parts that have it.
+        columns: columns of the result. The rows of a part that lacks a column have no value there.
     """
     if not parts:
         return pd.DataFrame(columns=columns)
@@ -28,12 +29,12 @@ def from_parts(parts: list[tuple[Row, Row]], columns: list[str]) -> pd.DataFrame
 
 
 def from_rows(rows: list[Row], columns: list[str], words: list[str]) -> pd.DataFrame:
-    """Estimates as a table sorted by `KEYS`, of the same types also without a row.
+    """Estimates as a table sorted by `KEYS`. A table without rows has the same column types.
 
     Args:
-        rows: one an estimate; what a row lacks is missing.
-        columns: of the table. Those of `KEYS` and `words` are texts but for `n`, which with counts (``n_...``) is a
-            whole number; all others are real numbers.
+        rows: one row per estimate. A column that a row lacks is missing there.
+        columns: columns of the table. `n` and the counts (``n_...``) are whole numbers. The others in `KEYS`, and those
+            in `words`, are texts. All other columns are real numbers.
     """
     texts = dict.fromkeys([*KEYS[:-1], *words], "str")
     counts = {column: int for column in columns if column == "n" or column.startswith("n_")}
@@ -44,12 +45,14 @@ def from_rows(rows: list[Row], columns: list[str], words: list[str]) -> pd.DataF
 
 
 def from_rows_with_gaps(rows: list[Row], columns: list[str], words: list[str]) -> pd.DataFrame:
-    """Estimates as a table, sorted by `KEYS`, of the same types also without a row.
+    """Estimates as a table sorted by `KEYS`, in which whole numbers can be missing.
+
+    A table without rows has the same column types.
 
     Args:
-        rows: one an estimate; what a row lacks is missing.
-        columns: of the table. `KEYS` but for `n`, and `words`, are texts; counts (`n`, ``n_...``), `position`, `df` and
-            `seed` whole numbers; all others real numbers.
+        rows: one row per estimate. A column that a row lacks is missing there.
+        columns: columns of the table. Counts (`n`, ``n_...``), `position`, `df` and `seed` are whole numbers. The
+            others in `KEYS`, and those in `words`, are texts. All other columns are real numbers.
     """
     whole = {"n", "position", "df", "seed"}
 

@@ -1,1 +1,1 @@
-"""Pages that a reader opens in a browser: one style, and texts of datasets and judges as data, never as markup."""
+"""Pages that a reader opens in a browser, in one style. Texts of datasets and judges are data, never markup."""

@@ -1,4 +1,4 @@
-"""Writing a page from a template of this package: one file, which asks for nothing over a network."""
+"""Writing a page from a template of this package. A page is one file, which loads nothing over a network."""
 
 import base64
 import hashlib
@@ -16,8 +16,8 @@ def render(name: str, **values: Any) -> str:
     """A page.
 
     Args:
-        name: of a template in this package. The texts that it writes are escaped.
-        values: what it may use.
+        name: name of a template in this package. Texts in it are escaped.
+        values: values that the template may use, by name.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
@@ -34,20 +34,21 @@ def render(name: str, **values: Any) -> str:
 
 
 def _verbatim(name: str) -> Markup:
-    """A file of this package, such as its style, as it stands there."""
+    """Unchanged content of a file of this package, such as the style."""
     return Markup((FOLDER / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
 
 
 def _hashed(name: str) -> Markup:
-    """Hash of a script of this package, by which a page's policy lets it run and no other."""
+    """Hash of a script of this package, by which the policy of a page allows this script and no other."""
     digest = base64.b64encode(hashlib.sha256((FOLDER / name).read_bytes()).digest()).decode()
     return Markup(f"'sha256-{digest}'")  # noqa: S704 - letters, digits, +, / and =
 
 
 def script(value: object) -> str:
-    """A value as JavaScript, in which nothing that a text says ends the text.
+    """A value as JavaScript that no text within it can break.
 
-    It is JSON. ``<`` and ``>`` are written as their codes, so that no text ends an element of a page either.
+    It is JSON. ``<``, ``>`` and Unicode line separators are written as escapes, so that no text ends a string or an
+    element of a page.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>\u2028\u2029":

@@ -1,6 +1,7 @@
-"""Single reads of one judge about one dataset: which items the order moves most, and all that is known of their reads.
+"""Single reads of one judge about one dataset: the items that the order moves most, and all facts about their reads.
 
-What is shown is a choice, since a study can have a million reads; the page says how it was made and what it leaves out.
+The page shows a choice of items, since a study can have a million reads. It says how the choice was made and what is
+left out.
 """
 
 import json
@@ -15,9 +16,9 @@ from rubric_order.base.keys import KEYS
 from rubric_order.base.rows import Row
 from rubric_order.pages import page
 
-SETTING = [name for name in KEYS if name not in ("study", "judge", "dataset")]  # what blocks of reads differ in
-ABOUT = ("study", "dataset", "judge")  # what a file is about
-NAMES = ("unit_id", "question")  # one item in all probes
+SETTING = [name for name in KEYS if name not in ("study", "judge", "dataset")]  # columns that divide reads into blocks
+ABOUT = ("study", "dataset", "judge")  # names that identify a file of reads
+NAMES = ("unit_id", "question")  # columns that identify an item in all probes
 COLUMNS = [
     *(*SETTING, *NAMES, "item_id", "group_id", "candidate", "criterion", "human_score", "read_index", "ordering"),
     *("request_id", "score", "position", "pattern", "failure", "expected_score"),
@@ -28,13 +29,15 @@ MOVED, FAILED, DRAWN = WHY = ("moved most", "no score most often", "drawn at ran
 
 
 class Caps(NamedTuple):
-    """Limits on what is shown of each block of reads.
+    """Limits on the items that are shown of each block of reads.
 
     Attributes:
-        moved: items that the order moves most. failed: of the others, those whose reads most often have no score.
-        drawn: of the others, drawn at random.
-        reads: of an item. characters: of a text.
-        seed: of the draw.
+        moved: number of items that the order moves most.
+        failed: number of further items, whose reads most often have no score.
+        drawn: number of further items, drawn at random.
+        reads: largest number of reads of an item.
+        characters: largest number of characters of a text.
+        seed: seed of the draw.
     """
 
     moved: int
@@ -54,13 +57,14 @@ def measured(scores: pd.DataFrame) -> pd.DataFrame:
     """Distance by which the order moves each item, over all of its reads.
 
     Args:
-        scores: of one judge and dataset, see `scores.score_reads`; `COLUMNS`, and those of `OPTIONAL` that there are.
+        scores: scores of one judge and dataset, see `scores.score_reads`, with `COLUMNS` and any of `OPTIONAL`.
 
     Returns:
-        One row an item of a block, in the order of the scores: `SETTING`, `NAMES`, `n_reads`, `n_failed`, `n_orders`,
-        `mean` score, and `moved`: the greatest difference between the mean scores of two orders; of verdicts, which
-        are no numbers, the share that is not the commonest one. `moved_soft` is the same of expected scores. NaN where
-        fewer than two orders have a score.
+        One row per item of a block, in the order of the scores: `SETTING`, `NAMES`, `n_reads`, `n_failed`, `n_orders`,
+        `mean` score, `moved` and `moved_soft`. `moved` is the greatest difference between the mean scores of two
+        orders, and `moved_soft` the greatest difference between mean expected scores. Both are NaN if fewer than two
+        orders have a score. Verdicts are no numbers: `moved` is then the share of verdicts other than the commonest
+        one, and `mean` and `moved_soft` are NaN.
     """
     keys = [*SETTING, *NAMES]
     table = scores[[*keys, "failure", "expected_score"]].assign(
@@ -91,17 +95,17 @@ def measured(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _numbered(*orderings: pd.Series) -> np.ndarray:
-    """A number for each ordering, the same for equal ones."""
+    """A number for each row's orderings. Equal orderings have equal numbers."""
     rows = [tuple(tuple(ordering) for ordering in row) for row in zip(*orderings, strict=True)]
     return pd.factorize(pd.Series(rows, dtype=object))[0]
 
 
 def chosen(items: pd.DataFrame, caps: Caps, *, about: Sequence[object]) -> pd.DataFrame:
-    """The items that are shown of each block, with `why`: one of `WHY`.
+    """The items of each block that are shown. Column `why` is the reason, one of `WHY`.
 
     Args:
         items: see `measured`.
-        about: what names the draw beside the block.
+        about: names that, with the block, identify the random draw.
     """
     parts = []
     for block, part in items.groupby(SETTING, sort=False):
@@ -121,9 +125,9 @@ class Choice(NamedTuple):
 
     Attributes:
         items: all items, see `measured`.
-        shown: those that are shown, see `chosen`.
-        reads: the scores of these.
-        criteria: of each unit the names of its criteria, in canonical order; none of probes that ask one question.
+        shown: the items that are shown, see `chosen`.
+        reads: scores of the items that are shown.
+        criteria: names of the criteria of each unit, in canonical order; empty for probes that ask one question.
     """
 
     items: pd.DataFrame
@@ -151,7 +155,7 @@ def choose(scores: pd.DataFrame, caps: Caps, about: Mapping[str, str]) -> Choice
 
 
 def _as_written(scores: pd.DataFrame) -> pd.DataFrame:
-    """Scores with levels as the rubric numbers them. Files of scores count them from 1, also on a scale from 0."""
+    """Scores with levels as the rubric numbers them. Files of scores count levels from 1, even on a scale from 0."""
     if "lowest" not in scores:
         return scores
     shift = scores["lowest"].astype(int) - 1
@@ -172,12 +176,12 @@ def content(
     caps: Caps,
     about: Mapping[str, str],
 ) -> dict[str, Any]:
-    """All that the page shows of one judge and dataset, as JSON has it.
+    """Everything that the page shows of one judge and dataset, as values for JSON.
 
     Args:
-        prompts: `request_id` and `prompt`; where answers were recorded, those that are known.
+        prompts: `request_id` and `prompt`. For recorded answers, only known prompts.
         responses: see `scores.read_responses`.
-        raters: human scores of an item, by its id, where several people gave one.
+        raters: human scores of an item by its id, for items with scores of several people.
         about: see `choose`.
     """
     reads, answers = choice.reads, responses.set_index("request_id").to_dict("index")
@@ -201,10 +205,10 @@ def content(
 
 
 def shown_in(text: str) -> dict[str, Any]:
-    r"""Content of a script that hands reads to the page, see `content`.
+    r"""Content of a script that passes reads to the page, see `content`.
 
     Args:
-        text: a call of a function with what `page.script` wrote.
+        text: the script, a function call whose argument `page.script` wrote.
 
     Example:
         >>> shown_in("readsLoaded({});\n".format(page.script({"judge": "<j>"})))
@@ -217,21 +221,21 @@ def page_of(study: str, *, permutes: str, sets: Sequence[Mapping[str, str]], reh
     """The page of a study.
 
     Args:
-        permutes: what is read in several orders, see `Probe`.
+        permutes: name of the things that are put in several orders, see `Probe`.
         sets: `dataset` and `judge` of each file beside the page, with their labels.
-        rehearsal: what a rehearsal says of itself; empty in any other run.
+        rehearsal: note of a rehearsal; empty in any other run.
     """
     data = {"study": study, "sets": list(sets)}
     return page.render("reads.html.jinja", study=study, permutes=permutes, data=data, rehearsal=rehearsal)
 
 
 class _Prompts(NamedTuple):
-    """Prompts of which those of one item share their beginning and their end.
+    """Prompts. The prompts of one item share a beginning and an end, which are stored once.
 
     Attributes:
         frames: pairs of beginning and end.
-        parts: of each request the number of its frame, and what stands between.
-        cut: the requests whose prompts were too long.
+        parts: for each request, the number of its frame and the text between beginning and end.
+        cut: requests whose prompts were too long and are cut.
     """
 
     frames: list[tuple[str, str]]
@@ -259,8 +263,8 @@ def _prompts(reads: pd.DataFrame, prompts: Mapping[str, str], longest: int) -> _
 
 
 def _shared(texts: Sequence[str]) -> int:
-    """With how many characters all texts begin alike."""
-    first, last = min(texts), max(texts)  # what these two share, all between them share
+    """Number of characters with which all texts begin alike."""
+    first, last = min(texts), max(texts)  # all texts between these two share the beginning of these two
     differ = (place for place, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
     return next(differ, min(len(first), len(last)))
 
@@ -322,7 +326,7 @@ def _read(
 
 
 def _probabilities(read: Mapping[str, Any], logprobs: object) -> list[float] | None:
-    """Probability of what stands at each position; of one of several criteria, of each score; None where unknown."""
+    """Probability of the option at each position; for one of several criteria, of each score; None if unknown."""
     shares = read.get("position_probabilities")
     if (
         shares is None

@@ -20,8 +20,8 @@ class Choice(NamedTuple):
     Attributes:
         label: the label that was chosen, one of the question's; None where the answer chooses none.
         pattern: the form of writing that decided.
-        reason: why there is no label, one of `REASONS`; None where there is one.
-        first: of a comparison, the letter of the first `[[A]]` or `Choice: A`, whatever else the answer says.
+        reason: why there is no label, one of `REASONS` or of the reasons in `decisions`; None where there is a label.
+        first: for a comparison, the letter of the first `[[A]]` or `Choice: A`, whatever else the answer says.
     """
 
     label: str | None
@@ -31,11 +31,11 @@ class Choice(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """Whole numbers that scores are written as.
+    """Whole numbers in which scores are written.
 
     Attributes:
         lowest: 0 or 1.
-        highest: the last of them.
+        highest: the highest score.
     """
 
     lowest: int
@@ -43,7 +43,7 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, labels: Sequence[str]) -> "Scale | None":
-        """The scale of which labels are the numbers, in whatever order; None where they are none."""
+        """The scale whose numbers are the labels, in any order; None if the labels are no such numbers."""
         for lowest in (1, 0):
             if set(labels) == set(numbers(len(labels), lowest)):
                 return cls(lowest, lowest + len(labels) - 1)
@@ -61,5 +61,5 @@ def numbers(n: int, lowest: int = 1) -> tuple[str, ...]:
 
 
 def are_numbers(labels: Sequence[str]) -> bool:
-    """True where labels are the numbers 1..n or 0..n-1, in whatever order."""
+    """True where labels are the numbers 1..n or 0..n-1, in any order."""
     return Scale.of(labels) is not None

@@ -2,7 +2,7 @@
 
 Two dialects are read. `decisions` is OpenAI's: a list of answers, in the order of the questions. `systemone` is
 TypeSafe's: a mapping from the name of a question to its answer. Sources: ``openai/types/decision.py`` of the client
-that the project pins; docs/decisions.md names the pages on the other one.
+that the project pins; docs/decisions.md names the pages on the other dialect.
 """
 
 import json
@@ -19,14 +19,14 @@ Question = Literal["score", "choice", "predicate"]
 
 REFUSAL = "refusal"  # the model declines to answer a question
 MISSING_LEVEL = "missing_level"  # an option has no probability, or two
-BAD_PROBABILITIES = "bad_probabilities"  # below 0, above 1, no number, or of another sum than 1
-TIED = "tied"  # several options are the most probable ones
+BAD_PROBABILITIES = "bad_probabilities"  # one is below 0, above 1 or no number, or their sum is not 1
+TIED = "tied"  # several options are equally the most probable
 CHOSEN, MOST_PROBABLE = "chosen", "most_probable"  # forms of a choice
 
-ROUNDING = 0.005  # so far a probability with two decimals can be from its own value
+ROUNDING = 0.005  # largest error of a probability that is rounded to two decimals
 SLACK = 1e-6
-EQUAL = 1e-9  # difference of two probabilities that are equal
-NAME = "score"  # of the one question, where answers are found by names
+EQUAL = 1e-9  # largest difference of two probabilities that count as equal
+NAME = "score"  # name of the only question, in the dialect that finds answers by names
 TYPES: Mapping[Dialect, Mapping[Question, str]] = {
     "decisions": {"score": "score", "choice": "choice", "predicate": "predicate"},
     "systemone": {"score": "score", "choice": "choice", "predicate": "noul"},
@@ -37,9 +37,9 @@ class Form(NamedTuple):
     """Form in which a decision is asked for.
 
     Attributes:
-        dialect: of the endpoint.
+        dialect: dialect of the endpoint.
         question: `score`, with the levels as an ordered rubric; `choice`, with levels that have names; or `predicate`,
-            one question of yes or no a level.
+            with one yes-or-no question per level.
     """
 
     dialect: Dialect
@@ -47,7 +47,7 @@ class Form(NamedTuple):
 
     @classmethod
     def of(cls, named: Sequence[str]) -> "Form":
-        """The form of a dialect and a question by their names, which settings have checked."""
+        """The form for the names of a dialect and a question, which settings have checked."""
         dialect, question = named
         return cls(cast("Dialect", dialect), cast("Question", question))
 
@@ -56,18 +56,18 @@ class Decision(NamedTuple):
     """Answer of a decision model.
 
     Attributes:
-        probabilities: of the option at each place, summing to 1.
-        chosen: place of the option that the model names itself; None where it names none.
+        probabilities: probability of the option at each place; they sum to 1.
+        chosen: place of the option that the model itself names; None where it names none.
     """
 
     probabilities: tuple[float, ...]
     chosen: int | None
 
     def choice(self, labels: Sequence[str]) -> Choice:
-        """The label of the option that was named, else of the most probable one. A tie chooses nothing.
+        """The label of the option that the model names, or else of the most probable option. A tie chooses nothing.
 
         Args:
-            labels: of the option at each place.
+            labels: label of the option at each place.
         """
         if self.chosen is not None:
             return Choice(labels[self.chosen], CHOSEN)
@@ -80,7 +80,7 @@ class DecisionError(ValueError):
     """An answer that gives no probabilities.
 
     Attributes:
-        reason: one of the constants of this module; None where the answer has another form than the dialect says.
+        reason: one of the constants of this module; None where the answer does not have the form of the dialect.
     """
 
     def __init__(self, reason: str | None, details: str = "") -> None:
@@ -94,27 +94,27 @@ def value_of(label: str) -> str:
 
 
 def names_of(form: Form, labels: Sequence[str], number: int = 0) -> list[str]:
-    """Names of the questions that ask once for the levels with these labels.
+    """Names of the questions that ask about one ordering of the levels.
 
     Args:
-        form: in which they are asked for.
-        labels: of the option at each place.
-        number: of the ordering from 1, where several are asked for in one request; 0 where one is.
+        form: form of the questions.
+        labels: label of the option at each place.
+        number: number of the ordering, from 1, if one request asks about several orderings; else 0.
     """
     names = [value_of(label) for label in labels] if form.question == "predicate" else [NAME]
     return [f"{name} ({number})" if number else name for name in names]
 
 
 def read_all(content: object, form: Form, labels: Sequence[Sequence[str]]) -> list["Decision | DecisionError"]:
-    """The decisions that an answer holds, one for each ordering that was asked for; or why there is none.
+    """The decisions in an answer, one for each ordering that was asked about, or an error in place of a decision.
 
     Args:
         content: the answer, from JSON.
-        form: in which it was asked for.
-        labels: of each ordering, those of the option at each place.
+        form: form of the questions.
+        labels: for each ordering, the label of the option at each place.
 
     Raises:
-        DecisionError: the answer has another form than the dialect says.
+        DecisionError: the answer does not have the form of the dialect.
     """
     numbers = range(1, len(labels) + 1) if len(labels) > 1 else [0]
     names = [names_of(form, of_one, number) for number, of_one in zip(numbers, labels, strict=True)]
@@ -132,10 +132,10 @@ def read_all(content: object, form: Form, labels: Sequence[Sequence[str]]) -> li
 
 
 def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
-    """The decision that an answer to one ordering holds, see `read_all`.
+    """The decision in an answer about one ordering, see `read_all`.
 
     Raises:
-        DecisionError: there is none.
+        DecisionError: the answer holds no decision.
 
     Example:
         >>> answer = {"type": "predicate", "probability": 0.2}
@@ -149,10 +149,10 @@ def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
 
 
 def _decision(given: Sequence[object], form: Form, labels: Sequence[str]) -> Decision:
-    """The decision that the answers about one ordering hold.
+    """The decision in the answers about one ordering.
 
     Raises:
-        DecisionError: there is none.
+        DecisionError: the answers hold no decision.
     """
     answers = [_checked(answer, form) for answer in given]
     if form.question == "predicate":
@@ -168,12 +168,12 @@ def _decision(given: Sequence[object], form: Form, labels: Sequence[str]) -> Dec
 
 
 def reread(text: str, form: Form, labels: Sequence[Sequence[str]], place: int = 0) -> Choice:
-    """The choice that a stored answer makes for one of the orderings that were asked for. Never raises on any text.
+    """The choice of a stored answer for one of the orderings that were asked about. No text makes it raise an error.
 
     Args:
         text: the answer, as JSON.
         form, labels: see `read_all`.
-        place: of the ordering among these, from 0.
+        place: index of the ordering in `labels`, from 0.
     """
     try:
         decision = read_all(json.loads(text), form, labels)[place]
@@ -187,7 +187,7 @@ def reread(text: str, form: Form, labels: Sequence[Sequence[str]], place: int = 
 
 
 def _answers(content: object, form: Form, names: Sequence[str]) -> list[object]:
-    """The answer to each question; None where there is none."""
+    """The answer to each question; None for a question without an answer."""
     answers = content.get("answers") if isinstance(content, Mapping) else None
     if form.dialect == "systemone":
         if not isinstance(answers, Mapping):
@@ -204,7 +204,7 @@ def _checked(answer: object, form: Form) -> Mapping[str, Any]:
     """An answer to one question.
 
     Raises:
-        DecisionError: it is a refusal, or of another type than the question.
+        DecisionError: the answer is a refusal, is no mapping, or has another type than the question.
     """
     if answer is None and form.dialect == "systemone":
         raise DecisionError(REFUSAL, "a question has no answer")
@@ -219,10 +219,10 @@ def _checked(answer: object, form: Form) -> Mapping[str, Any]:
 
 
 def _by_value(listed: object, values: Sequence[int | str]) -> list[float]:
-    """Probability of each value: from a list of records, from a list in their order, or from a mapping.
+    """Probability of each value: from a list of records, a list in the order of `values`, or a mapping.
 
     Raises:
-        DecisionError: a value has none, or two; or an entry is no option.
+        DecisionError: a value has no probability, an invalid one, or two; or an entry is no option.
     """
     pairs: list[tuple[object, object]]
     if isinstance(listed, Mapping):
@@ -248,10 +248,10 @@ def _by_value(listed: object, values: Sequence[int | str]) -> list[float]:
 
 
 def _probability(value: object) -> float:
-    """A probability.
+    """A value from JSON as a probability, between 0 and 1.
 
     Raises:
-        DecisionError: it is none.
+        DecisionError: the value is no probability.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise DecisionError(BAD_PROBABILITIES, f"{value!r:.40} is no number")
@@ -261,10 +261,10 @@ def _probability(value: object) -> float:
 
 
 def _sum_checked(values: Sequence[float]) -> tuple[float, ...]:
-    """Probabilities that sum to 1 but for their rounding, so that they do.
+    """Probabilities whose sum is 1 up to rounding, rescaled so that the sum is 1.
 
     Raises:
-        DecisionError: they do not.
+        DecisionError: the sum differs from 1 by more than rounding explains.
     """
     if abs(sum(values) - 1) > len(values) * ROUNDING + SLACK:
         raise DecisionError(BAD_PROBABILITIES, f"they sum to {sum(values):.6g}")

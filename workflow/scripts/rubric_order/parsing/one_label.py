@@ -1,4 +1,4 @@
-"""Finding the score in an answer whose scores are not numbers: letters, Roman numerals, or words of a user.
+"""Finding the score in an answer whose scores are not numbers: letters, Roman numerals, or words that a user chose.
 
 As in `one_score`, forms of writing are tried from the most to the least explicit. The first that occurs decides, and
 all its occurrences must agree. A label that is also a word, such as the article "a" or the pronoun "I", counts in prose
@@ -35,10 +35,10 @@ class Reader(NamedTuple):
     """Patterns for one set of labels.
 
     Attributes:
-        label_of: the label by its spelling in small letters.
+        label_of: the label for each spelling in small letters.
         forms: name and pattern, from the most to the least explicit.
-        echo: the prompt's words about the labels in place of a score.
-        not_given: scores that an answer mentions and does not give.
+        echo: pattern of the prompt's words about the labels, which an answer may repeat in place of a score.
+        not_given: pattern of scores that an answer mentions but does not give.
     """
 
     label_of: dict[str, str]
@@ -70,7 +70,7 @@ def reader(labels: tuple[str, ...]) -> Reader:
 
 
 def _value(spelling: str, alone: str = "") -> str:
-    """A label with what belongs to it: `B`, `B-`, `A or B`; `alone` is what may come after it."""
+    """Pattern of a label and its parts: `B`, `B-`, `A or B`. `alone` is a pattern of the text that may follow."""
     one = rf"(?<![\w'’])(?:{spelling}){_END}"
     joint = r"\s*(?:[,/&-]|\b(?:or|and|to)\b)\s*\(?(?:an?\s+)?"
     other = rf"(?:{joint}(?P<other>(?:{spelling}){_END})(?!\s*[.)]\s\w){alone})?"
@@ -81,9 +81,9 @@ def _forms(labels: Sequence[str], any_case: str) -> tuple[tuple[str, str], ...]:
     """Name and pattern of each form, from the most to the least explicit.
 
     Args:
-        labels: the longest first. any_case: a pattern of all of them.
+        labels: the labels, the longest first. any_case: a pattern that matches any of them.
     """
-    # As it stands or in capitals: a small letter in prose is a word.
+    # A label matches as written or in capitals, since a small letter in prose is a word.
     exact = "|".join(dict.fromkeys(re.escape(spelling) for label in labels for spelling in (label, label.upper())))
     loose, strict, prose = _value(f"(?i:{any_case})"), _value(exact), _value(exact, rf"(?i:{_ALONE})")
     named = _value(f"(?i:{any_case})", rf"(?i:(?=\W*$|\s*[.:,;)\]}}\"'])|{_ALONE}|(?=\s+is\b))")

@@ -1,8 +1,8 @@
-"""Finding the score in what a judge really wrote.
+"""Finding the score in the text of a judge's answer.
 
 Forms of writing a score are tried from the most to the least explicit, and the first form that occurs decides. All its
-occurrences must agree: an answer that gives two scores gives none. Nothing is guessed, rounded or clipped; what has no
-single whole score on the scale is a failure with a reason.
+occurrences must agree: an answer with two different scores has no score. Nothing is guessed, rounded or clipped. An
+answer without a single whole score on the scale is a failure with a reason.
 """
 
 import unicodedata
@@ -42,7 +42,7 @@ from rubric_order.parsing.phrases import (
 # Every repetition below is possessive (`*+`), bounded, or starts at a fixed word, and blank space is single: time stays
 # linear in the text.
 
-# A value: a number and what belongs to it. Signs and fractions are kept, so that -1 and 3.5 are seen for what they are.
+# A value: a number and its parts. Signs and fractions are kept, so that -1 and 3.5 are not read as other numbers.
 NUMBER_AHEAD = rf"(?=[-+]?(?:\d|{WORD}))"
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d++(?:[.,]\d++)?+)"
 _NUMBER = rf"(?<!\bout\sof\s)(?P<number>(?<![\w.,/+-])[-+]?{_DIGITS}|(?P<word>{WORD}))(?P<half>\s+and\s+a\s+half\b)?"
@@ -102,7 +102,7 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
     )
 )
 
-# A number after the last sentence, where the answer numbers nothing: `It flows well. 4`.
+# A number after the last sentence, if nothing in the answer is numbered: `It flows well. 4`.
 _TRAILING = re.compile(
     r"(?<=(?:\w{3}|[)\"'])[.!?][\"')\]]?\s)(?<!\b(?:vol|fig|sec|chap|para|art|eqs|nos|pos)\.\s)"
     rf"{_VALUE}\s?(?:stars?|points?)?[^\w\n.,)\]:]*\Z",
@@ -113,14 +113,14 @@ _NUMBERED = re.compile(r"(?<!\w)\(?[1-9][.)](?!\d)")
 # After a label, a score may also stand before a new sentence: `4 The story flows`.
 _LEADING = re.compile(rf"\A{MARKS}{_VALUE}(?:{ALONE}|(?=[^\S\n]+(?-i:[A-Z])))", re.IGNORECASE)
 
-# Forms that give a score outright. Prose before the point where an answer was cut is not its verdict.
+# Forms that give a score outright. Only they count in an answer that was cut, where prose may come before the verdict.
 _OUTRIGHT = ("result", "boxed", "final", "own_line", "leading")
 _PENDING = re.compile(
     rf"(?:\[\s*RESULTS?\s*\]?|\b{LABEL}\s*(?::|is\b|of\b)){MARKS}(?:[^\n…]{{0,40}}…)?[^\w…]*\Z", re.IGNORECASE
 )
 
 _THINKING_NAMES = r"(?:think|thinking|thoughts?|reasoning|scratchpad|analysis|reflection)"
-# `soft` closes a block but means nothing outside of one: it also ends the turns of other models.
+# `soft` closes a block. Outside of a block it means nothing, since it also ends the turns of other models.
 _THINKING = re.compile(
     rf"(?P<open><(?:seed:)?{_THINKING_NAMES}>|\[THINK\]|◁think▷|<\|(?:begin_of_thought|START_THINKING)\|>"
     r"|<\|channel\|>\s*+(?:analysis|commentary)\b|\A(?-i:analysis(?=[A-Z])))"
@@ -138,7 +138,8 @@ _EMPHASIS = re.compile(
 )
 _ESCAPED = re.compile(r"\\(?=[\[\]()])")
 LIST_NUMBER = re.compile(r"^[^\w\n(]{0,10}\d++[.)][^\S\n]++(?=\S)", re.MULTILINE)
-# The best answer of the prompt, and scores that an answer does not give: `prevents it from being a perfect 5 out of 5`.
+# Scores of the prompt's reference answer, and scores that an answer mentions but does not give:
+# `prevents it from being a perfect 5 out of 5`.
 _NOT_GIVEN = re.compile(
     r"(?:\b(?:reference|model)\s+(?:answer|response)s?(?:\W+(?:that|which|with|is|gets?|got|given|has|receive[sd]?|an?|the))*"
     r"\W+scor\w+(?:\W+of)?"
@@ -153,11 +154,11 @@ _NOT_GIVEN = re.compile(
 
 @cache
 def _scales(scale: Scale) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Pattern]:
-    """Patterns of what an answer says of its scale, and of others.
+    """Patterns of an answer's words about its scale, and about other scales.
 
     Returns:
-        Patterns of the scale mentioned beside a score; of the template's placeholder with a score after it; of the
-        prompt's words about the scale in place of a score; and of any other scale.
+        Four patterns. They match the scale mentioned beside a score; the template's placeholder before a score; the
+        prompt's words about the scale, in place of a score; and any other scale.
     """
     lowest, highest = scale
     span = rf"(?<![\w.,]){lowest}\s*(?:to|and|through|-)\s*{highest}(?![\w/]|[.,:]\d)"
@@ -175,9 +176,9 @@ def _scales(scale: Scale) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Patter
 
 
 def _filled_in(span: str, highest: int) -> str:
-    """A score that is written after the template's placeholder, as in `[RESULT] (an integer between 1 and 5): 4`.
+    """Pattern for a score after the template's placeholder, as in `[RESULT] (an integer between 1 and 5): 4`.
 
-    Matches what stands before the score; its group `label` is what stands before the placeholder, if anything. A number
+    It matches the text before the score. Its group `label` is the label before the placeholder, if any. A number
     that describes the scale (`1 = bad`) or counts a sentence of the instructions (`4. Please do not`) is no score.
     """
     label = (
@@ -196,7 +197,7 @@ def _filled_in(span: str, highest: int) -> str:
 
 
 def strip_thinking(text: str) -> str | None:
-    """The answer without blocks of thinking; None where such a block has no end."""
+    """The answer without its blocks of thinking; None if such a block has no end."""
     kept, start, thinking = [], 0, False
     for tag in _THINKING.finditer(text):
         if tag["open"]:
@@ -215,10 +216,11 @@ def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = Fa
 
     Args:
         text: the raw answer.
-        labels: how the scores are written, lowest first: the numbers 1..n or 0..n-1 in any order, or other labels such
-            as ``"ABCDE"``.
+        labels: labels of the scores: the numbers 1..n or 0..n-1 in any order, or other labels such as ``"ABCDE"``, the
+            lowest score first.
         truncated: whether the engine says that the answer was cut at the token limit.
-        whole: whether the text is a whole answer. A part of one can end with the number of what follows.
+        whole: whether the text is a whole answer. A number after the last sentence of a part is not read, since it may
+            number the next part.
 
     Returns:
         The label of the score, or the reason why there is none. Never raises on any text.
@@ -237,11 +239,11 @@ def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = Fa
 
 
 def parse_leading(text: str, scale: Scale) -> Choice | None:
-    """The score that a text begins with, as after a label; None where it does not begin with a number.
+    """The score at the beginning of a text, such as the text after a label; None if no number is there.
 
     Args:
         text: see `normalise`; ornament before the number is passed over.
-        scale: the scores that there are.
+        scale: the possible scores.
     """
     match = _LEADING.match(text)
     return None if match is None else _value(match, scale)
@@ -292,7 +294,7 @@ def _value(match: re.Match, scale: Scale) -> Choice:
 
 
 def _number(written: str) -> tuple[float, str]:
-    """Its whole part and the digits of its fraction."""
+    """Whole part of a written number, and the digits of its fraction."""
     written = re.sub(r",(?=\d{3}(?!\d))", "", written)  # thousands, as in 1,050
     whole, _, fraction = WORDS.get(written.lower(), written).replace(",", ".").partition(".")
     return float(whole), fraction.rstrip("0")

@@ -10,7 +10,7 @@ WORDS = {
 }
 WORD = rf"\b(?:{'|'.join(WORDS)})\b"
 
-# The number counts nothing but the score: `a 4 for style`, not `a 4 page story` or `3 of the 5 requirements`.
+# Text after a number that counts only the score: `a 4 for style`, not `a 4 page story` or `3 of the 5 requirements`.
 ALONE = (
     r"(?!-(?!stars?\b|points?\b)\w)(?![^\S\n]*+(?!(?:stars?|points?)\b[^\S\n]*+(?:[^\w\s]|$|for\b|overall\b)"
     r"|(?:is|was|seems|would\s+be)\s+(?:\w+ly\s+|most\s+)?(?:appropriate|assigned|deserved|fair|fitting|given|justified"

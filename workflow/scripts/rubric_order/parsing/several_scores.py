@@ -1,8 +1,8 @@
 """Finding the scores of several criteria in one answer.
 
-The answer is cut where it names a criterion; what stands between one name and the next is read like an answer about
-that criterion alone. JSON is read as JSON. Each criterion has a score or fails by itself, with a reason of
-`choices.REASONS`; which score belongs to a criterion is never guessed from the order of the numbers.
+The answer is cut at each name of a criterion. The text from one name to the next is read like an answer about that
+criterion alone. JSON is read as JSON. Each criterion has its own score, or its own failure with a reason of
+`choices.REASONS`. The order of the numbers is never used to guess which score belongs to a criterion.
 """
 
 import json
@@ -34,7 +34,7 @@ _REMARK = (
 )
 _BEFORE_VALUE = rf"(?:-(?=\d))?{_REMARK}{_MARKS}(?:{_SCORE_WORD}\b{_REMARK}{_MARKS})?(?:{_LINK}{_MARKS}){{0,3}}"
 _LINE_START = r"^(?:[^\w\n]|_)*+(?:(?:criterion|criteria|aspect|dimension|metric|category)\s*+(?:\d++\s*+)?[^\w\n]*+)?"
-# Something else that has a number: another criterion, a total.
+# Another label that has a number: another criterion, a total.
 _OTHER_LABEL = re.compile(
     rf"^[^\w\n]*+(?!{_SCORE_WORD}\b|results?\b|answer\b)"
     r"(?:\[[^\]\n\d]{2,60}\][^\w\n]*+|(?:overall|total|average|mean|sum|final|combined|aggregate)\b[^:\n\d]{0,40}"
@@ -48,8 +48,8 @@ _ECHO = re.compile(
 _FENCE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
 _KEYS_OF_NAME = ("criterion", "criteria", "name", "aspect", "dimension", "metric", "category")
 _KEYS_OF_SCORE = ("score", "rating", "value", "grade", "mark", "result", "n", "points", "level", "final_score")
-_SUFFIXES = (("score",), ("rating",), ("grade",), ("points",))  # of a name: `coherence_score`, `coherenceScore`
-# Two lists that belong together, by their keys.
+_SUFFIXES = (("score",), ("rating",), ("grade",), ("points",))  # ends of a name: `coherence_score`, `coherenceScore`
+# Keys of two lists that belong together.
 _LISTS_OF_NAMES = ("criteria", "names", "aspects", "dimensions", "metrics", "categories")
 _LISTS_OF_SCORES = ("scores", "ratings", "values", "grades", "marks")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -62,13 +62,14 @@ def parse_scores(
 
     Args:
         text: the raw answer.
-        names: of the criteria, as the prompt writes them.
-        labels: of the scores: the numbers 1..n, or 0..n-1.
+        names: names of the criteria, as the prompt writes them.
+        labels: labels of the scores: the numbers 1..n, or 0..n-1.
         truncated: whether the engine says that the answer was cut at the token limit.
 
     Returns:
-        One result a name, in their order. A criterion that the answer does not name has reason ``no_score``, or
-        ``truncated`` where the answer was cut. Never raises on any text.
+        One choice per name, in the order of `names`. A criterion without a score in the answer has reason ``no_score``;
+        ``truncated`` if the answer was cut; or ``echo`` if the answer repeats the prompt and scores no criterion. No
+        text makes it raise an error.
 
     Raises:
         ValueError: the labels are no such numbers.
@@ -94,12 +95,12 @@ def parse_scores(
 
 
 def parse_answer(text: str, labels: Sequence[str], name: str = "", *, truncated: bool = False) -> Choice:
-    """The score of an answer under one criterion: as it is written, or in JSON by the names of fields.
+    """The score of an answer under one criterion: from its text, or from a field of JSON in it.
 
     Args:
         text: the raw answer.
-        labels: of the scores.
-        name: of the criterion, as its field in JSON is called; empty where it has none.
+        labels: labels of the scores.
+        name: name of the criterion, which its field in JSON has; empty where the criterion has no name.
         truncated: whether the engine says that the answer was cut at the token limit.
 
     Example:
@@ -108,7 +109,7 @@ def parse_answer(text: str, labels: Sequence[str], name: str = "", *, truncated:
     """
     choice = one_score.parse_score(text, labels, truncated=truncated)
     field = parse_field(text, name, labels)
-    # A score that is written beside the JSON, as a prompt without JSON asks for it, is the score.
+    # A score outside the JSON, where a prompt without JSON asks for it, comes first.
     beside = field and choice.label and one_score.parse_score(without_json(text), labels)
     if field and not (beside and beside.label):
         return field
@@ -120,11 +121,12 @@ def parse_field(text: str | None, name: str, labels: Sequence[str]) -> Choice | 
 
     Args:
         text: the raw answer.
-        name: of the criterion.
-        labels: of the scores.
+        name: name of the criterion.
+        labels: labels of the scores.
 
     Returns:
-        None where no field of that name holds a score, or where the labels are no numbers. Never raises on any text.
+        The score, or the reason why the field gives none. None where no field of that name holds a score, or where the
+        labels are no numbers. No text makes it raise an error.
 
     Example:
         >>> parse_field('{"reason": "A 3 for style.", "coherence": 7}', "coherence", choices.numbers(10)).label
@@ -139,14 +141,15 @@ def parse_field(text: str | None, name: str, labels: Sequence[str]) -> Choice | 
 
 
 def parse_object(text: str | None, labels: Sequence[str]) -> Choice | None:
-    """The score of an answer that is one JSON object and nothing else: of its field `score`, or of its only field.
+    """The score of an answer that is one JSON object and nothing else, from its field `score` or from its only field.
 
     Args:
-        text: the raw answer; a fence of Markdown around the object counts as nothing.
-        labels: of the scores.
+        text: the raw answer; a fence of Markdown around the object is ignored.
+        labels: labels of the scores.
 
     Returns:
-        None where the answer is no such object, or its field holds no score. Never raises on any text.
+        The score, or the reason why the field gives none. None where the answer is no such object, or its field holds
+        no score. No text makes it raise an error.
 
     Example:
         >>> parse_object('{"quality": 10}', choices.numbers(10)).label
@@ -178,12 +181,12 @@ def without_json(text: str) -> str:
 
 
 def _pairs(value: object) -> list[tuple[str, object]]:
-    """Keys and values of a JSON object; nothing of other values."""
+    """Keys and values of a JSON object; empty for other values."""
     return list(value) if isinstance(value, _Pairs) else []
 
 
 def _agreed(results: list[Choice], missing: str) -> Choice:
-    """Choice on which several places that name one criterion agree. Places that only name it do not count."""
+    """Choice on which all places about one criterion agree. Places that give no score do not count."""
     telling = [result for result in results if result.reason not in (choices.NO_SCORE, choices.ECHO)]
     if not telling:
         return Choice(None, reason=missing)
@@ -192,7 +195,7 @@ def _agreed(results: list[Choice], missing: str) -> Choice:
     return telling[0]
 
 
-Words = tuple[str, ...]  # a name without its case and without what joins its words
+Words = tuple[str, ...]  # the words of a name, in small letters
 
 
 def words(name: str) -> Words:
@@ -200,13 +203,13 @@ def words(name: str) -> Words:
 
 
 def _index(written: str, keys: Sequence[Words]) -> int:
-    """Index of the name that is written, its words joined in whatever way."""
+    """Index of a written name among the keys, however its words are joined."""
     return ["".join(key) for key in keys].index("".join(words(written)))
 
 
 @cache
 def _names(keys: tuple[Words, ...]) -> re.Pattern:
-    """Any of some names, however their words are joined; the longest where one is part of another."""
+    """Pattern of any of some names, however their words are joined. A longer name comes before one that it contains."""
     longest_first = sorted(keys, key=lambda key: len("".join(key)), reverse=True)
     spelled = (r"(?:[^\w\n]|_){0,4}".join(map(re.escape, key)) for key in longest_first)
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(spelled)})(?![^\W_])", re.IGNORECASE)
@@ -214,7 +217,7 @@ def _names(keys: tuple[Words, ...]) -> re.Pattern:
 
 @cache
 def _mention(keys: tuple[Words, ...]) -> re.Pattern:
-    """A name that is about to be scored: it begins a line, or a value follows."""
+    """Pattern of a name that is being scored: the name begins a line, or a value follows it."""
     name = rf"(?P<name>{_names(keys).pattern})"
     heading = rf"{_LINE_START}{name}{_REMARK}[^\w\n(]*?(?:[:=|\])>]|[^\w\n(]-\s|$)"
     valued = rf"(?P<valued>{_names(keys).pattern})(?={_BEFORE_VALUE}{one_score.NUMBER_AHEAD})"
@@ -222,7 +225,7 @@ def _mention(keys: tuple[Words, ...]) -> re.Pattern:
 
 
 def _in_text(answer: str, keys: tuple[Words, ...], scale: Scale, truncated: bool) -> dict[Words, list[Choice]]:
-    """Choices that the parts of an answer give for the criteria that they begin with."""
+    """Choices for each criterion, from the parts of an answer that begin with its name."""
     answer = one_score.LIST_NUMBER.sub("", answer)
     mentions = list(_mention(keys).finditer(answer))
     by_criterion: dict[Words, list[Choice]] = {key: [] for key in keys}
@@ -238,7 +241,7 @@ def _in_text(answer: str, keys: tuple[Words, ...], scale: Scale, truncated: bool
 
 
 def _read(part: str, scale: Scale, cut: bool) -> Choice:
-    """Choice that the text after a criterion's name gives."""
+    """Choice that the text after a criterion's name makes."""
     heading, _, below = part.partition("\n")
     result = one_score.parse_leading(heading[re.match(_BEFORE_VALUE, heading, re.IGNORECASE).end() :], scale)
     if result is not None:
@@ -253,7 +256,7 @@ def _read(part: str, scale: Scale, cut: bool) -> Choice:
 
 
 def _in_json(answer: str, keys: Sequence[Words], scale: Scale) -> dict[Words, list[Choice]]:
-    """Choices that the JSON values in an answer give under each name."""
+    """Choices for each criterion, from the JSON values in an answer."""
     by_criterion: dict[Words, list[Choice]] = {key: [] for key in keys}
     for value in _json_values(answer):
         for name, score in _scores(value):
@@ -266,7 +269,7 @@ def _in_json(answer: str, keys: Sequence[Words], scale: Scale) -> dict[Words, li
 
 
 def _json_values(answer: str) -> Iterator[object]:
-    """Objects and lists that stand in an answer; keys that are given twice are kept."""
+    """JSON objects and lists in an answer. If an object has a key twice, both are kept."""
     return (value for _, _, value in _json_spans(answer))
 
 
@@ -291,7 +294,7 @@ class _Pairs(list[Any]):
 
 
 def _scores(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
-    """Every key with its value, and every name with its score where both are values."""
+    """Every key with its value; and, where an object has a name and a score as values, the name with the score."""
     if depth > 5:
         return
     if isinstance(value, _Pairs):
@@ -317,7 +320,7 @@ def _is_list(value: object) -> bool:
 
 
 def _read_json(score: object, scale: Scale) -> Choice:
-    """The score that a JSON value is, or that it holds under a key such as `score`."""
+    """The score in a JSON value: the value itself, or its entry under a key such as `score`."""
     if isinstance(score, _Pairs):
         by_key = {key.casefold(): entry for key, entry in score}
         score = next((by_key[key] for key in _KEYS_OF_SCORE if key in by_key), None)

@@ -1,12 +1,12 @@
-"""Finding the verdict in what a judge wrote about several candidates: which position is best, a tie, or a ranking.
+"""Finding the verdict in an answer about several candidates: the best position, a tie, or a ranking.
 
 A candidate is called by its label (`A`), by its number (`Response 1`), or by its turn (`the first answer`). Forms of
-writing a verdict are tried from the most to the least explicit. All explicit verdicts of an answer must agree. Where
-there is none, a plain sentence counts that concludes the answer. What is only weighed before that is no verdict.
+writing a verdict are tried from the most to the least explicit. All explicit verdicts of an answer must agree. If
+there is none, a plain sentence that concludes the answer counts. Considerations before the conclusion are no verdict.
 
 A verdict can also be a relation (`A > B`, `A >> B`, `A = B`). It counts in the places where a label counts: in double
 brackets, after words such as `Final verdict:`, or on a line of its own that begins or ends the answer; never within a
-sentence. A label before `=`, `<`, `>` or `vs` is part of a relation, and never a label by itself.
+sentence. A label before `=`, `<`, `>` or `vs` is part of a relation, and never counts as a label.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,12 +38,12 @@ _NOUN = (
 )
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 _NAME = r"(?-i:[A-Z])"
-# What makes a label a part of a relation. `<A>`, `A</answer>` and `A => ...` are no relations.
+# Text after a label that makes the label a part of a relation. `<A>`, `A</answer>` and `A => ...` are no relations.
 _RELATED = (
     r"(?:[\"')]?[^\S\n]?(?:=(?!>)|(?-i:<(?![/|a-z-]))|[≈≪≫])|[^\S\n]>|[\"')]>"
     rf"|(?<!<(?:{_NOUN}\s?#?\s?)?[A-Z1-9])>|[\"')]?[^\S\n](?:vs|versus)\b)"
 )
-# `Output (a)`, of prompts that letter their candidates so; an option or answer `(D)` is one of a multiple choice.
+# `Output (a)`, for prompts that letter their candidates like this. `Option (D)` is a choice of a multiple-choice task.
 _LETTERED = r"(?:assistant|response|summary|candidate|output|text)\s?\((?P<called>(?-i:[a-j]))\)"
 _CALLED = (
     rf"(?:the\s)?(?:(?P<ordinal>{'|'.join(_ORDINALS)})\s(?:{_NOUN}|one)\b"
@@ -53,7 +53,7 @@ _TIE = (
     r"(?P<tie>(?:(?:it|this|that)(?:\sis|'s)\s)?(?:an?\s)?(?:tie|draw)\b"
     r"|equal(?:ly)?\b|both\b(?!\sof\sthe)|neither\b|no\s(?:clear\s)?(?:winner|preference)\b)"
 )
-# A small letter is a label in parentheses that end the line: `(a)`. Elsewhere it may number a list.
+# A small letter is a label only in parentheses at the end of a line: `(a)`. Elsewhere it may number a list.
 _LABEL = (
     rf"(?:(?P<label>{_NAME})(?![\w'’]|[^\S\n](?:\w+[^\S\n])?{_NOUN}|{_RELATED})"
     r"|(?<=\()(?P<label>(?-i:[a-j]))(?=\)[^\w\n]*$))"
@@ -64,7 +64,7 @@ _RELATION = (
     r"(?![^\S\n]?(?:[=<>≈≪≫]|vs\b)))"
 )
 _VALUE = rf"(?:{_RELATION}|{_CALLED}|{_TIE}|{_LABEL})"
-# The same where a capital letter could begin a sentence: `Best answer: A concise summary`.
+# A value at a place where a capital letter could also begin a sentence: `Best answer: A concise summary`.
 _ENDED = r"(?=[^\w\n]*$|\s*[.,;:!)\]}\"'”]|\s(?:because|since|as|due|for|over)\b|[^\S\n]-\s)"
 _PLAIN = rf"(?:{_RELATION}|{_CALLED}|{_TIE}|{_LABEL}{_ENDED})"
 _MARKS = r"(?:[\s\"'“”‘’(\[{<:=~#>|→]|-(?=[\s>])){0,12}+"
@@ -75,9 +75,9 @@ _OTHER = (
 )
 _VERDICT = r"(?:verdict|choice|decision|judge?ment|winner|preference|selection|answer|result|conclusion|evaluation)"
 
-# What the public code of Shi et al. looks for in an answer as it stands.
+# Pattern that the public code of Shi et al. looks for in the raw answer.
 _FIRST = re.compile(r"\[\[(?P<bracketed>[A-D])\]\]|Choice: (?P<chosen>[A-D])")
-# Words for the winner. A selected or chosen answer can be what a candidate answers.
+# Words for the winner. `Selected` and `chosen` are not among them: they can describe a candidate's own answer.
 _BEST = rf"(?:preferred|(?:better|best|preferred|superior|stronger|winning)[\s_-]{_NOUN})"
 _KEY = rf"(?:(?:final|overall)[\s_-]?)?(?:verdict|choice|decision|judge?ment|winner|preference|better|best|{_BEST})"
 
@@ -108,10 +108,10 @@ _FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
 )
 # A relation on a line of its own.
 _RELATION_LINE = re.compile(rf"^[^\w\n]*+{_RELATION}[^\w\n]*$", re.IGNORECASE | re.MULTILINE)
-# The names of two models in a prompt that shows `m` first and `M` second (AlpacaEval): nothing else is in the answer.
+# Names of two models in a prompt that shows `m` first and `M` second (AlpacaEval). The answer holds nothing else.
 _IDENTIFIERS = ("m", "M")
 _IDENTIFIER = re.compile(r"\W*([mM])\W*")
-# A label at the beginning, with or without what it stands for: `A`, `(B)`, `A: Summary #1 is more coherent.`
+# A label at the beginning, with or without text about it: `A`, `(B)`, `A: Summary #1 is more coherent.`
 _HEADING = re.compile(rf"^[^\w\n]*+(?P<label>{_NAME})(?=\s*(?:[:.,;)\]]|-\s|$))", re.MULTILINE)
 
 # Sentences that conclude: `Therefore, Assistant A is better.`
@@ -138,11 +138,11 @@ _SAID_TIE = re.compile(
     rf"|(?:both|two)\b[^.\n]{{0,80}}?\b(?:equally|equal|the\ssame\squality)\b|neither\b[^.\n]{{0,60}}?\bis\s{_DEGREE}better\b)",
     re.IGNORECASE,
 )
-# A sentence that says it of one respect only, or not at all.
+# Words of a sentence whose verdict is limited to one respect, conditional or negated.
 _LIMITED = re.compile(r"\b(?:in\sterms\sof|with\sregards?\sto|regarding|if|would|could|might|not|n't)\b", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.!?])[\"')\]]*+\s|\n")
 
-# The prompt's words about the form of an answer.
+# The prompt's words about the form of an answer, repeated in an answer.
 _ECHOED = rf"[\"“]?\[\[{_NAME}\]\][\"”]?,?\sif\s{_NOUN}\s\w\sis\s(?:the\s)?(?:better|best)"
 _ECHOES = re.compile(
     rf"{_ECHOED}(?:,?\s(?:and\s)?(?:{_ECHOED}|[\"“]?\[\[{_NAME}\]\][\"”]?\sfor\sa\stie))++"
@@ -157,29 +157,29 @@ def parse_verdict(text: str | None, labels: Sequence[str], *, tie: bool = False,
 
     Args:
         text: the raw answer.
-        labels: what may be written, in the order of the positions in the prompt: capital letters.
+        labels: capital letters that may be written, in the order of the positions in the prompt.
         tie: whether the last label stands for a tie instead of a position.
         truncated: whether the engine says that the answer was cut at the token limit.
 
     Returns:
-        The label, with the form as `pattern`; or the reason why there is none: two different verdicts are
-        `CONFLICTING`; a tie where none was offered, or a label that was not, is `OUT_OF_RANGE`. `first` is that of
-        `first_verdict`. Never raises.
+        The label, with the form as `pattern`; or the reason why there is no label. Two different verdicts are
+        `CONFLICTING`. A tie or a label that was not offered is `OUT_OF_RANGE`. `first` is the result of
+        `first_verdict`. No text makes it raise an error.
     """
     return _agreed(text, tuple(labels), tie, truncated)._replace(first=first_verdict(text))
 
 
 def first_verdict(text: str | None) -> str | None:
-    """The letter of the first `[[A]]` or `Choice: A` in the raw answer after its thinking; None where it has none.
+    """The letter of the first `[[A]]` or `Choice: A` in the raw answer after its thinking; None where neither occurs.
 
-    Source: the public code of Shi et al., Judging the Judges, reads the letters A to D so and looks no further.
+    Source: the public code of Shi et al., Judging the Judges, reads only these two forms, with the letters A to D.
     """
     match = _FIRST.search(strip_thinking(text or "") or "")
     return match and (match["bracketed"] or match["chosen"])
 
 
 def _agreed(text: str | None, labels: tuple[str, ...], tie: bool, truncated: bool) -> Choice:
-    """The verdict on which all that is said agrees."""
+    """The verdict on which all verdicts of an answer agree, or the reason why there is none."""
     answer, failure = _plain(text, truncated)
     if answer is None:
         return failure
@@ -197,7 +197,7 @@ def _agreed(text: str | None, labels: tuple[str, ...], tie: bool, truncated: boo
 
 
 def _plain(text: str | None, truncated: bool) -> tuple[str | None, Choice]:
-    """The answer without thinking and echoes, or the failure that it is."""
+    """The answer without thinking and echoes; or None, with the failure."""
     answer = strip_thinking(text or "")
     if answer is None:
         return None, Choice(None, reason=UNFINISHED_THINKING)
@@ -222,7 +222,7 @@ def _outright(answer: str, labels: tuple[str, ...], tie: bool) -> Iterator[Choic
 
 
 def _concluded(answer: str, labels: tuple[str, ...], tie: bool) -> Iterator[Choice]:
-    """Choices of the sentences that conclude the answer: those that begin so, and the last one."""
+    """Choices of the sentences that conclude: those that begin with a concluding word, and the last sentence."""
     sentences = [sentence for sentence in _SENTENCES.split(answer) if any(map(str.isalnum, sentence))]
     for place, sentence in enumerate(sentences):
         if (place < len(sentences) - 1 and not _CONCLUDES.match(sentence)) or _LIMITED.search(sentence):
@@ -297,15 +297,15 @@ def parse_ranking(text: str | None, labels: Sequence[str], *, truncated: bool = 
     """The ranking that an answer gives.
 
     It is written as a chain (`B > A > C`, `[[B, A, C]]`) or as lines (`1. B`, `[Rank 1] B`). A ranking names each
-    candidate once; one that ranks two as equal, or names only some, is none.
+    candidate once. An answer that ranks two candidates as equal, or names only some, has no ranking.
 
     Args:
         text: the raw answer.
-        labels: of the positions in the prompt, capital letters.
+        labels: labels of the positions in the prompt, capital letters.
         truncated: see `parse_verdict`.
 
     Returns:
-        The labels joined by ``>``, the best first; or the reason why there is no ranking. Never raises.
+        The labels joined by ``>``, the best first; or the reason why there is no ranking. No text raises an error.
     """
     answer, failure = _plain(text, truncated)
     if answer is None:
@@ -322,6 +322,6 @@ def parse_ranking(text: str | None, labels: Sequence[str], *, truncated: bool = 
 
 
 def _names(written: Sequence[str], labels: Sequence[str]) -> Iterator[str]:
-    """Labels for names and numbers; what is neither stays as it is."""
+    """Labels for written names: a number becomes the label of its position, and other names stay as they are."""
     for name in written:
         yield labels[int(name) - 1] if name.isdigit() and int(name) <= len(labels) else name

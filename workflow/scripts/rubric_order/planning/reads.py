@@ -29,13 +29,14 @@ class Design(NamedTuple):
 
     Attributes:
         scales: numbers of score levels.
-        strategies: of the probe, see `Probe.choose`.
-        budget: reads per unit of the strategies that take a number; by default as many as `balanced` has.
-        seed: of the random orderings; they also depend on dataset, unit and scale, and on nothing else.
-        conditions: what is varied beside the order; each has the same orderings. A unit is read in those that it
+        strategies: strategies of the probe, see `Probe.choose`.
+        budget: reads per unit, for the strategies that take a number; for the default see `strategies.Wanted.reads`.
+        seed: seed of the sample and of the random orderings. The orderings also depend on strategy, dataset, unit and
+            scale, and on nothing else.
+        conditions: variations beside the order, all with the same orderings. A unit is read in the conditions that it
             offers.
-        crossed: whether the order of the score levels is varied together with that of the options.
-        comparisons: which pairs or lists are read, see `Probe.units`.
+        crossed: whether the order of the score levels is varied together with the order of the options.
+        comparisons: settings that say which pairs or lists are read, see `Probe.units`.
         sample: number of groups that are drawn from a dataset, None for all, see `in_sample`.
     """
 
@@ -80,13 +81,13 @@ def plan_reads(
 
     Args:
         items, rubrics, pairs: the tables of one dataset.
-        design: which reads of each unit.
-        probe: what is permuted or varied, see `probes`.
-        profiles: the judge's profiles; each reads the same orderings.
+        design: the wanted reads of each unit.
+        probe: name of the probe, which says what is permuted or varied, see `probes`.
+        profiles: the judge's profiles; all read the same orderings.
 
     Returns:
-        One row a read, sorted by profile, scale, condition and strategy, then as the units stand:
-        `contracts.reads.PLAN`, and what else the probe says of its units.
+        One row per read, with the columns of `contracts.reads.PLAN` and further columns of the probe's units. Rows are
+        sorted by profile, scale, condition and strategy, then in the order of the units.
 
     Raises:
         InputError: a rubric has no such scale, a strategy has too many orderings, or no unit fits any condition.
@@ -118,7 +119,7 @@ def in_sample(items: pd.DataFrame, *, sample: int | None, seed: int) -> pd.DataF
 
     Args:
         sample: number of groups, None for all. A larger sample holds a smaller one.
-        seed: what the draw depends on, beside the dataset.
+        seed: seed of the draw, which also depends on the dataset.
     """
     groups = sorted(items["group_id"].unique())
     if sample is None or sample >= len(groups):
@@ -146,7 +147,7 @@ def _reads_of(
                 levels = [tuple(itertools.chain(*rows))] * len(rows)
             seen: dict[Shown, int] = {}
             for index, (ordering, shown_levels) in enumerate(zip(rows, levels, strict=True)):
-                # Reads that are asked together have one request, whichever of its questions answers them.
+                # Reads that are asked together share one request, whichever of its questions answers each read.
                 shown = Shown(rows[0] if together else ordering, shown_levels, condition)
                 repeat = 0 if together else seen.get(shown, 0)
                 seen[shown] = repeat + 1
@@ -160,7 +161,7 @@ def _reads_of(
 def _orders(
     unit: Unit, number: int, n: int, strategy: str, probe: Probe, design: Design
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    """The orderings of a unit's options and, in a crossed design, of the score levels; one of each a read."""
+    """The orderings of a unit's options and, in a crossed design, of the score levels; one of each per read."""
     key = (str(unit.about["dataset"]), unit.unit_id, n)
     if strategy in DRAWN:
         rng = randomness.generator(design.seed, f"{strategy} orderings", *key)
@@ -188,7 +189,7 @@ def _as_tuples(rows: np.ndarray) -> list[tuple[int, ...]]:
 def _as_table(
     reads: list[_Read], about: Mapping[str, Mapping[str, object]], profiles: Sequence[str], design: Design
 ) -> pd.DataFrame:
-    """Reads of all profiles with what is known of their units, sorted; within a cell they stay as the units stand."""
+    """Reads of all profiles, sorted, with the facts about their units. Ties keep the order of the units."""
     table = pd.DataFrame(reads, columns=_Read._fields)
     parts = [
         table.assign(profile=profile, request_id=[ids[place] for ids in table["request_ids"]])

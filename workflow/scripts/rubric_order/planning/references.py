@@ -1,14 +1,13 @@
 """Reference answers at every score: one judge writes them, another says whether they match their score.
 
 A reference answer belongs to a group, a criterion and a score, not to an item. In each round a writer answers the
-instruction at the level of one description, and a reviewer says whether the text matches it. What is not accepted is
-written again in the next round, in which the judges change roles. The reviewer also scores each text without knowing
-what it was written for.
+instruction at the level of one description, and a reviewer says whether the text matches the description. Texts that
+are not accepted are written again in the next round, in which the judges change roles. The reviewer also scores each
+text without knowing the score that it was written for.
 
-All that is known of the attempts follows from the answers to the steps so far (`attempts`), and so does what is asked
-next (`requests`).
+The answers to the steps so far determine the attempts (`attempts`) and the next requests (`requests`).
 
-Source: Li et al. (2025), Figure 4. The prompts are ours, the end after a number of rounds, and the blind score.
+Source: Li et al. (2025), Figure 4. The prompts, the end after a number of rounds, and the blind score are our own.
 """
 
 from __future__ import annotations
@@ -39,17 +38,17 @@ from rubric_order.prompts import conditions, frames
 from rubric_order.settings import judges
 from rubric_order.settings.judges import REVIEWING, WRITING, Judge
 
-PROBE = "score_order"  # in whose prompts, and by whose parser, a reviewer scores a text
+PROBE = "score_order"  # a reviewer scores texts with the prompts and the parser of this probe
 WRITE, REVIEW = "write", "review"
-STEPS = (WRITE, REVIEW)  # of each round
+STEPS = (WRITE, REVIEW)  # steps of each round
 BLIND = "reference_none"  # condition under which a text is scored
-FILE = "file"  # writer of what a user brings
+FILE = "file"  # writer of texts that a user brings
 SAME, FIRST = "same", "first"  # which instruction of a group is answered
 VERDICTS = ("no", "yes")
 KEYS = ["dataset", "group_id", "criterion", "rubric_id", "level"]
 TEXT = Question("", (), "text")
 VERDICT = Question("", VERDICTS, "verdict")
-# What is said ends there: "no doubt" is none, and "yes or no" repeats what was asked.
+# The word has to end the statement: "no doubt" is no verdict, and "yes or no" repeats the question.
 _VERDICT = re.compile(
     r"(?:(?:\[result\]|\b(?:verdict|answer)\b)\W{0,10}|\A\W*|\b(?:verdict|answer)\s+is\W{1,4})(yes|no)\b"
     r"(?!\W*or\W*(?:yes|no)\b)(?=\W*\Z|\W*[.,:;!(\n]|\s[-–—]+\s|—)",
@@ -59,11 +58,11 @@ _LAST_SENTENCE = re.compile(r"[.!?\n]\W*(yes|no)\W*\Z", re.IGNORECASE)
 
 
 class Slot(NamedTuple):
-    """Slot of one reference answer: what it is written for.
+    """Slot of one reference answer: the task and the score that the answer is written for.
 
     Attributes:
-        dataset, group_id, criterion, rubric_id, level: what it belongs to; `level` is its score.
-        instruction: what is answered.
+        dataset, group_id, criterion, rubric_id, level: keys of the reference answer; `level` is its score.
+        instruction: the instruction that is answered.
         levels: descriptions of the scores 1 to n.
         question: the criterion in words.
     """
@@ -86,12 +85,13 @@ class Plan(NamedTuple):
     """Plan by which reference answers are made.
 
     Attributes:
-        slots: what is written.
+        slots: the reference answers that are wanted.
         n: number of score levels.
         judges: names of the one or two judges; the first one writes in the first round and reviews in the second.
-        settings: of each judge, by name, with the profiles of `Judge.with_roles`.
-        templates: of each judge's prompt for one score, by name; and those of writing and of reviewing, by `STEPS`.
-        shows_rejected: whether a writer is shown what was not accepted before.
+        settings: settings of each judge, by name, with the profiles of `Judge.with_roles`.
+        templates: the templates of writing and reviewing, by `STEPS`; and of each judge's prompt for one score, by the
+            judge's name.
+        shows_rejected: whether a writer is shown earlier texts that were not accepted.
     """
 
     slots: Sequence[Slot]
@@ -109,7 +109,7 @@ def judge_of(step: str, names: Sequence[str]) -> str:
 
 
 def steps(rounds: int) -> list[str]:
-    """The steps of so many rounds, in their order: ``1_write``, ``1_review``, ``2_write``, ..."""
+    """The steps of all rounds, in their order: ``1_write``, ``1_review``, ``2_write``, ..."""
     return [f"{turn}_{role}" for turn in range(1, rounds + 1) for role in STEPS]
 
 
@@ -119,10 +119,10 @@ def slots(
     """Slots that reference answers are written for: each group and criterion of a dataset, at each of some levels.
 
     Args:
-        instruction: `SAME` where all items of a group have one instruction; `FIRST` takes that of its first item.
+        instruction: `SAME` if all items of a group have one instruction; `FIRST` takes that of the first item.
 
     Raises:
-        InputError: a rubric has no such scale or has scores from 0, or items of a group have different instructions.
+        InputError: a rubric has no scale of n levels or has scores from 0, or (`SAME`) instructions in a group differ.
     """
     wordings = {}
     for rubric in rubrics.itertuples():
@@ -150,15 +150,14 @@ def slots(
 
 
 def attempts(plan: Plan, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every attempt that the answers so far hold.
+    """Every attempt in the answers so far.
 
     Args:
-        plan: how reference answers are made.
-        responses: of each step so far.
+        plan: plan by which reference answers are made.
+        responses: responses of each step so far.
 
     Returns:
-        One row an attempt, by round and slot: `contracts.items.REFERENCES`. A slot without an accepted attempt was
-        never accepted.
+        One row per attempt, by round and slot: `contracts.items.REFERENCES`. A slot may have no accepted attempt.
     """
     rows: list[dict[str, Any]] = []
     for turn in range(1, len(responses) // 2 + 1):
@@ -195,8 +194,8 @@ def _round(
 def requests(plan: Plan, step: str, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Requests of a step, given the answers to all steps before it: `contracts.reads.REQUESTS`.
 
-    A writer is asked for what is not accepted yet. A reviewer is asked about each text of the round twice: whether it
-    matches, and for its score.
+    A writer is asked for the slots without an accepted text. A reviewer is asked about each text of the round twice:
+    whether the text matches, and for its score.
     """
     turn, role = int(step.partition("_")[0]), step.partition("_")[2]
     earlier = {name: responses[name] for name in steps(turn - 1)}
@@ -210,7 +209,7 @@ def requests(plan: Plan, step: str, responses: Mapping[str, pd.DataFrame]) -> pd
 
 
 def _open(plan: Plan, before: pd.DataFrame) -> list[Slot]:
-    """The slots that no attempt was accepted for."""
+    """The slots without an accepted attempt."""
     done = set(before.loc[before["accepted"].astype(bool), KEYS].itertuples(index=False, name=None))
     return [slot for slot in plan.slots if slot[: len(KEYS)] not in done]
 
@@ -227,14 +226,14 @@ def _texts(
         if failure is None and text is None:
             failure = UNFINISHED_THINKING
         elif failure is None:
-            text = CONTROL.sub("", (text or "").replace("\r\n", "\n"))  # what no prompt may hold
+            text = CONTROL.sub("", (text or "").replace("\r\n", "\n"))  # characters that no prompt may hold
             failure = TRUNCATED if cut else None if text.strip() else EMPTY
         texts[slot] = (None, failure) if failure else (clean(text, "reference answer"), None)
     return texts
 
 
 def _answer(row: Any) -> tuple[str | None, str | None, bool]:
-    """The text of an answer, why there is none, and whether it was cut."""
+    """The text of an answer, the reason if there is none, and whether the text was cut."""
     failure = row.error.partition(":")[0] if isinstance(row.error, str) else None
     return (None if failure else row.text or ""), failure, row.finish_reason == "length"
 
@@ -246,8 +245,8 @@ def _by_id(responses: pd.DataFrame) -> dict[str, Any]:
 def read_verdict(answer: str, *, truncated: bool) -> tuple[str | None, str | None]:
     """The verdict of a review (``yes`` or ``no``) or the reason why there is none.
 
-    It is said at the beginning, after a word such as "verdict", or as a last sentence of one word. An answer that says
-    both, or whose end is missing, gives none.
+    The verdict is said at the beginning, after a word such as "verdict", or as a last sentence of one word. That last
+    sentence does not count in a truncated answer. An answer that says both ``yes`` and ``no`` gives no verdict.
     """
     text = strip_thinking(answer)
     if text is None:
@@ -269,13 +268,13 @@ def _writing(plan: Plan, turn: int, slot: Slot, before: pd.DataFrame) -> dict[st
         same = (before[KEYS] == list(slot[: len(KEYS)])).all(axis=1) & before["text"].notna()
         rejected = before.loc[same, "text"].tolist()
     prompt = _render(plan.templates[WRITE], slot, n=plan.n, rejected=rejected)
-    # A writer that wrote before is asked once more: another draw.
+    # A judge that wrote in an earlier round is asked once more, for another draw.
     repeat = sum(judge_of(f"{earlier}_{WRITE}", plan.judges) == writer for earlier in range(1, turn))
     return _request(plan, writer, WRITING, slot, turn, prompt, TEXT, repeat)
 
 
 def _review(plan: Plan, turn: int, slot: Slot, text: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The two requests about a text: whether it matches, and its score."""
+    """The two requests about a text: whether the text matches, and for its score."""
     reviewer = judge_of(f"{turn}_{REVIEW}", plan.judges)
     prompt = _render(plan.templates[REVIEW], slot, text=text)
     asked = _request(plan, reviewer, REVIEWING, slot, turn, prompt, VERDICT)
@@ -331,15 +330,15 @@ def read_own(path: Path, wanted: Sequence[Slot], *, n: int) -> pd.DataFrame:
     """Reference answers that a user brings: a table with the columns group_id, score, text, and perhaps criterion.
 
     Args:
-        path: CSV, JSON Lines or Parquet.
+        path: file of CSV, JSON Lines or Parquet.
         wanted: all slots of the dataset, at every level.
 
     Returns:
-        As `attempts`, in round 0, written by `FILE`, accepted.
+        A table like that of `attempts`, with all texts in round 0, written by `FILE` and accepted.
 
     Raises:
-        InputError: a column is missing or unknown, a score is none of 1 to n, a group or criterion is not there, or a
-            reference answer stands twice.
+        InputError: a column is missing or unknown, a score is not one of 1 to n, a group or criterion has no item, or a
+            reference answer is given twice.
     """
     table = custom.read_table(path, None)
     for name in ("group_id", "score", "text"):
@@ -376,7 +375,7 @@ def read_own(path: Path, wanted: Sequence[Slot], *, n: int) -> pd.DataFrame:
 
 
 def typed(table: pd.DataFrame) -> pd.DataFrame:
-    """Attempts with one type a column, also where there are none."""
+    """Attempts with one type per column, also if there are no attempts."""
     whole = dict.fromkeys(("level", "n", "round", "blind_score"), "Int64")
     return table.astype(whole | {"accepted": bool})
 
@@ -391,8 +390,8 @@ def load_plan(
     """Load the plan by which reference answers of a dataset are made.
 
     Args:
-        templates: files: of writing, of reviewing, and of each judge's prompt for one score.
-        weights: what names the weights of judges, where their settings do not; files called by the judge.
+        templates: files of the templates: of writing, of reviewing, and of each judge's prompt for one score.
+        weights: files that name the weights of judges whose settings do not; each has the judge's name.
         settings: `n`, `levels`, `judges`, their `settings` (see `judges.read`), `sample`, `seed`, `shows_rejected`,
             `instruction` and `file`.
     """
@@ -414,11 +413,11 @@ def with_references(items: pd.DataFrame, made: pd.DataFrame | None) -> pd.DataFr
     """Items with the accepted reference answers of their group and criterion.
 
     Args:
-        items: one row an item.
-        made: see `attempts`; None where none are made.
+        items: one row per item.
+        made: the attempts, see `attempts`; None where no reference answers are made.
 
     Returns:
-        The items with the column `references`: text by scale and level.
+        The items with the column `references`: text by scale and level. Without attempts, the items as given.
     """
     if made is None or not len(made):
         return items

@@ -1,7 +1,7 @@
 """From reads to the distinct requests of a judge.
 
-A request is what is really sent for a read. It is named by the hash of all that determines the answer, so that reads of
-several strategies and studies share one.
+A request is the call that is sent for a read. Its name is the hash of all that determines the answer, so that reads of
+several strategies and studies share a request.
 """
 
 import hashlib
@@ -22,15 +22,15 @@ from rubric_order.contracts.reads import PLAN, REQUESTS
 from rubric_order.probes import Probe, Question, Shown, Unit
 from rubric_order.settings.judges import Judge
 
-# Columns of plans that requests are made of; the others hold what the prompt says.
+# Columns of requests that come from plans. The other columns of requests hold the contents of the prompt.
 COLUMNS = [name for name in REQUESTS.names if name in PLAN.names]
 
 
 def namer(judge: Judge, n: int, probe: Probe) -> Callable[[bytes, int], str]:
     """A function that names the requests of one judge, scale and probe.
 
-    Names are hashes over the judge's identity, the number of levels, the repeat index and the message. What a name
-    depends on is never changed again: each stored answer is found by its name alone.
+    Names are hashes over the judge's identity, the number of levels, the repeat index and the message. These parts of
+    a name are never changed again, since each stored answer is found by its name alone.
     """
     identity = [judge.identity(probe.IDENTITY), n]
     head = hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=16)
@@ -47,20 +47,20 @@ def namer(judge: Judge, n: int, probe: Probe) -> Callable[[bytes, int], str]:
 def distinct_requests(
     reads: pd.DataFrame, *, owned_elsewhere: Iterable[str], greedy: Collection[str] = ()
 ) -> pd.DataFrame:
-    """The requests that reads need and no earlier study asks for, each once, without their prompts.
+    """The distinct requests that reads need and that no earlier study sends, without prompts.
 
-    They are sorted so that what prompts share is computed once: all orderings of a unit are neighbours, and among them
-    those with the longest common prefix.
+    They are sorted so that a beginning that prompts share is computed once. All orderings of a unit are neighbours, and
+    among them the orderings with the longest common prefix.
 
     Args:
-        reads: plans of one study and judge; `COLUMNS`.
+        reads: plans of one study and judge, with `COLUMNS`.
         owned_elsewhere: request ids that an earlier study sends.
-        greedy: profiles whose repeats are declared equal: they are one request, with repeat 0.
+        greedy: profiles whose repeats are declared equal. Repeats of a read are then one request, with repeat 0.
     """
     table = reads[COLUMNS]
     table = table[~text_columns.is_among(table["request_id"], owned_elsewhere)]
-    # Of the reads that share a request the same one is kept, whatever their order: the first after sorting.
-    # Units of a group stay together too: candidates share their instruction, which stands before the response.
+    # If reads share a request, the first after sorting is kept, whatever the order before.
+    # Units of a group stay together too: candidates share their instruction, which comes before the response.
     orders = zip(table["ordering"], table["levels"], strict=True)
     ordering_key = [bytes(map(int, ordering)) + bytes(map(int, levels)) for ordering, levels in orders]
     repeat = table["repeat"].where(~table["profile"].isin(greedy), 0)
@@ -84,7 +84,7 @@ def units_asked(
 
     Args:
         requests: see `distinct_requests`.
-        comparisons: see `Probe.units`, as for all others.
+        comparisons: see `Probe.units`; the same for all scales.
     """
     wanted = set(requests[["n", "unit_id"]].drop_duplicates().itertuples(index=False, name=None))
     module = probes.load(probe)
@@ -100,11 +100,11 @@ def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit
     """Requests about one dataset, with their prompts.
 
     Args:
-        requests: some or all; the prompts of one call are in memory together.
+        requests: some or all requests; the prompts of one call are in memory together.
         units: see `units_asked`.
 
     Returns:
-        The requests with `prompt`, `options` (ids of what is permuted, in canonical order) and `questions` (a list of
+        The requests with `prompt`, `options` (ids of the options, in canonical order) and `questions` (a list of
         records, in the order of the prompt).
     """
     prompts: list[str] = []
@@ -121,7 +121,7 @@ def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit
         prompts.append(text)
         questions.append(record)
         options.append(unit.options)
-    # As plain objects: neighbours share one text, which columns of text would copy.
+    # As plain objects, since neighbours share one text, which columns of text would copy.
     return requests.assign(
         prompt=pd.Series(prompts, requests.index, object),
         options=pd.Series(options, requests.index, object),
@@ -130,14 +130,14 @@ def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit
 
 
 def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
-    """The requests of one shard: neighbouring units, about equally many requests a shard, no unit split.
+    """The requests of one shard. It has neighbouring whole units, and about as many requests as other shards.
 
-    Only the row groups that hold them are read, and those in which the shard begins and ends.
+    Only the row groups that hold these requests are read, and the row groups in which the shard begins and ends.
 
     Args:
         path: file of requests.
-        shard: from 1 to `shards`.
-        shards: their number.
+        shard: number of the shard, from 1 to `shards`.
+        shards: number of shards.
     """
     with pq.ParquetFile(path) as file:
         groups = files.group_bounds(file)
@@ -156,7 +156,7 @@ def read_studies(
     Args:
         paths: file of each study's requests, in a folder of the study's name.
         probes: the probe of each of these studies.
-        shard, shards: see `read_shard`: a shard has its part of each study.
+        shard, shards: see `read_shard`; a shard has its part of each study.
     """
     parts = [read_shard(path, shard, shards).assign(probe=probe) for path, probe in zip(paths, probes, strict=True)]
     studies = [path.parent.name for path, part in zip(paths, parts, strict=True) for _ in range(len(part))]
@@ -164,7 +164,7 @@ def read_studies(
 
 
 def _next_unit(file: pq.ParquetFile, groups: np.ndarray, row: int) -> int:
-    """The first row, from a given one on, with which a unit begins; the number of rows where none does."""
+    """The first row, from row `row` on, at which a unit begins; the number of rows if no unit does."""
     if row in (0, groups[-1]):
         return int(row)
     before = None

@@ -1,10 +1,10 @@
-"""Probes: what a study permutes or varies in a prompt. One class a probe, all of them subclasses of `Probe`.
+"""Probes, which say what a study permutes or varies in a prompt. Each probe is a subclass of `Probe`.
 
 Plan, requests, engines, parser, scores and pages work from what a probe says of itself, of its units, of their
-questions and of the labels of these. Few places name probes: the catalogue says of which probes a statistic reads
-scores; `recorded` says which probes recorded answers are of; module `conditions` of `prompts` has the conditions of
-`score_order`; `references` of `planning` has reference answers scored as `score_order` scores; and `studies` of
-`simulation` has studies of planted judges.
+questions and of the labels of the questions. Few places name probes. The catalogue says which probes' scores a
+statistic reads, and `recorded` says to which probes recorded answers belong. Module `conditions` of `prompts` has the
+conditions of `score_order`. `references` of `planning` has reference answers scored like the texts of `score_order`.
+`studies` of `simulation` has studies of planted judges.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Question(NamedTuple):
     """One thing that an answer must say.
 
     Attributes:
-        name: what the prompt calls it, such as a criterion; empty where an answer says one thing.
-        labels: what may be written, one for each option, position or level, in canonical order.
-        names: what a label stands for: an ``option`` that is permuted, with which the label travels; a ``position`` of
-            the prompt, at which the label stays; a ``position_or_tie``, where the last label says that none is better;
-            the positions in a ``ranking``, of which an answer joins all labels by ``>``, the best first; a ``level``
-            that the prompt need not list; a ``verdict``; or nothing where the answer is a ``text``, without labels.
+        name: name in the prompt, such as a criterion; empty where an answer says one thing.
+        labels: texts that may be written, one for each option, position or level, in canonical order.
+        names: kind of thing that a label stands for. An ``option`` is permuted, and its label moves with it. A
+            ``position`` of the prompt keeps its label. With ``position_or_tie``, the last label says that none is
+            better. A ``ranking`` joins the labels of all positions by ``>``, the best first. A ``level`` need not be
+            listed in the prompt. The others are a ``verdict``, and a ``text``, which is an answer without labels.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Shown(NamedTuple):
     Attributes:
         ordering: the option at each position.
         levels: in a crossed design, the score level at each position of the second axis; else empty.
-        condition: what is varied beside the order.
+        condition: name of the variation beside the order.
     """
 
     ordering: tuple[int, ...]
@@ -70,12 +70,12 @@ class Unit:
 
     Attributes:
         unit_id: unique in the dataset.
-        options: ids of what is permuted, in canonical order.
-        about: what plan and scores say of the unit: ``group_id``, ``candidate``, ``criterion``, ``human_score``, and
-            whatever else the probe needs for its scores.
-        questions: what an answer must say, in the order in which the prompt asks it.
-        prompt: the user's message.
-        offers: whether the unit can be shown in a condition; where not, it has no reads in it.
+        options: ids of the things that are permuted, in canonical order.
+        about: columns of the plan and the scores that describe the unit: ``group_id``, ``candidate``, ``criterion``,
+            ``human_score``, and all others that the probe needs for its scores.
+        questions: function that returns the questions, in the order in which the prompt asks them.
+        prompt: function that returns the user's message.
+        offers: function that says whether the unit can be shown in a condition. If not, it has no reads there.
     """
 
     unit_id: str
@@ -87,29 +87,30 @@ class Unit:
 
 
 def lowest_scores(reads: pd.DataFrame) -> list[int]:
-    """The lowest score of the rubric of each read of a plan, 0 or 1."""
+    """The lowest score, 0 or 1, of the rubric of each read of a plan."""
     return [1] * len(reads) if LOWEST not in reads else [int(lowest) for lowest in reads[LOWEST]]
 
 
 class Probe(ABC):
-    """Something that a study permutes: how it is shown and asked for, and what becomes of the answers.
+    """Base class of probes: what a study permutes, how a prompt shows it and asks for it, and how answers are scored.
 
     Each import of this module counts in `code_version` of all scripts that use probes, such as the one that asks
-    judges. So parsing and scores stay out of it: `one_score.parse_score` and `readouts.score` are common ways.
+    judges. So parsing and scores are in other modules; common ways are `one_score.parse_score` and `readouts.score`.
 
     Attributes:
-        PERMUTES: what its orderings permute, in words: ``the answers in a list``.
+        PERMUTES: description of the things that the orderings permute: ``the answers in a list``.
         STRATEGIES: names of the ways to choose orderings, see `choose`.
-        SOURCE: key of the paper that it follows, in ``cards/references.bib``; None where it follows nothing published.
-        CONDITIONS: what a study can vary beside the order; `BASELINE` comes first.
+        SOURCE: key, in ``cards/references.bib``, of the paper that the probe follows; None where it follows nothing
+            published.
+        CONDITIONS: names of the variations beside the order that a study can use; `BASELINE` comes first.
         IDENTITY: settings of a judge that say how the answer is asked for, and so are part of a request's name.
-        PROMPTS: names of the prompts among which a study can choose, each with the `answer_format` that it asks for, or
-            None where it fits any; empty where a probe has one.
-        COMPARES: whether its units are pairs or lists of texts, which `comparisons` of a study choose.
-        DECIDES: whether decision models can be asked: its prompts then have a text, a question and the options apart.
+        PROMPTS: names of the prompts among which a study can choose, each with the `answer_format` that the prompt asks
+            for, or None if the prompt fits any format. Empty where a probe has only one prompt.
+        COMPARES: whether the units are pairs or lists of texts, which `comparisons` of a study choose.
+        DECIDES: whether decision models can be asked. The prompts then keep text, question and options apart.
         CROSSED: whether a second axis, the order of the score levels, can be varied together with the options.
-        FIELDS: what a template of the user may write, with what it stands for; empty where users bring no template.
-        COLUMNS: what its scores hold beside the plan's columns; those of `contracts.scores.SCORES` are among them.
+        FIELDS: names that a template of the user may write, each with its meaning; empty where users bring no template.
+        COLUMNS: columns of the scores beside the plan's columns; they include those of `contracts.scores.SCORES`.
     """
 
     PERMUTES: str
@@ -131,18 +132,18 @@ class Probe(ABC):
     def template(self, judge: Judge, prompt: str | None = None) -> str:
         """Name of the prompt's template for a judge: a file of ``resources/templates/``, or an absolute path.
 
-        Neither has its ending ``.jinja``.
+        The name lacks the ending ``.jinja``.
 
         Args:
-            judge: its settings.
-            prompt: the one of `PROMPTS` that a study names; None for the probe's own.
+            judge: settings of the judge.
+            prompt: name of the prompt, from `PROMPTS`, that a study chose; None for the probe's default prompt.
         """
 
     def try_template(self, template: Template, n: int) -> None:
         """Render a template of the user at scale n.
 
         Raises:
-            ValueError: what is wrong with it, such as an option that it does not write.
+            ValueError: the template is wrong, for example does not write an option. The message says what is wrong.
         """
         raise ValueError("the probe has a prompt of its own; expected no template")
 
@@ -159,9 +160,9 @@ class Probe(ABC):
     ) -> Iterator[Unit]:
         """The units of one dataset at scale n, in the order in which they are read.
 
-        `comparisons` says which pairs or lists a probe reads that compares texts: ``pairs`` (`given` or `all`),
-        ``sample`` (how many of them, None for all), ``lists`` (how many of a group), ``seed``, and ``prompt``, the name
-        of the template.
+        `comparisons` is for probes that compare texts, and says which pairs or lists they read: ``pairs`` (`given` or
+        `all`), ``sample`` (number of units, None for all), ``lists`` (number of lists in a group), ``seed``, and
+        ``prompt``, the name of the template.
 
         Raises:
             InputError: an item or a rubric does not fit the probe.
@@ -169,14 +170,14 @@ class Probe(ABC):
 
     @abstractmethod
     def choose(self, strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
-        """The orderings that a unit with so many options is read in, shape (reads, options).
+        """The orderings in which a unit with this number of options is read, shape (reads, options).
 
         Raises:
             ValueError: the strategy has too many orderings.
         """
 
     def asks_together(self, condition: str, n: int) -> bool:
-        """True of a condition in which all orderings of a strategy are asked in one request.
+        """True for a condition in which one request asks all orderings of a strategy.
 
         Then `Shown.levels` holds these orderings one after the other, and the reads of a unit share a request.
         """
@@ -188,22 +189,22 @@ class Probe(ABC):
 
     @abstractmethod
     def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
-        """The questions of each read of a plan, as `Unit.questions` has them."""
+        """The questions of each read of a plan, equal to those of `Unit.questions`."""
 
     @abstractmethod
     def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
-        """Choices of an answer, one under each question. Never raises on any text."""
+        """Choices of an answer, one for each question. No text makes it raise an error."""
 
     @abstractmethod
     def score(
         self, reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
     ) -> pd.DataFrame:
-        """One row a read and question, with `COLUMNS`.
+        """One row per read and question, with `COLUMNS`.
 
         Args:
-            reads: a plan with the column `option_logprobs`: of each read, the log-probabilities of all labels of its
+            reads: a plan with the column `option_logprobs`: for each read, the log-probabilities of all labels of its
                 questions, one question after the other; null where they are not known.
-            questions, choices: of each read, in the order in which the prompt asks.
+            questions, choices: the questions and choices of each read, in the order in which the prompt asks.
         """
 
 

@@ -1,9 +1,10 @@
 """Common parts of the probes that show several candidates: their units, conditions and prompts.
 
-A unit is a pair or a list of items of one group under one criterion. A label names a position: whatever stands first is
-A. What a study can vary beside the order (`CONDITIONS`):
+A unit is a pair or a list of items of one group under one criterion. A label names a position: the first candidate
+is always A. A study can vary more than the order, in these conditions (`CONDITIONS`):
 
-- `tie`, `no_tie`: whether a tie is offered. By itself, a prompt offers what its source offers (`OFFERS_TIE`).
+- `tie`, `no_tie`: whether a tie is offered. In the others of these conditions, a prompt offers a tie if its
+  source does (`OFFERS_TIE`).
 - `length_sentence`: the judge is told not to judge by length, in other words than those of MT-Bench's prompt.
 - `padded_1`, `padded_2`: the first or the second candidate, in canonical order, is half as long again, by sentences
   that say nothing new.
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
     from rubric_order.settings.judges import Judge
     from rubric_order.settings.studies import Study
 
-# `papers/...`: a prompt as it is printed, question and responses included.
+# `papers/...`: a prompt as printed in a paper, question and responses included.
 PROMPT_NAMES = ("mt_bench", "devbench", "papers/shi2025_devbench", "relative", "letter")
 PAPERS = "papers/"
-TEMPLATE = "compare_"  # with the name of a prompt that is not a paper's, a file of templates
+TEMPLATE = "compare_"  # prefix: with the name of a prompt that is not a paper's, it names a template file
 DEVBENCH = ("devbench", "papers/shi2025_devbench")
 OFFERS_TIE = dict.fromkeys((*PROMPT_NAMES, "own"), False) | {"mt_bench": True}
 RANKING = "ranking"
@@ -45,7 +46,7 @@ LETTERS = "ABCDEFGHIJ"
 COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")  # from 2 on
 RANKS = ("best", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 MATH = "math"  # the task whose reference answers the prompt of MT-Bench shows
-# P4 (a textbook section on debiasing judges), its answer to Q2.
+# From P4 (a textbook section on debiasing judges), its answer to Q2.
 LENGTH_SENTENCE = "Judge on correctness, not length; favor concise correct answers over long verbose ones."
 PADDING_SHARE = 0.5
 PADDING = (
@@ -89,15 +90,15 @@ class Candidates(Probe):
     COLUMNS = _comparisons.COLUMNS
 
     def template(self, judge: Judge, prompt: str | None = None) -> str:
-        """The prompt of MT-Bench for a judge that writes feedback, that for one letter for others."""
+        """The prompt that a study names; else `letter` for a judge that only writes a score, or `mt_bench`."""
         prompt = prompt or ("letter" if judge.answer_format == "score" else "mt_bench")
         return prompt if prompt.startswith(PAPERS) else TEMPLATE + prompt
 
     def try_template(self, template: Template, n: int) -> None:
-        """Render a template of a user's own for n candidates, with a tie and without one.
+        """Render a user's template for n candidates, with a tie and without one.
 
         Raises:
-            ValueError: it does not write each candidate once and in order, or not the label of each answer.
+            ValueError: the template does not write each candidate once and in order, or leaves out a label.
         """
         for condition in (BASELINE, "tie"):
             items = [
@@ -162,14 +163,14 @@ def unit(
     prompt: str,
     criterion: str | None,
 ) -> Unit:
-    """One pair or list.
+    """Unit of one pair or list.
 
     Args:
         unit_id: unique in the dataset.
-        items: of the candidates, in canonical order.
-        about: what the plan says of it beside what follows from the items.
-        template, prompt: the prompt's, and the name of its file.
-        criterion: what the rubric asks; None where there is none.
+        items: items of the candidates, in canonical order.
+        about: columns of the plan beside those that follow from the items.
+        template, prompt: template of the prompt, and the name of its file.
+        criterion: question that the rubric asks; None where there is no rubric.
 
     Raises:
         InputError: the prompt asks for something that the items lack.
@@ -201,7 +202,7 @@ def unit(
 
 
 def _input_length(item: Mapping[str, Any]) -> int:
-    """Characters of what an item answers: the user's turns of a conversation, or else the instruction."""
+    """Characters of the text that an item answers: the user's turns of a conversation, or else the instruction."""
     turns = item["turns"]
     return len(item["instruction"]) if turns is None else sum(len(turn["user"]) for turn in turns)
 
@@ -215,7 +216,7 @@ def _check(prompt: str, items: Sequence[Mapping[str, Any]], criterion: str | Non
 
 
 def _source(group: str, category: str | None) -> str:
-    """Source that several questions share: of a group that is called by its task, what comes before that."""
+    """Source that several questions share: the group without the task at its end, if its name ends with the task."""
     if isinstance(category, str) and group.lower().endswith(f"_{category.lower()}"):
         return group[: -len(category) - 1]
     return group
@@ -223,7 +224,7 @@ def _source(group: str, category: str | None) -> str:
 
 @cache
 def _labels(n: int, tie: bool, condition: str) -> tuple[str, ...]:
-    """Labels that may be written: a letter for each position, and the next one for a tie where it is offered."""
+    """Labels that may be written: a letter for each position, and the next letter for a tie if it is offered."""
     tie = {"tie": True, "no_tie": False, RANKING: False}.get(condition, tie)
     return tuple(LETTERS[: n + tie])
 
@@ -240,7 +241,7 @@ def _questions_of(labels: tuple[str, ...], n: int, shown: Shown) -> tuple[Questi
 
 
 def sampled(unit_ids: Sequence[str], comparisons: Mapping[str, Any]) -> set[str]:
-    """The units that a study reads; which ones are drawn does not depend on the order of the units."""
+    """The units that a study reads. The draw does not depend on the order of the units."""
     ids, size = sorted(unit_ids), comparisons["sample"]
     if size is None or size >= len(ids):
         return set(ids)
@@ -320,7 +321,7 @@ def _varied(texts: Sequence[str], condition: str, *, last: bool) -> list[str]:
 
 
 def cut(text: str, length: int) -> str:
-    """A text of at most so many characters, cut after a word."""
+    """A text of at most `length` characters, cut after a word."""
     if len(text) <= length:
         return text
     kept = text[: length + 1]
@@ -329,7 +330,7 @@ def cut(text: str, length: int) -> str:
 
 
 def pad(text: str) -> str:
-    """A text with sentences at its end that say nothing new, until it is longer by `PADDING_SHARE`."""
+    """A text that is longer by `PADDING_SHARE`, through sentences at its end that say nothing new."""
     wanted, added = PADDING_SHARE * len(text), []
     for sentence in itertools.cycle(PADDING):
         added.append(sentence)

@@ -1,8 +1,8 @@
 """Common parts of the probes that compare candidates: the scores of pairs and lists.
 
-A read shows the candidates of a pair or a list in one order and asks which is best. What it is about (`ABOUT`) stands
-in the plan, what came of it (`COLUMNS`) in the scores. Candidates are numbered from 1 in canonical order, the order of
-`candidates`; `ordering` has the candidate at each position.
+A read shows the candidates of a pair or a list in one order and asks which is best. The plan describes the
+comparison (`ABOUT`), and the scores hold the outcome (`COLUMNS`). Candidates are numbered from 1 in canonical order,
+the order of `candidates`; `ordering` has the candidate at each position.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TIE = 0  # in place of the number of a candidate, and of its position
-# What a plan says of a comparison, beside the columns that all plans have.
+# Columns that describe a comparison in a plan, beside the columns that all plans have.
 #
 # - item_id: the same as `unit_id`.
-# - benchmark: what the dataset is called where it was published.
+# - benchmark: name under which the dataset was published.
 # - task: the kind of question.
-# - source_id: what several questions share (a project, of DevBench's questions); the group where they share nothing.
+# - source_id: source that several questions share (a project, in DevBench); the group if they share no source.
 # - candidates: names, in canonical order.
-# - baseline: the candidate that the others are compared with; null where there is none. `candidate` is then the other
-#   one of a pair, and null otherwise.
-# - human_scores: of the candidates, in canonical order; null where they are not known.
-# - lengths: of the candidates' own responses, whatever the condition shows of them, in characters; null where they are
-#   not known.
-# - input_length: of the question that they answer, all turns of it, in characters; null where it is not known.
+# - baseline: the candidate that the others are compared with; null where there is none. If there is a
+#   baseline, `candidate` is the other candidate of the pair; else it is null.
+# - human_scores: human scores of the candidates, in canonical order; null where they are not known.
+# - lengths: characters of the candidates' full responses, even if the condition changes them; null where they are not
+#   known.
+# - input_length: characters of the question that the candidates answer, with all its turns; null where not known.
 ABOUT = (
     "item_id",
     "benchmark",
@@ -44,11 +44,12 @@ ABOUT = (
 # - tie: whether the prompt offered a tie.
 # - score: the number of the chosen candidate, `TIE`, or null where the answer chooses nothing.
 # - position: the place of the chosen candidate in the prompt, `TIE`, or null.
-# - pattern, failure: the form that the parser found; why there is no choice.
+# - pattern, failure: the form of answer that the parser found; the reason why there is no choice.
 # - first_verdict: the place that the answer's first `[[A]]` or `Choice: A` names, `TIE`, or null; see
 #   `verdict.first_verdict`.
-# - expected_score: always null. option_mass: the probability that the judge wrote any label.
-# - position_probabilities: of each position, and of a tie last where it was offered; they sum to 1.
+# - expected_score: always null.
+# - option_mass: the probability that the judge wrote any of the labels.
+# - position_probabilities: probability of each position, then of a tie if it was offered; they sum to 1.
 # - ranking: the numbers of the candidates, best first, where the answer ranks them all; else null.
 COLUMNS = (
     *("question", "tie", "score", "position", "pattern", "failure", "first_verdict"),
@@ -59,12 +60,12 @@ COLUMNS = (
 def score(
     reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
 ) -> pd.DataFrame:
-    """One row a read, with `COLUMNS`.
+    """One row per read, with `COLUMNS`.
 
     Args:
         reads: a plan with `ABOUT` and `option_logprobs`, see `Probe.score`.
-        questions: of each read one, whose labels name the positions, and after them a tie where there is one.
-        choices: of each read one. Its label is that of a position, of a tie, or of several positions joined by ``>``,
+        questions: one question for each read. Its labels name the positions, and then a tie if it was offered.
+        choices: one choice for each read. Its label names a position, a tie, or several positions joined by ``>``,
             which is a ranking.
     """
     import numpy as np
@@ -107,10 +108,10 @@ def _zip(one: Sequence[Any], other: Sequence[Any]) -> zip[Any]:
 
 
 def _place(index: int, candidates: int) -> int:
-    """The place of a label, or `TIE` for the one after those of the candidates."""
+    """The place of a label, from 1; `TIE` for the label that follows the labels of the candidates."""
     return TIE if index >= candidates else index + 1
 
 
 def _places(label: str | None, labels: Sequence[str]) -> list[int] | None:
-    """Places of the labels that a choice names, from 0, best first; None where it names none."""
+    """Places of the labels that a choice names, from 0, best first; None if it names no label."""
     return None if label is None else [labels.index(part) for part in label.split(">")]

@@ -1,10 +1,10 @@
-"""The order of the criteria in a prompt that asks for the score of one text under each of them.
+"""The order of the criteria in a prompt that asks for the score of one text under each criterion.
 
 In a crossed design the prompt also lists the score levels of every criterion. Their order is the same for all criteria
-and is varied together with that of the criteria.
+and is varied together with the order of the criteria.
 """
 
-# Checks of a config read the constants of this module: what is slow to import is imported where it is used.
+# Checks of a config read the constants of this module, so slow imports are inside the functions that use them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from rubric_order.prompts.structured import StructuredFrame
     from rubric_order.settings.judges import Judge
 
-TEXT = ["dataset", "group_id", "candidate", "instruction", "response"]  # what items about one text share
-# What the plan says of the criteria of a text, as lists in canonical order, and what each becomes in its scores.
+TEXT = ["dataset", "group_id", "candidate", "instruction", "response"]  # columns that items about one text share
+# Columns of the plan with lists over a text's criteria, in canonical order, each with its column in the scores.
 LISTS = {
     "criterion_names": "question",
     "criterion_ids": "criterion",
@@ -63,10 +63,10 @@ class CriterionOrder(Probe):
         return prompt or "criteria"
 
     def try_template(self, template: Template, n: int) -> None:
-        """Render a template of a user's own for three criteria of n levels.
+        """Render a user's template for three criteria of n levels.
 
         Raises:
-            ValueError: it does not write each criterion once, or not the response.
+            ValueError: the template does not write each criterion once, or does not write the response.
         """
         from rubric_order.prompts import frames
 
@@ -90,7 +90,8 @@ class CriterionOrder(Probe):
         """Each text with all its criteria.
 
         Raises:
-            InputError: see `texts`; or, when a crossed prompt is rendered, a rubric has no scale of n levels.
+            InputError: see `texts`; or the criteria of a text have different lowest scores; or, when a crossed prompt
+                is rendered, a rubric has no scale of n levels.
         """
         from rubric_order.prompts import frames
 
@@ -141,11 +142,11 @@ class CriterionOrder(Probe):
     def score(
         self, reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
     ) -> pd.DataFrame:
-        """One row a read and criterion, in canonical order of the criteria.
+        """One row per read and criterion, in canonical order of the criteria.
 
-        `item_id`, `criterion` and `human_score` are those of the criterion's item, `question` is its name in the
-        prompt, `criterion_position` its position there, and `predecessor` the criterion right before it, null for the
-        first. `position` is that of the score among the levels, null where the prompt lists none.
+        `item_id`, `criterion` and `human_score` come from the criterion's item. `question` is the criterion's name in
+        the prompt, `criterion_position` is its position there, and `predecessor` is the criterion right before it, null
+        for the first. `position` is the position of the score among the levels, null where the prompt lists no levels.
         """
         import pandas as pd
 
@@ -172,7 +173,7 @@ class CriterionOrder(Probe):
         table = table.explode([*lists, "criterion_position", "predecessor"], ignore_index=True)
         table = table.astype({"criterion_position": "int8", "human_score": float})
         chosen = readouts.chosen(*zip(*canonical, strict=True)) if canonical else readouts.chosen((), ())
-        # Where the answer gives no score there is no place at which scores could be likely: `Plot: 1 sentence`.
+        # If the answer gives no score, it has no place at which a score could be likely: `Plot: 1 sentence`.
         scored = chosen["score"].notna()
         logprobs = [row if has_score else None for row, has_score in zip(logprobs, scored, strict=True)]
         positions = readouts.readouts(chosen["score"], logprobs, table["levels"].tolist())
@@ -184,14 +185,14 @@ def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
     """Each text with its criteria.
 
     Returns:
-        One row a text, in the order of the items: `unit_id` (group and candidate), dataset, group_id, candidate,
-        instruction, response, and as lists over its criteria in the order of the items `criterion_ids`,
-        `criterion_items` (ids of the items), `criterion_names` (as the prompt writes them), `criterion_rubrics` and
-        `criterion_human_scores`.
+        One row per text, in the order of the items: `unit_id` (group and candidate), dataset, group_id, candidate,
+        instruction and response. Further columns hold lists over the text's criteria, in the order of the items:
+        `criterion_ids`, `criterion_items` (ids of the items), `criterion_names` (as the prompt writes them),
+        `criterion_rubrics` and `criterion_human_scores`.
 
     Raises:
-        InputError: an item has no rubric; a text has fewer than two criteria, one criterion twice, or two criteria that
-            are called the same.
+        InputError: an item has no rubric; a text has fewer than two criteria, one criterion twice, or two criteria
+            with the same name; or two texts would have the same id.
     """
     import pandas as pd
 
@@ -213,7 +214,7 @@ def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
             }
         )
     units = pd.DataFrame(rows)
-    # Several texts of one candidate about one prompt are counted.
+    # Several texts of one candidate about one prompt are numbered.
     place = units.groupby(["group_id", "candidate"]).cumcount()
     several = [f"-{number + 1}" if number else "" for number in place]
     units.insert(0, "unit_id", units["group_id"] + "-" + units["candidate"] + several)
@@ -225,10 +226,10 @@ def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _lowest(text: Any, described: Sequence[Mapping[str, Any]]) -> int:
-    """The lowest score of all criteria of a text.
+    """The lowest score, which all criteria of a text share.
 
     Raises:
-        InputError: they have different ones.
+        InputError: the criteria have different lowest scores.
     """
     by_criterion = dict(zip(text.criterion_ids, (int(rubric["lowest"]) for rubric in described), strict=True))
     if len({*by_criterion.values()}) > 1:
@@ -255,7 +256,7 @@ def _check(unit: Any, where: str) -> None:
 
 
 def _prompt(frame: Frame | StructuredFrame, described: Sequence[Mapping[str, Any]], n: int, shown: Shown) -> str:
-    """The prompt for an order of the criteria, and of the score levels where these are crossed with it."""
+    """The prompt for an order of the criteria, and, in a crossed design, an order of the score levels."""
     return frame.fill([_block(described[option - 1], n, shown.levels) for option in shown.ordering])
 
 

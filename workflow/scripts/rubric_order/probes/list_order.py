@@ -1,12 +1,12 @@
 """The order of several candidates in a prompt that asks which is best, or for a ranking.
 
-Lists are drawn: as many as a study wants (`comparisons`) of different candidates, the same ones for every group that
-has them all. A study's scales are the lengths of its lists.
+Lists of candidates are drawn, at most as many as a study wants (`comparisons`). No two lists share a candidate. Every
+group that has all candidates of a list is read with that list. A study's scales are the lengths of its lists.
 
 Source: Shi et al. (2025), Section 3.1: three lists of three, drawn from the models of MT-Bench.
 """
 
-# Checks of a config read the constants of this module: what is slow to import is imported where it is used.
+# Checks of a config read the constants of this module, so slow imports are inside the functions that use them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ListOrder(_candidates.Candidates):
-    SIZES = range(3, 10)  # each candidate has a letter, and a tie has one more
+    SIZES = range(3, 10)  # each candidate has a letter, and a tie has one too
     PERMUTES = "the answers in a list"
     STRATEGIES = strategies.offered("list_order")
     CONDITIONS = (*_candidates.Candidates.CONDITIONS, _candidates.RANKING)
@@ -70,13 +70,13 @@ class ListOrder(_candidates.Candidates):
             )
 
     def problems(self, study: Study) -> Iterator[str]:
-        """Parts of a study that do not fit; of recorded answers none, since they are not asked for."""
+        """Settings of a study that do not fit; none for recorded answers, since no judge is asked for them."""
         if study.strategies != ["recorded"]:
             yield from super().problems(study)
 
 
 def _every_list(items: pd.DataFrame, lists: list[list[str]]) -> Iterator[tuple[str, str, int, list[str]]]:
-    """Group, criterion, number of the list, from 1, and ids of its items, where these are all there."""
+    """Group, criterion, number of the list (from 1) and ids of its items, for each list whose items all exist."""
     for (group, criterion), block in items.groupby(["group_id", "criterion"], sort=False):
         of = dict(zip(block["candidate"], block["item_id"], strict=True))
         for number, candidates in enumerate(lists, start=1):
@@ -85,10 +85,10 @@ def _every_list(items: pd.DataFrame, lists: list[list[str]]) -> Iterator[tuple[s
 
 
 def drawn(items: pd.DataFrame, n: int, lists: int, seed: int) -> list[list[str]]:
-    """Candidates of each list, drawn without replacement from those that answered most of the groups.
+    """Candidates of each list, drawn without replacement from the candidates that answered the most groups.
 
     Raises:
-        InputError: there are not enough candidates for one list.
+        InputError: these are too few candidates for one list, or they answered fewer than half of the groups.
     """
     dataset = items["dataset"].iloc[0]
     groups = items.groupby("candidate")["group_id"].nunique()

@@ -1,10 +1,11 @@
 """The order of two candidates in a prompt that asks which is better.
 
-A pair is one that the dataset has, such as a model and the baseline, or any two candidates of a group under one
-criterion (`comparisons` of a study). Its canonical order is that of the dataset's pair; otherwise that of the items.
+A pair is given by the dataset, such as a model and the baseline, or it is any two candidates of a group under one
+criterion (`comparisons` of a study). Its canonical order is the order in the dataset's pair; for other pairs, the order
+of the items.
 """
 
-# Checks of a config read the constants of this module: what is slow to import is imported where it is used.
+# Checks of a config read the constants of this module, so slow imports are inside the functions that use them.
 from __future__ import annotations
 
 import itertools
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from rubric_order.settings.studies import Study
 
-# Preferred candidate of a pair, as points of both.
+# Points of both candidates of a pair, by the preferred candidate.
 POINTS = {"a": (1.0, 0.0), "b": (0.0, 1.0), "tie": (0.5, 0.5)}
 
 
@@ -44,7 +45,7 @@ class PairOrder(_candidates.Candidates):
         """The pairs of a dataset.
 
         Raises:
-            InputError: there are none, or an item lacks what the prompt shows.
+            InputError: there are no pairs, or an item lacks something that the prompt shows.
         """
         records, asks = _candidates.records(items), _candidates.criteria(rubrics)
         given = pairs.to_dict("records")
@@ -76,13 +77,13 @@ class PairOrder(_candidates.Candidates):
             )
 
     def problems(self, study: Study) -> Iterator[str]:
-        """Parts of a study that do not fit; of recorded answers none, since they are not asked for."""
+        """Settings of a study that do not fit; none for recorded answers, since no judge is asked for them."""
         if study.strategies != ["recorded"]:
             yield from super().problems(study)
 
 
 def _every_pair(items: pd.DataFrame, given: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Every two items of a group under one criterion; what the dataset says of a pair is kept."""
+    """Every two items of a group under one criterion; a pair that the dataset has is taken from there."""
     pair_by_items = {frozenset((pair["item_a"], pair["item_b"])): pair for pair in given}
     for (group, criterion), block in items.groupby(["group_id", "criterion"], sort=False):
         rows = zip(block["item_id"], block["candidate"], strict=True)
@@ -95,13 +96,13 @@ def _every_pair(items: pd.DataFrame, given: list[Mapping[str, Any]]) -> Iterator
 
 
 def _baseline(given: list[Mapping[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """The candidate that is in all pairs of a dataset; None where none is, or where all compare the same two."""
+    """The candidate that is in all pairs of a dataset; None if no candidate is, or all pairs compare the same two."""
     shared = set.intersection(*({known[pair[name]]["candidate"] for name in ("item_a", "item_b")} for pair in given))
     return shared.pop() if len(shared) == 1 else None
 
 
 def _human_scores(first: Mapping[str, Any], second: Mapping[str, Any], preference: str | None) -> list[float] | None:
-    """The items' human scores, or else points by what people prefer."""
+    """The items' human scores, or else points for the preferred candidate, or None if neither is known."""
     scores = [first["human_score"], second["human_score"]]
     if all(score == score for score in scores):  # neither is NaN
         return scores

@@ -1,4 +1,4 @@
-"""Common parts of making scores: where the chosen option stood, and what the probabilities of all options say."""
+"""Common parts of scores: the position of the chosen option, and readouts of the probabilities of all options."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,9 @@ from rubric_order.probes import Probe, Question
 def score(
     reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
 ) -> pd.DataFrame:
-    """One row a read with one question, whose labels travel with the options: the plan's columns and `Probe.COLUMNS`.
+    """One row per read, for reads with one question: the plan's columns and `Probe.COLUMNS`.
+
+    The question's labels move with the options.
 
     Args:
         reads, questions, choices: see `Probe.score`.
@@ -27,7 +29,7 @@ def chosen(questions: Iterable[Question], choices: Iterable[Choice]) -> pd.DataF
     """Choices as columns, one row each.
 
     Returns:
-        `score` (number of the chosen label among the question's labels, from 1; null where there is none), `pattern`
+        `score` (number of the chosen label among the question's labels, from 1; null where none was chosen), `pattern`
         and `failure`.
     """
     choices = list(choices)
@@ -50,14 +52,14 @@ def readouts(
     """Hard and soft readout of each answer to one question.
 
     Args:
-        score: the number of the chosen option; null where there is none.
-        logprobs: of each answer the log-probabilities of the options in canonical order, or None.
-        shown: of each answer the option at each position; empty where the prompt lists no options.
+        score: the number of the chosen option; null where none was chosen.
+        logprobs: for each answer, the log-probabilities of the options in canonical order, or None.
+        shown: for each answer, the option at each position; empty where the prompt lists no options.
 
     Returns:
-        With the index of `score`: `position` (of the chosen option); and where the log-probabilities are known
-        `expected_score` (sum of k times p_k), `option_mass` (the probability that the judge wrote any option at all)
-        and `position_probabilities` (list: the probability of each position, summing to 1).
+        A table with the index of `score`. It has the `position` of the chosen option. Where the log-probabilities are
+        known, it has `expected_score` (sum of k times p_k), `option_mass` (the probability that the judge wrote any of
+        the options) and `position_probabilities` (list: the probability of each position, summing to 1).
     """
     table = pd.DataFrame(
         {
@@ -84,12 +86,12 @@ def readouts(
 
 
 def _soft(found: pd.DataFrame, rows: np.ndarray, logprobs: np.ndarray, order: np.ndarray) -> None:
-    """Fill in what the log-probabilities of n options say, shape (rows, n)."""
-    # An option that the model gives no chance at all is stored as minus infinity, which exp turns into 0.
+    """Fill in the columns that follow from the log-probabilities of n options, shape (rows, n)."""
+    # An option with probability 0 is stored as minus infinity, which exp turns into 0.
     probabilities = np.exp(logprobs)
     mass = probabilities.sum(axis=1)
     found.loc[rows, "option_mass"] = mass
-    usable = mass > 0  # neither unknown nor without a chance for any option
+    usable = mass > 0  # the probabilities are known, and not all zero
     shares = probabilities[usable] / mass[usable, None]
     found.loc[rows[usable], "expected_score"] = shares @ np.arange(1, logprobs.shape[1] + 1)
     if order.shape[1]:

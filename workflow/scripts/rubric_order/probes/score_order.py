@@ -1,6 +1,6 @@
 """The order of the score levels in a rubric: one answer gives one score."""
 
-# Checks of a config read the constants of this module: what is slow to import is imported where it is used.
+# Checks of a config read the constants of this module, so slow imports are inside the functions that use them.
 from __future__ import annotations
 
 import itertools
@@ -57,10 +57,11 @@ class ScoreOrder(Probe):
         return prompt or judge.answer_format
 
     def try_template(self, template: Template, n: int) -> None:
-        """Render a template of a user's own once with a reference answer and once without.
+        """Render a user's template once with a reference answer and once without.
 
         Raises:
-            ValueError: it does not write each level once, or not the response.
+            ValueError: the template does not write each level once, does not write the response, or is for decision
+                models.
         """
         from rubric_order.prompts import frames
 
@@ -84,10 +85,10 @@ class ScoreOrder(Probe):
         template: Template,
         comparisons: Mapping[str, Any] = MappingProxyType({}),
     ) -> Iterator[Unit]:
-        """Each item, its rubric cut to n levels.
+        """Each item, with its rubric cut to n levels.
 
         Raises:
-            InputError: an item has no rubric, or a rubric has no such scale.
+            InputError: an item has no rubric, or a rubric has no scale of n levels.
         """
         unscored = items[items["rubric_id"].isna()]
         if len(unscored):
@@ -161,9 +162,10 @@ class ScoreOrder(Probe):
 
 
 def _references(item: Any, n: int) -> dict[int, str]:
-    """The reference answers of an item by the level that they are written for.
+    """The reference answers of an item, by the level that each is written for.
 
-    That of the highest level comes with the dataset, the others are made or brought, see `references.attempts`.
+    The answer for the highest level comes with the dataset. The others are made, or a user brings them, see
+    `references.attempts`.
     """
     made = {level: text for (scale, level), text in getattr(item, "references", {}).items() if scale == n}
     return made | ({n: item.reference} if isinstance(item.reference, str) else {})

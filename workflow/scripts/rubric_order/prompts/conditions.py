@@ -1,8 +1,8 @@
-"""Conditions of probe `score_order`: what a prompt varies beside the order of its score levels.
+"""Conditions of probe `score_order`: variations of a prompt beside the order of its score levels.
 
-A condition is written as its parts, joined by ``+``: at most one of score IDs, of the reference answer, and of edits
-without meaning, such as ``letter+reference_5``. ``baseline`` is none of them. With ``together``
-all orderings of a text are asked in one request.
+A condition is written as its parts, joined by ``+``, such as ``letter+reference_5``. It has at most one part for score
+IDs, one for the reference answer, and one for an edit without meaning. ``baseline`` has no parts. With part
+``together``, one request asks all orderings of a text.
 
 Checks of a config read this module, so it imports nothing that is slow to import.
 """
@@ -32,7 +32,7 @@ _REFERENCE = re.compile(r"reference_(?P<text>\d{1,2})(?:_as_(?P<shown>\d{1,2}))?
 TOGETHER = "together"
 NEUTRAL = ("neutral_1", "neutral_2", "neutral_3")
 LONGEST_ID = 20  # characters
-# Named for messages; `Offered` knows the others.
+# Examples for messages; `Offered` accepts others too.
 EXAMPLES = (
     BASELINE,
     *_STYLES,
@@ -49,12 +49,12 @@ class Condition(NamedTuple):
     """Settings of a condition, at a number of levels, which are counted from 1.
 
     Attributes:
-        ids: how the levels are written, lowest first; None where they are the rubric's numbers as usual.
-        reference: level that the shown reference answer is written for, 0 for no reference answer; None where it is
-            left as it is: the item's own, if it has one, which is written for the highest level.
+        ids: IDs of the levels, lowest first; None for the rubric's numbers.
+        reference: level that the shown reference answer is written for; 0 for no reference answer. None is for the
+            item's own reference answer, if it has one, which is written for the highest level.
         shown: level whose ID is attached to the reference answer.
         neutral: number of an edit without meaning, 0 for none.
-        together: whether all orderings of a strategy are asked in one request, which decision models can.
+        together: whether one request asks all orderings of a strategy, which is possible for decision models.
     """
 
     ids: tuple[str, ...] | None
@@ -82,7 +82,7 @@ def read(name: str, n: int) -> Condition:
     """A condition at n levels, by its name.
 
     Raises:
-        ValueError: it is no condition, or does not fit n levels.
+        ValueError: the name is no condition, or does not fit n levels.
     """
     by_kind: dict[str, Any] = {}
     for part in [] if name == BASELINE else split(name):
@@ -96,7 +96,7 @@ def read(name: str, n: int) -> Condition:
 
 
 def _part(part: str, n: int) -> tuple[str, object]:
-    """Kind of a part, and what it says."""
+    """Kind of a part, and its value."""
     if part in _STYLES:
         return "score IDs", _STYLES[part](n)
     if own := _OWN.fullmatch(part):
@@ -133,7 +133,7 @@ def _own_ids(written: str, n: int) -> tuple[str, ...]:
 
 
 class Offered(tuple[Any, ...]):
-    """The conditions that the probe offers: its elements are examples, and it contains whatever fits some scale."""
+    """The conditions that the probe offers. Its elements are examples; ``in`` is true for all that fit some scale."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and any(_fits(name, n) for n in range(2, MOST_LEVELS + 1))

@@ -1,7 +1,7 @@
 """Rendering the prompt of one read.
 
 Templates are files; texts of datasets are only ever values. The sandboxed engine does not look for template syntax in
-values, so an item that contains ``{{ 7*7 }}`` or ``###Score Rubrics:`` is shown as it stands.
+values, so an item that contains ``{{ 7*7 }}`` or ``###Score Rubrics:`` is shown unchanged.
 """
 
 import re
@@ -33,7 +33,7 @@ def compile_template(source: str) -> Template:
 
 
 def load_template(path: str | Path) -> Template:
-    """A template from its file: one of messages where the file's ending says so, see `messages.FILES`."""
+    """A template from its file, which holds messages if its ending is one of `messages.FILES`, and else one text."""
     if messages.is_file(path):
         return compile_template(messages.source(path))
     return compile_template(Path(path).read_text(encoding="utf-8"))
@@ -68,7 +68,7 @@ def wording(condition: Condition, n: int, lowest: int = 1) -> dict[str, object]:
     """Changes that a condition of probe `score_order`, and a scale from 0, make to the text of its templates.
 
     Returns:
-        `ids` (those of the levels, lowest first; None where they are the numbers 1 to n), `reference_score` (ID of the
+        `ids` (IDs of the levels, lowest first; None where they are the numbers 1 to n), `reference_score` (ID of the
         reference answer's score), `neutral` (number of an edit without meaning), and the `lowest` and `highest` score.
     """
     labels = condition.labels(n, lowest)
@@ -82,7 +82,7 @@ def wording(condition: Condition, n: int, lowest: int = 1) -> dict[str, object]:
 
 
 def is_structured(template: Template) -> bool:
-    """True of a template for decision models, which parts the text from the question."""
+    """True for a template for decision models, which has a block for the text and one for the question."""
     return all(name in template.blocks for name in PARTS)
 
 
@@ -91,8 +91,8 @@ class Frame:
 
     Args:
         pieces: the text before, between and after the gaps.
-        gaps: for each gap the position of its option and the part of it that is shown: ``label``, ``description``, or
-            the whole line where that is empty. None where each option has one gap for its line.
+        gaps: for each gap, the position of its option and the part of the option that is shown: ``label``,
+            ``description``, or an empty text for the whole line. None if each option has one gap, for its line.
     """
 
     def __init__(self, pieces: Sequence[str], gaps: Sequence[tuple[int, str]] | None = None) -> None:
@@ -117,17 +117,17 @@ class _Gap(str):
 
 
 def frame(template: Template, *, n: int, parts: bool = False, **values: object) -> Frame | StructuredFrame:
-    """Render a template but for its n options, which it writes once each and in order, as `options`.
+    """Render a template with gaps for its n options. It has to write each of `options` once, in order.
 
-    A template with the blocks `structured.PARTS` writes no options: they are handed on beside text and question.
+    A template with the blocks `structured.PARTS` writes no options, which are passed on beside text and question.
 
     Args:
         template: a compiled file of ``resources/templates/``, or one of a user's own.
-        parts: whether it may write an option's `label` and `description` in place of its line.
-        values: what else the template takes; texts of datasets are shown as they stand.
+        parts: whether the template may write an option's `label` and `description` in place of its line.
+        values: other values for the template; texts of datasets are shown unchanged.
 
     Raises:
-        ValueError: it writes an option twice, not at all, in another order, or its description without its label.
+        ValueError: the template writes an option twice, never, in another order, or a description without its label.
     """
     if is_structured(template):
         text, question = (
@@ -152,7 +152,7 @@ def frame(template: Template, *, n: int, parts: bool = False, **values: object) 
 
 
 def _mark(values: Mapping[str, object]) -> str:
-    """A character that no value holds."""
+    """A character that occurs in no value."""
     texts = [value for value in values.values() if isinstance(value, str)]
     return next(mark for mark in map(chr, range(0xE000, 0xF8FF)) if not any(mark in text for text in texts))
 
@@ -177,7 +177,7 @@ def render(
         question: the criterion.
         levels: descriptions of scores 1..n.
         ordering: the score at each position, shape (n,).
-        condition: its wording and its IDs; the reference answer is the given one.
+        condition: condition of the wording and the IDs. The reference answer is always `reference`.
         lowest: score of the lowest level, 0 or 1.
 
     Source: Xu et al. (2026), Appendix B, Figure 5.

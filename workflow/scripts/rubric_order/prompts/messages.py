@@ -1,8 +1,8 @@
 """Prompts of several messages: their templates, and the messages of a prompt that was rendered.
 
-Such a prompt is one text wherever prompts are, in files of requests as in their names: each message begins with its
-role between two control characters. Texts of datasets and templates hold no control characters, so a text of a dataset
-cannot begin a message. A prompt without these marks is the user's one message.
+Such a prompt is always kept as one text, both in files of requests and for the names of requests. In this text each
+message begins with its role between two control characters. Texts of datasets and templates hold no control characters,
+so a text of a dataset cannot begin a message. A prompt without these marks is a single message of the user.
 """
 
 import re
@@ -15,7 +15,7 @@ from rubric_order.base.errors import InputError
 
 ROLES = ("system", "user", "assistant")
 FILES = (".yaml", ".yml", ".json")  # endings of files that hold messages; other templates are one text
-# Requests are named by them, so they never change. They are no blank space, which Jinja strips.
+# Names of requests depend on these marks, so they never change. Jinja strips blank space, so the marks are not blank.
 BEGIN, END = "\x11", "\x12"
 MARKS = re.compile(f"[{BEGIN}{END}]")
 _HEAD = re.compile(f"{BEGIN}({'|'.join(ROLES)}){END}\n")
@@ -26,7 +26,7 @@ class Message(NamedTuple):
 
     Attributes:
         role: one of `ROLES`.
-        content: its text; of a template, Jinja.
+        content: text of the message, or Jinja for a template.
     """
 
     role: str
@@ -34,10 +34,10 @@ class Message(NamedTuple):
 
 
 def compose(messages: Iterable[tuple[str, str]]) -> str:
-    r"""Messages as one text; of templates, one template.
+    r"""Messages as one text, or templates of messages as one template.
 
     Args:
-        messages: role and content of each. One line end at the end of a content is left out, as of a template's file.
+        messages: role and content of each. One line end at the end of a content is left out, as in a template's file.
 
     Example:
         >>> compose([("system", "Be fair."), ("user", "Hello.")])
@@ -63,7 +63,7 @@ def chat(prompt: str, system_prompt: str | None = None) -> list[dict[str, str]]:
     """The messages of a prompt as chat models take them: new objects, which the caller may change.
 
     Args:
-        prompt: as a file of requests holds it.
+        prompt: the prompt, as a file of requests holds it.
         system_prompt: a judge's system message, which comes before the prompt.
     """
     before = [Message("system", system_prompt)] if system_prompt else []
@@ -79,7 +79,7 @@ def shown(prompt: str) -> str:
 
 
 def source(path: str | Path) -> str:
-    """A template from its file: messages of a file of YAML or JSON as one template, else the text as it stands.
+    """A template from its file: messages of a file of YAML or JSON as one template, else the unchanged text.
 
     Raises:
         InputError: see `read`.
@@ -88,7 +88,7 @@ def source(path: str | Path) -> str:
 
 
 def is_file(path: str | Path) -> bool:
-    """True of the path of a file that holds messages."""
+    """True for the path of a file that holds messages."""
     return Path(path).suffix.lower() in FILES
 
 
@@ -96,7 +96,7 @@ def read(path: str | Path) -> list[Message]:
     """The messages of a template's file: YAML or JSON with a list of `role` and `content`.
 
     Raises:
-        InputError: with the number of the message from 1, what was found and what was expected.
+        InputError: the file has no such list. The error names the message (from 1), the content and the expected one.
     """
     try:
         return of(files.read_yaml(path))
@@ -108,7 +108,7 @@ def of(listed: object) -> list[Message]:
     """Messages from a list of mappings with `role` and `content`.
 
     Raises:
-        ValueError: with the number of the message from 1, what was found and what was expected.
+        ValueError: this is no such list. The error names the message (from 1), the content and the expected one.
     """
     if not isinstance(listed, list | tuple):
         raise ValueError(f"expected a list of messages, each with role and content, found {listed!r:.60}")
@@ -128,8 +128,8 @@ def check(messages: Sequence[tuple[str, str]]) -> None:
     """Check the roles of a prompt's messages.
 
     Raises:
-        ValueError: a role is none, a system message is not the first, the last message is not the user's, or one is
-            empty.
+        ValueError: there are no messages, a role is unknown, a system message is not the first, the last message is not
+            the user's, or a message is empty.
     """
     if not messages:
         raise ValueError("expected a list of messages, found none")

@@ -48,7 +48,7 @@ CANDIDATES = _of("pair_order", "list_order")
 
 
 def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.Generator | None = None) -> np.ndarray:
-    """The orderings that one item is read in.
+    """The orderings in which one item is read.
 
     Args:
         strategy: one of ``STRATEGIES``.
@@ -73,15 +73,15 @@ def choose_candidates(
     Args:
         strategy: `swap` (pairs), `cyclic` or `latin` (lists), `all`, `random`, `fixed` or `single`.
         n: number of candidates, 2 to 9.
-        budget: reads of a unit; more than the strategy has orderings repeats them. By default each ordering once; n
-            draws of `random`, n repeats of `fixed`.
+        budget: reads per unit, which `all` ignores. If the strategy has fewer orderings, they are repeated. By default
+            each ordering is read once, `random` draws n orderings, and `fixed` repeats its one ordering n times.
         rng: generator that `random` and `latin` draw from.
 
     Returns:
         Shape (reads, n): the candidate at each position.
 
     Raises:
-        ValueError: the strategy does not fit so many candidates or reads.
+        ValueError: the strategy does not fit this number of candidates or reads.
     """
     if strategy not in CANDIDATES:
         raise ValueError(f"unknown strategy {strategy!r} of comparisons")
@@ -90,24 +90,27 @@ def choose_candidates(
 
 def _orderings(strategy: str, wanted: Wanted) -> np.ndarray:
     make = strategies.STRATEGIES[strategy].orderings
-    assert make is not None  # as those have that are listed above
+    assert make is not None  # all strategies listed above have one
     return make(wanted)
 
 
 def levels_beside(strategy: str, reads: int, n: int, *, start: int, rng: np.random.Generator) -> np.ndarray:
-    """Orderings of the score levels in a crossed design, beside those of a unit's options.
+    """Orderings of the score levels in a crossed design, for the reads of one unit.
 
     Args:
-        strategy: that chose the orderings of the options. `random` draws those of the levels too, `fixed` and `single`
-            leave them canonical; under the others read i has row ``start + i`` of `balanced`, counted round. Over 2n
-            units with `start` 0, 1, 2, ... each ordering of the options then meets each of the levels equally often.
-        reads: of the unit.
+        strategy: strategy that chose the orderings of the options. `random` also draws the orderings of the levels.
+            With `fixed` and `single` the levels stay canonical. With other strategies read i has row ``start + i`` of
+            `balanced`, and the first row follows the last. Over 2n units with `start` 0, 1, 2, ... each ordering of the
+            options then meets each ordering of the levels equally often.
+        reads: number of reads of the unit.
         n: number of score levels.
+        start: row of `balanced` for the first read.
+        rng: generator that `random` draws from.
 
     Returns:
         Shape (reads, n).
     """
-    record = strategies.STRATEGIES.get(strategy)  # not that of another package's probe
+    record = strategies.STRATEGIES.get(strategy)  # None for a strategy of another package's probe
     match record.crossed if record else "balanced":
         case "drawn":
             return random_orderings(n, reads, rng=rng)

@@ -1,4 +1,4 @@
-"""A user's own prompt template: read, and refused where it cannot be used."""
+"""Reading and checking a user's own prompt template."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
@@ -12,11 +12,11 @@ from rubric_order.base.errors import InputError
 from rubric_order.prompts import frames, messages
 
 OTHER_FILES = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
-LOOKS = (nodes.Filter, nodes.Test, nodes.Compare)  # what would look at an option before it is filled in
+LOOKS = (nodes.Filter, nodes.Test, nodes.Compare)  # nodes that would inspect an option before it is filled in
 PARTS = ("label", "description")
 
 
-MAX_BYTES = 1_000_000  # of a template's file
+MAX_BYTES = 1_000_000  # most characters of a template
 
 
 Messages = Sequence[tuple[str, str]]  # role and content of each
@@ -26,12 +26,13 @@ def check(template: str | Path | Messages, fields: Collection[str], trials: Iter
     """Check a template of a user.
 
     Args:
-        template: its file; or role and content of each of its messages.
-        fields: the names that it may use.
-        trials: functions that take the compiled template, and raise ValueError with what is wrong with it.
+        template: file of the template; or role and content of each of its messages.
+        fields: the names that the template may use.
+        trials: functions that take the compiled template, and raise a ValueError that says what is wrong with it.
 
     Raises:
-        InputError: with the file, the message or the line where it is known, what was found and what was expected.
+        InputError: the template cannot be used. The error names the file, and the message or the line where known, what
+            was found and what was expected.
     """
     if isinstance(template, str | Path):
         where = f"{template}: "
@@ -81,7 +82,7 @@ def _check_source(source: str, where: str, fields: Collection[str]) -> None:
         raise InputError(f"{where}:{error.lineno}: {error.message}; expected a Jinja template") from None
     except ValueError as error:  # a number of thousands of digits
         raise InputError(f"{where}: {error}") from None
-    except (RecursionError, SyntaxError, MemoryError):  # the last two of the Python that Jinja makes of it
+    except (RecursionError, SyntaxError, MemoryError):  # the last two come from the Python code that Jinja makes
         raise InputError(f"{where}: nested too deeply; expected a Jinja template") from None
     for field in tree.find_all(nodes.Name):
         if field.name in unknown:

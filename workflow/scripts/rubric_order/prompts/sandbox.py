@@ -1,7 +1,8 @@
 """Jinja with limits: a template that would need all memory, or never end, is an error instead.
 
-The sandboxed engine keeps a template from what is not its own. It lets it multiply texts, and loop in loops. Here the
-length of each text that a template makes, its steps, and the filters and methods that it calls have limits.
+Jinja's sandbox keeps a template from objects that are not its own. But it lets a template multiply texts, and nest
+loops. This module limits the length of each text that a template makes, the number of its steps, and the filters and
+methods that it may call.
 """
 
 import contextvars
@@ -13,10 +14,10 @@ from jinja2 import Template, TemplateRuntimeError, Undefined, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
-MAX_CHARACTERS = 10_000_000  # of any text that a template makes
-MAX_STEPS = 100_000  # turns of loops, and calls, of one rendering
-MAX_WIDTH = 1000  # of a number that says how far to indent, or where to cut
-MAX_BITS = 256  # of a whole number
+MAX_CHARACTERS = 10_000_000  # most characters of any text that a template makes
+MAX_STEPS = 100_000  # turns of loops, and calls, in one rendering
+MAX_WIDTH = 1000  # largest number for a filter, such as a width to indent or cut to
+MAX_BITS = 256  # most bits of the numbers of an operation
 
 FILTERS = (
     "abs capitalize count d default e escape first float indent int join last length list lower map max min reject"
@@ -58,7 +59,7 @@ def joined(pieces: Iterable[str]) -> str:
     """Pieces as one text.
 
     Raises:
-        TemplateRuntimeError: it would be too long.
+        TemplateRuntimeError: the text would be too long.
     """
     kept, size = [], 0
     for piece in pieces:
@@ -88,7 +89,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         """The result of an operator.
 
         Raises:
-            TemplateRuntimeError: it would be too long, or is no arithmetic of numbers.
+            TemplateRuntimeError: the operator is not offered, a number is too large, or a text would be too long.
         """
         numbers = all(isinstance(side, int | float) for side in (left, right))
         if operator == "**" or (operator == "%" and not numbers):
@@ -110,17 +111,17 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super().call(context, function, *values, **named)
 
     def wrap_str_format(self, value: Any) -> None:
-        """Nothing: a format can ask for any width, so it is no safe attribute."""
+        """Return None, so that `format` is refused: a format can ask for any width."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """True where a template may take an attribute: of methods, those that make no text longer."""
+        """True if a template may use an attribute. Only those methods of data are allowed that lengthen no text."""
         of_data = isinstance(obj, str | bytes | int | float | list | tuple | dict | set)
         allowed = not (of_data and callable(value)) or attr in METHODS.split()
         return allowed and super().is_safe_attribute(obj, attr, value)
 
 
 class _WithLimits(NodeTransformer):
-    """A tree in which turns of loops are counted, texts that are joined are measured, and lists hold no lists."""
+    """Change a tree so that it counts turns of loops, measures joined texts, and refuses lists in lists."""
 
     def visit_For(self, node: nodes.For) -> nodes.For:  # noqa: N802 - as Jinja names it
         self.generic_visit(node)
@@ -149,7 +150,7 @@ def _filtered(value: nodes.Node, name: str) -> nodes.Filter:
 
 
 def _limited(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter that refuses numbers that are too great, and of filters of text what is none."""
+    """A filter that refuses numbers that are too large. Filters of text also refuse lists and other objects."""
 
     @functools.wraps(plain)
     def run(*values: Any, **named: Any) -> Any:
@@ -182,7 +183,7 @@ def _join_all(values: list[Any]) -> str:
 
 
 def _flat(values: Any) -> Any:
-    """A list that a template writes; none stands in another, which would double with each line."""
+    """A list that a template writes, if it holds no list. Lists in lists could double in size with each line."""
     inside = [*values, *values.values()] if isinstance(values, dict) else values
     if any(isinstance(value, list | tuple | dict | set) for value in inside):
         raise TemplateRuntimeError("a list holds a list; expected texts and numbers")
@@ -203,7 +204,7 @@ def _step() -> None:
 
 
 def _scalar(value: Any) -> Any:
-    """A value that is written; a list is not."""
+    """A value that a template may write, such as text or a number, but no list."""
     if isinstance(value, str | int | float | Undefined) or value is None:
         return value
     raise TemplateRuntimeError(f"expected text or a number, found {type(value).__name__}; write its parts")

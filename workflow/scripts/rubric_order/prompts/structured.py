@@ -1,6 +1,7 @@
-"""Prompts of decision models: a text, a question about it, and the options that are permuted, each by itself.
+"""Prompts of decision models, in separate parts: a text, a question about it, and the options that are permuted.
 
-A file of requests holds such a prompt as JSON. Requests are named by it, so a name covers text, question and order.
+A file of requests holds such a prompt as JSON. A request's name depends on this JSON, so the name covers text, question
+and order.
 """
 
 import json
@@ -17,8 +18,8 @@ class Choice(NamedTuple):
     """An option of a question.
 
     Attributes:
-        label: ID that travels with it.
-        description: of a score level, its text.
+        label: ID that moves with the option.
+        description: text of the option, which is a score level.
     """
 
     label: str
@@ -29,11 +30,11 @@ class Structured(NamedTuple):
     """A prompt in parts.
 
     Attributes:
-        text: what is judged, with all that belongs to it.
-        question: what is asked of it.
-        options: in the order in which they are shown; in canonical order where there are `orders`.
-        orders: of a question that is asked once for each of several orderings, the number of the option at each place,
-            from 1. Empty where it is asked once.
+        text: the judged text, with all that belongs to it.
+        question: the question about the text.
+        options: the options in the order in which they are shown, or in canonical order if there are `orders`.
+        orders: for each ordering in which the question is asked, the number (from 1) of the option at each place. Empty
+            if the question is asked only once.
     """
 
     text: str
@@ -43,7 +44,7 @@ class Structured(NamedTuple):
 
     @property
     def shown(self) -> list[tuple[Choice, ...]]:
-        """The options of each question, as it shows them."""
+        """The options of each question, in the order in which the question shows them."""
         return [tuple(self.options[option - 1] for option in order) for order in self.orders] or [self.options]
 
     def encode(self) -> str:
@@ -63,7 +64,7 @@ class Structured(NamedTuple):
         """A prompt from its JSON.
 
         Raises:
-            ValueError: it is none.
+            ValueError: the text is no such JSON.
         """
         try:
             parts = json.loads(prompt)
@@ -88,8 +89,8 @@ class StructuredFrame:
         """The prompt that asks the question once for each ordering of these options.
 
         Args:
-            options: in canonical order.
-            orders: the number of the option at each place of each question, from 1.
+            options: the options in canonical order.
+            orders: for each question, the number (from 1) of the option at each place.
         """
         return Structured(self.text, self.question, _choices(options), tuple(orders)).encode()
 

@@ -11,24 +11,24 @@ from rubric_order.recorded import formats
 
 STRATEGY = "recorded"
 COMPARES = "pair_order"  # the probe of answers that compare two texts
-LISTS = "list_order"  # and of those that compare several
+LISTS = "list_order"  # the probe of answers that compare more texts
 COMPARING = (COMPARES, LISTS)
-SCALE = 5  # where the records do not say how many scores there were
-MAX_FILES = 100_000  # that a folder with recorded answers has, with all below it
+SCALE = 5  # number of scores, where the records do not give it
+MAX_FILES = 100_000  # most files in a folder with recorded answers and below it
 
 
 def discover(folder: str | Path) -> dict[str, dict[str, Any]]:
     """The judges whose answers are recorded in a folder.
 
     Args:
-        folder: every ``.jsonl``, ``.jsonl.gz`` and ``.parquet`` in it and below it is read; other files, and those
-            whose name begins with a dot, are left alone.
+        folder: every ``.jsonl``, ``.jsonl.gz`` and ``.parquet`` in it and below it is read; other files, and
+            files whose names begin with a dot, are ignored.
 
     Returns:
         Settings by judge id, sorted: ``engine`` (``recorded``), ``model`` (the judge's name in the files), ``label``,
-        ``prompt_style`` (or None), ``n`` (number of scores), ``compares`` (whether every answer compares two
-        texts), ``adapters`` (of the datasets that the answers are about; None for any) and ``files`` (sorted). A judge
-        with two prompt styles is two judges.
+        ``prompt_style`` (or None), ``n`` (number of scores), ``compares`` (whether all answers compare texts),
+        ``adapters`` (adapters of the datasets that the answers are about; None if these can be any) and ``files``
+        (sorted). A judge with two prompt styles counts as two judges.
 
     Raises:
         InputError: there are no such files; a file is broken or of no known format; a field is missing or wrong; two
@@ -48,7 +48,7 @@ def discover(folder: str | Path) -> dict[str, dict[str, Any]]:
             "model": name,
             "label": name if style is None else f"{name} ({style})",
             "prompt_style": style,
-            "n": max(seen.scores, default=SCALE),  # of several scales the largest
+            "n": max(seen.scores, default=SCALE),  # the largest of several scales
             "compares": all(map(formats.compares, seen.formats)),
             "adapters": None if None in seen.adapters else sorted(seen.adapters),
             "files": list(seen.files),
@@ -58,13 +58,13 @@ def discover(folder: str | Path) -> dict[str, dict[str, Any]]:
 
 @dataclass
 class _Seen:
-    """Record of what the files hold of one judge.
+    """Contents of the files for one judge.
 
     Attributes:
-        place: of its first answer.
-        formats, adapters: of its answers.
+        place: place of the judge's first answer.
+        formats, adapters: formats of the answers, and adapters of their datasets.
         files: paths, as keys in their order.
-        scores: how many scores its orderings have.
+        scores: numbers of scores in the orderings.
     """
 
     place: str
@@ -104,16 +104,17 @@ def _seen_in(paths: list[Path]) -> dict[tuple[str, str | None], _Seen]:
 
 
 def add_judges(config: dict[str, Any]) -> None:
-    """Put the judges of config's `recorded_dir` into it, and into each study whose one strategy is `recorded`.
+    """Add the judges of config's `recorded_dir` to config, and to each study whose only strategy is `recorded`.
 
-    A study of a probe of `COMPARING` takes the judges that compare texts, any other those that score them.
+    A study whose probe is in `COMPARING` gets the judges that compare texts. Other studies get the judges that score.
 
     Args:
-        config: with `recorded_dir` and `studies`; what else it says is unchecked. What is of another shape than judges
-            stays as it is, for the check of the shape to name.
+        config: config with `recorded_dir` and `studies`. Its other settings are unchecked. Judges of a wrong shape stay
+            as they are, so that the later check of the shape names them.
 
     Raises:
-        InputError: see `discover`; or no study is about what the answers do.
+        InputError: see `discover`; or all studies of recorded answers score texts and all answers compare them, or the
+            reverse.
     """
     folder = config["recorded_dir"]
     judges = discover(folder)

@@ -1,6 +1,6 @@
 """Values that a field of a recorded answer may hold.
 
-Each function returns the value as it is kept, or raises ValueError with what was expected.
+Each function returns the value to keep, or raises a ValueError that says what was expected.
 """
 
 import re
@@ -8,7 +8,7 @@ from string import ascii_uppercase
 
 
 def text(value: object) -> str:
-    """Text that a file can hold, perhaps none."""
+    """Text that a file can hold, perhaps empty."""
     if not isinstance(value, str):
         raise ValueError("text")
     try:
@@ -61,7 +61,7 @@ def options(value: object) -> list[str]:
 
 
 def key(value: object) -> str:
-    """A name, or a whole number in the place of one."""
+    """A name, or a whole number in place of a name."""
     return str(count(value)) if isinstance(value, int | float) and not isinstance(value, bool) else name(value)
 
 
@@ -78,7 +78,7 @@ def names(value: object) -> list[str]:
 
 
 def labels(value: object) -> list[str] | dict[str, str]:
-    """Letters of the options as they were shown, or a map from what is written to an option."""
+    """Letters of the options in the order in which they were shown, or a map from written labels to options."""
     if not isinstance(value, dict):
         if isinstance(value, list) and len(value) > 1 and value == [*ascii_uppercase[: len(value)]]:
             return value

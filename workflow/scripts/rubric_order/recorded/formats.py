@@ -1,8 +1,8 @@
 """The formats of recorded answers, and how a file is read into one common form.
 
-Files are JSON Lines (plain or gzip) or Parquet, one recorded answer a row. The format of a file is known by its fields,
-and read by an `Importer`; one file may hold several judges. Whatever a file says is data: it is checked, and nothing of
-it is run.
+Files are JSON Lines (plain or gzip) or Parquet, one recorded answer per row. The format of a file is recognised by
+its fields, and an `Importer` reads it. One file may hold several judges. The content of a file is data: it is checked,
+and nothing in it is run.
 """
 
 import functools
@@ -20,11 +20,11 @@ from rubric_order.base.plugins import Plugins
 
 SUFFIXES = (".jsonl.gz", ".jsonl", ".parquet")
 
-# What all formats are brought to. An item is named by its id, or by group, candidate and criterion; a comparison by
-# group, criterion and the candidates in the order in which they were shown (`shown` where there are more than two, of
-# which the first two stand in their own columns too); of these also the task, what several
-# groups share (`source_id`), the human scores and lengths of both, in that order, and what was `written`, where the
-# response is what a map or a parsed winner made of it.
+# Columns of the common form. An item is named by its id, or by group, candidate and criterion. A comparison is named by
+# group, criterion and the candidates in the order in which they were shown. (If there are more than two, `shown` has
+# all, and the first two are in their own columns too.) A comparison also has the task, the source that several groups
+# share (`source_id`), and the human scores and lengths of its candidates, in the order shown. `written` is the text of
+# the judge, where `response` comes from a map or a parsed winner instead.
 COLUMNS = [
     "request_id",
     "format",
@@ -53,7 +53,7 @@ COLUMNS = [
 ]
 
 
-Check = Callable[[Any], object]  # of a field's value: the value as it is kept, or ValueError with what was expected
+Check = Callable[[Any], object]  # returns the value of a field to keep, or raises ValueError with the expected value
 
 
 class Importer(ABC):
@@ -61,9 +61,9 @@ class Importer(ABC):
 
     Attributes:
         marks: fields by which a record of the format is known; no other format has all of them.
-        required, optional: fields, each with a function that checks its value, such as those of `fields`. A null is the
-            same as no field; fields that are not named are left out.
-        compares: True if an answer compares two texts, False if it scores one.
+        required, optional: fields, each with a function that checks its value, such as those of `fields`. A null
+            counts as a missing field; other fields are left out.
+        compares: True if an answer compares two texts or more, False if it scores one.
         takes_labels: True if field `options` may be a map from written labels to options.
     """
 
@@ -74,21 +74,22 @@ class Importer(ABC):
     takes_labels: bool = False
 
     def fits(self, record: Mapping[str, Any]) -> bool:
-        """True for a record of the format, which need not be free of errors.
+        """True for a record of the format, which may have errors.
 
         Args:
-            record: its fields, unchecked, without those that are null.
+            record: fields of the record, unchecked, without those that are null.
         """
         return all(mark in record for mark in self.marks)
 
     @abstractmethod
     def common(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The common form of a record: those of `COLUMNS` that it has.
+        """The common form of a record: the values of those `COLUMNS` that the record has.
 
-        Without `judge`, the judge is called as the file. `request_id`, `format`, `file` and `line` are added.
+        If `judge` is missing, the judge is named like the file. `request_id`, `format`, `file` and `line` are added
+        later.
 
         Args:
-            record: its fields, as their checks return them.
+            record: fields of the record, as their checks return them.
 
         Raises:
             InputError: fields contradict each other; the message names no place.
@@ -98,10 +99,10 @@ class Importer(ABC):
         """Name of the adapter of the dataset that a record is about; None where it can be about any.
 
         Args:
-            record: in the common form.
+            record: the record in the common form.
 
         Raises:
-            InputError: it is about a dataset that no adapter reads; the message names no place.
+            InputError: the record is about a dataset that no adapter reads; the message names no place.
         """
         return None
 
@@ -111,13 +112,13 @@ REGISTRY: Plugins[Importer] = Plugins("rubric_order.importers", Importer)
 
 @functools.cache
 def importers() -> dict[str, Importer]:
-    """Importers by the name of their format, those of more marks before others: the first that fits reads a file."""
+    """Importers by the name of their format, those with more marks first. The first that fits reads a file."""
     loaded = {name: REGISTRY.load(name)() for name in REGISTRY.names()}
     return dict(sorted(loaded.items(), key=lambda named: -len(named[1].marks)))
 
 
 def compares(kind: str) -> bool:
-    """True where a record of a format compares two texts."""
+    """True if a record of a format compares texts."""
     return importers()[kind].compares
 
 
@@ -125,7 +126,7 @@ def adapter_of(record: Mapping[str, Any]) -> str | None:
     """The adapter of the dataset that a record is about; None where it can be about any.
 
     Raises:
-        InputError: it is about a dataset that no adapter reads.
+        InputError: the record is about a dataset that no adapter reads.
     """
     try:
         return importers()[record["format"]].adapter(record)
@@ -150,7 +151,7 @@ def read(path: Path, labels: Mapping[str, str] | None = None) -> Iterator[dict[s
 
     Args:
         path: the file.
-        labels: option by written label, for records of a format with `takes_labels` that have no such map.
+        labels: option for each written label. It is used for records without such a map, if the format `takes_labels`.
 
     Raises:
         InputError: the file is not there, is broken or of no known format, or holds nothing; or a field is missing or
@@ -229,7 +230,7 @@ def _json_rows(path: Path) -> Iterator[tuple[int, object]]:
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, object]]:
-    """Rows, numbered from 1, as a line of a text file is."""
+    """Rows, numbered from 1 like the lines of a text file."""
     import pyarrow as pa  # slow to import; judges are looked for before any rule runs
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Importers of the formats in which recorded answers are published, and of the general one."""
+"""Importers of the formats in which recorded answers are published, and of the general format."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.recorded import fields, written
 from rubric_order.recorded.formats import Check, Importer
 
-SUMMEVAL = "SummEval"  # how the comparisons of its summaries call it
+SUMMEVAL = "SummEval"  # name of the benchmark in comparisons of its summaries
 BENCHMARKS = {"MTBench": "mtbench_pairs", "DevBench": "devbench_pairs"}  # adapters by the benchmark that records name
 RECORDED = "recorded"  # adapter of any other benchmark
 SHOWN_FIRST = ("first", "shown_first")  # fields that name the answer that was shown first
@@ -76,7 +76,7 @@ class SummEvalPairwise(Importer):
 
 
 class Comparisons(Importer):
-    """Comparisons of two answers or more of any benchmark: as they were written, or with a winner that was parsed."""
+    """Comparisons of two answers or more, of any benchmark, with the judge's text or with a parsed winner."""
 
     marks = ("question_id",)
     required: Mapping[str, Check] = {"question_id": fields.key}
@@ -121,10 +121,10 @@ class Comparisons(Importer):
         return kept | answer | {"group_id": record["question_id"], "source_id": group}
 
     def _answer(self, record: Mapping[str, Any], shown: list[str], own: list[str]) -> dict[str, Any]:
-        """The answer as it is parsed, and as it was written where that is another text.
+        """The answer to parse as `response`, and the recorded text as `written` if it is another text.
 
         Raises:
-            InputError: there is neither an answer nor a winner, or one means nothing.
+            InputError: there is neither an answer nor a winner, or the winner or a label means nothing.
         """
         options, response, winner = record.get("options"), record.get("response"), record.get("winner")
         if winner is None and response is None:
@@ -170,7 +170,7 @@ class Pairwise(Importer):
         kept = {name: record[name] for name in ("benchmark", "judge", "options", "response")}
         shown = {"shown_first": record["answer_a"], "shown_second": record["answer_b"], "repeat": record["repetition"]}
         task, group = record["task"], record["question_id"]
-        # DevBench: in a question's id the task follows the project, of which the recorded task keeps a part.
+        # DevBench: a question's id has the project, then the task. The recorded task still has a part of the project.
         document = DOCUMENT.search(task) if record["benchmark"] == "DevBench" else None
         task = document[0] if document else task
         source = group.removesuffix(f"_{task}") or group
@@ -187,7 +187,7 @@ def _two(record: Mapping[str, Any]) -> list[str]:
     """Names of the two candidates, in the order in which they were shown.
 
     Raises:
-        InputError: they are one, or a field says that the second one was shown first.
+        InputError: both names are the same, or a field says that the second candidate was shown first.
     """
     shown = [record["answer_a"], record["answer_b"]]
     if shown[0] == shown[1]:
@@ -202,10 +202,10 @@ def _two(record: Mapping[str, Any]) -> list[str]:
 
 
 def _shown(record: Mapping[str, Any]) -> list[str]:
-    """Names of the candidates of any number, in the order in which they were shown.
+    """Names of all candidates, in the order in which they were shown.
 
     Raises:
-        InputError: they are not there, or two of them are one.
+        InputError: names are missing or the same; or see `_two`.
     """
     if "answers" not in record:
         for name in ("answer_a", "answer_b"):

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 DUPLICATES = ("keep_and_report", "keep", "refuse")
 UNKNOWN = ("refuse", "skip")
 
-# What tells one prompt from another.
+# Fields that distinguish one prompt from another.
 _IDENTITY = (
     *("format", "judge", "prompt_style", "benchmark", "item_id", "group_id", "candidate", "criterion"),
     *("shown_first", "shown_second", "ordering", "ordering_index"),
@@ -47,15 +47,15 @@ def read(
     Args:
         paths: files, read in the given order.
         judge: the judge's name in the files (`model` of its settings); None for all judges.
-        prompt_style: as in its settings; where `judge` is given, None means answers without a prompt style.
-        duplicates: what to do with records of one item, ordering and repeat: they become repeats 0, 1, ... in the order
-            of the files, with (`keep_and_report`) or without (`keep`) a warning, or are an error (`refuse`).
-        labels: option by written label, of comparisons whose records have no map of their own, see `written.mapped`.
+        prompt_style: prompt style in the judge's settings; with a `judge`, None means answers without a prompt style.
+        duplicates: treatment of records of one item, ordering and repeat. They become repeats 0, 1, ... in the order of
+            the files, with (`keep_and_report`) or without (`keep`) a warning, or they are an error (`refuse`).
+        labels: option for each written label, for comparisons whose records have no such map, see `written.mapped`.
 
     Returns:
-        One row a record with `formats.COLUMNS`; what a format does not have is None. `item_id` is None where a file
-        names group, candidate and criterion instead; `plan` looks it up. `request_id` is a hash of all but the place:
-        judge, what was judged, ordering, repeat and answer.
+        One row per record with `formats.COLUMNS`; columns that a format lacks are None. `item_id` is None where a file
+        names group, candidate and criterion instead; `plan` looks the id up. `request_id` is a hash of all fields that
+        name the prompt (see `_identity`), of the repeat and of the answer. The place in a file is not in it.
 
     Raises:
         InputError: see `formats.read`; there is no record of the judge; or duplicates are refused.
@@ -79,7 +79,10 @@ def read(
 
 
 def _identity(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Fields that tell a record's prompt from others; lists have one more, so that other names stay as they were."""
+    """Fields that distinguish a record's prompt from others.
+
+    Only lists have the field `shown`, so that the request ids of other records stay as they were.
+    """
     return _IDENTITY if record["shown"] is None else _OF_LISTS
 
 
@@ -88,7 +91,7 @@ def _dtype(column: str) -> object:
 
 
 def _number_duplicates(records: list[dict[str, Any]], duplicates: str) -> None:
-    """Give each record of an item and ordering a repeat of its own."""
+    """Give the records of an item and ordering different repeats, if they have duplicates."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         groups.setdefault(json.dumps([record[name] for name in _identity(record)]), []).append(record)
@@ -118,11 +121,11 @@ def about(records: pd.DataFrame, adapter: str, benchmark: str | None = None) -> 
     """The records that are about a dataset.
 
     Args:
-        adapter: of the dataset.
-        benchmark: as records name it; None for any of the adapter.
+        adapter: adapter of the dataset.
+        benchmark: name of the benchmark in the records; None for all benchmarks of the adapter.
 
     Raises:
-        InputError: no record is of the benchmark.
+        InputError: no record names the benchmark.
     """
     kept = records[[formats.adapter_of(record) in (None, adapter) for record in records.to_dict("records")]]
     if benchmark is None:
@@ -143,24 +146,24 @@ def plan(
     n: int = SCALE,
     unknown: str = "refuse",
 ) -> pd.DataFrame:
-    """The reads that recorded answers stand for, as `planning.reads.plan_reads` lays them out.
+    """The reads of recorded answers, in the form of `planning.reads.plan_reads`.
 
     Args:
         items: the items of one dataset.
-        records: see `read`; of one judge.
+        records: records of one judge, see `read`.
         study, judge_id: keys of the reads.
-        n: number of scores, for records without an ordering. Those with an `ordering_index` only have that row
-            (from 0) of `orderings.balanced`; those without either the canonical ordering.
-        unknown: whether a record of no item of the dataset is an error (`refuse`) or left out and counted in the log
-            (`skip`).
+        n: number of scores, for records without an ordering. If such a record has an `ordering_index`, its ordering is
+            that row (from 0) of `orderings.balanced`; else it is the canonical one.
+        unknown: whether a record whose item is not in the dataset is an error (`refuse`), or is left out and counted in
+            the log (`skip`).
 
     Returns:
-        One row a record, sorted by scale, by the order of the items and by the order of the records. The strategy is
+        One row per record, sorted by scale, by the order of the items and by the order of the records. The strategy is
         ``recorded``. Items without a record have no row; the log says how many they are.
 
     Raises:
-        InputError: a record is of no item, an ordering index has no ordering, a record compares two texts, or no record
-            is left.
+        InputError: a record's item is not in the dataset (with `refuse`), an ordering index has no ordering, a record
+            compares texts, or no record is left.
     """
     _check_option("unknown", unknown, UNKNOWN)
     _check_kind(records, compare=False)
@@ -187,10 +190,10 @@ def plan(
 
 
 def _check_kind(records: pd.DataFrame, *, compare: bool) -> None:
-    """Check that records compare two texts each, or that they score one.
+    """Check that all records compare texts (`compare`), or that all score one text.
 
     Raises:
-        InputError: one does the other thing.
+        InputError: a record is of the other kind.
     """
     others = records[records["format"].map(formats.compares) != compare]
     if len(others):
@@ -203,7 +206,7 @@ def _check_kind(records: pd.DataFrame, *, compare: bool) -> None:
 
 
 def _with_items(items: pd.DataFrame, records: pd.DataFrame, unknown: str) -> pd.DataFrame:
-    """The records with the id of the item that each is of; those of no item are left out, or refused."""
+    """The records with the ids of their items. Records whose item is not in the dataset are left out, or refused."""
     matched = records.assign(item_id=_item_ids(items, records))
     absent = matched["item_id"].isna()
     if not absent.any():
@@ -219,7 +222,7 @@ def _with_items(items: pd.DataFrame, records: pd.DataFrame, unknown: str) -> pd.
 
 
 def _item_ids(items: pd.DataFrame, records: pd.DataFrame) -> list[str | None]:
-    """The item of each record, None where it is of none; candidates and criteria match in any case."""
+    """Id of each record's item, None if the dataset lacks it. Candidates and criteria match in upper or lower case."""
     ids = set(items["item_id"])
     by_key: dict[tuple[Any, ...], str] = {}
     for item_id, *key in zip(items["item_id"], *(items[name] for name in _KEY), strict=True):
@@ -245,21 +248,22 @@ _KEY = ("group_id", "candidate", "criterion")
 def plan_comparisons(
     records: pd.DataFrame, *, study: str, judge_id: str, dataset: str, probe: str = COMPARES
 ) -> pd.DataFrame:
-    """The reads that recorded comparisons stand for; their items need not be there.
+    """The reads of recorded comparisons. Their items need not be in a dataset.
 
     Args:
-        records: see `read`; of one judge and dataset.
+        records: records of one judge and dataset, see `read`.
         study, judge_id, dataset: keys of the reads.
-        probe: `discovery.COMPARES` for comparisons of two candidates, `discovery.LISTS` for those of more; others are
-            left out.
+        probe: `discovery.COMPARES` for comparisons of two candidates, `discovery.LISTS` for comparisons of more. Other
+            comparisons are left out.
 
     Returns:
-        One row a record, with the plan's columns, `_comparisons.ABOUT`, and `labels`, the letters that could be
-        written: one a place, and one for a tie where there are three. The canonical order of two candidates has the
-        baseline first, if one candidate is in all comparisons of the benchmark, and is alphabetical otherwise.
+        One row per record, with the plan's columns, `_comparisons.ABOUT`, and `labels`, the letters that could be
+        written: one per place, and then one for a tie if it was offered. If one candidate is in all comparisons of a
+        benchmark, it is the baseline and comes first in the canonical order of two candidates. Otherwise that order is
+        alphabetical.
 
     Raises:
-        InputError: a record scores one text, or none compares as many candidates as the probe is about.
+        InputError: a record scores one text, or no record compares as many candidates as the probe shows.
     """
     _check_kind(records, compare=True)
     lists = records["shown"].notna() if "shown" in records else pd.Series(False, records.index)
@@ -317,7 +321,7 @@ def plan_comparisons(
 
 
 def _plan_lists(records: pd.DataFrame, *, study: str, judge_id: str, dataset: str) -> pd.DataFrame:
-    """As `plan_comparisons`, of lists; the canonical order of their candidates is alphabetical."""
+    """Result of `plan_comparisons` for lists. The canonical order of their candidates is alphabetical."""
     shown = records["shown"].map(list)
     canonical = shown.map(sorted)
     order = [
@@ -350,7 +354,7 @@ def _rows(records: pd.DataFrame, pairs: np.ndarray) -> Iterable[tuple[Any, ...]]
 
 
 def _baselines(benchmark: pd.Series, first: pd.Series, second: pd.Series) -> pd.Series:
-    """The candidate that is in all comparisons of a record's benchmark; None where there is none, or where both are."""
+    """The candidate that is in all comparisons of a record's benchmark; None if no candidate is, or if two are."""
     baselines = pd.Series([None] * len(benchmark), dtype=object)
     for name in benchmark.unique():
         rows = np.flatnonzero(benchmark == name)
@@ -388,7 +392,7 @@ def _dataset(items: pd.DataFrame) -> str:
 def responses(records: pd.DataFrame) -> pd.DataFrame:
     """Recorded answers as a table of responses with the columns and types of `contracts.responses.STORE`.
 
-    `engine` names the file, without its folder, and the line. What a live judge also reports is null.
+    `engine` names the file, without its folder, and the line. Columns that only a live judge fills are null.
     """
     places = zip(records["file"], records["line"], strict=True)
     table = pa.Table.from_pydict(

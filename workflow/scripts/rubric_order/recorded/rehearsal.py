@@ -1,4 +1,4 @@
-"""Records of a judge whose answers exist already, by a simulated judge: what a rehearsal reads in their place."""
+"""Records from a simulated judge, which a rehearsal reads in place of the answers of a recorded judge."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -17,17 +17,17 @@ from rubric_order.simulation import judge as simulation
 REPEATS = 3  # reads of a pair in each order, where the format counts them
 TEMPERATURE = 1.0
 NO_CHOICE = "I cannot say."
-# By benchmark: the letters of the answers, the last of three for a tie, and the form in which one is written.
+# By benchmark: the letters of the answers (the last of three is a tie), and the form in which a letter is written.
 VERDICTS = {"MTBench": ("ABC", "[[{}]]"), "DevBench": ("AB", "Choice: {}"), SUMMEVAL: ("ABC", "[[{}]]")}
-# By adapter of the dataset.
+# Benchmark by adapter of the dataset.
 BENCHMARKS = {adapter: name for name, adapter in importers.BENCHMARKS.items()} | {"summeval": SUMMEVAL}
 
 
 def scores(items: pd.DataFrame, judge: Rehearsed) -> list[dict[str, Any]]:
-    """Records in which items are scored, each under all balanced orderings once.
+    """Records in which each item is scored once under every balanced ordering.
 
     Args:
-        items: of one dataset.
+        items: items of one dataset.
         judge: the recorded judge, with `simulation`.
 
     Returns:
@@ -66,14 +66,14 @@ def comparisons(
     """Records in which pairs of items are compared, each in both orders.
 
     Args:
-        items, pairs: of one dataset. Where it has no pairs, each two candidates of a group are compared.
+        items, pairs: items and pairs of one dataset. Without pairs, every two candidates of a group are compared.
         judge: the recorded judge, with `simulation`.
-        adapter: the dataset's: records of comparisons are of the benchmarks in `BENCHMARKS`, or of any by
-            `importers.RECORDED`, in the words of the judge's `labels`.
-        benchmark: of `importers.RECORDED`, as the records name it; None where they name none.
+        adapter: adapter of the dataset: one in `BENCHMARKS`; or `importers.RECORDED`, which takes any benchmark and
+            whose answers are written with the judge's `labels`.
+        benchmark: name of the benchmark in the records, for adapter `importers.RECORDED`; None for records without one.
 
     Raises:
-        InputError: the dataset is none of these.
+        InputError: the adapter is another one.
     """
     if adapter not in {*BENCHMARKS, importers.RECORDED}:
         expected = ", ".join([*BENCHMARKS, importers.RECORDED])
@@ -119,7 +119,7 @@ def comparisons(
 
 
 def _written(judge: Rehearsed) -> tuple[str, ...]:
-    """Labels that a judge writes for the first answer, the second one, and a tie where it has a label for it."""
+    """Labels that a judge writes for the first answer, the second one, and other options that it has labels for."""
     labels = {option: label for label, option in judge.labels.items()} if judge.labels else {}
     return tuple(labels.get(option, option) for option in ("A", "B")) + tuple(
         label for option, label in labels.items() if option not in {"A", "B"}

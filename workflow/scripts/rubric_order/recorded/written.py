@@ -1,4 +1,4 @@
-"""Written choices of recorded comparisons as the letters of a prompt: by place, by name, or by a map of the user."""
+"""Letters for written choices of recorded comparisons, which name a place or a candidate, or follow a user's map."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ PLACE = re.compile(r"(?:(?:model|answer|assistant|response|output|candidate)[ _-
 
 
 def letters(shown: Sequence[str], tie: bool) -> list[str]:
-    """Letters of the candidates as they were shown, and of a tie last where one was offered.
+    """Letters of the candidates in the order shown, and then of a tie if it was offered.
 
     >>> letters(["gpt-4", "llama"], True)
     ['A', 'B', 'C']
@@ -24,12 +24,12 @@ def letters(shown: Sequence[str], tie: bool) -> list[str]:
 
 
 def letter(word: str, shown: Sequence[str], own: Sequence[str]) -> str | None:
-    """Letter that a word stands for; empty for no choice, None where it stands for nothing that is known.
+    """Letter that a word stands for: empty for no choice, None if the word has no known meaning.
 
     Args:
         word: the name of a candidate, a place (``A``, ``2``, ``model_b``, ``first``), ``tie`` or ``none``.
         shown: names of the candidates, in the order in which they were shown.
-        own: letters of these, and of a tie where one was offered.
+        own: letters of the candidates, and of a tie if it was offered.
 
     Example:
         >>> shown = ["gpt-4", "llama"]
@@ -51,13 +51,13 @@ def letter(word: str, shown: Sequence[str], own: Sequence[str]) -> str | None:
 
 
 def mapped(text: str, labels: Mapping[str, str], shown: Sequence[str], own: Sequence[str]) -> str | None:
-    """Letter of a written choice by a map from labels; None where the text says none of the labels.
+    """Letter of a written choice, through a map from labels; None if the text says none of the labels.
 
-    An answer of several words is read as verdicts are, where all labels are single capital letters.
+    If all labels are single capital letters, a longer text is read like a verdict.
 
     Args:
-        text: what was written.
-        labels: by label a place, ``tie``, ``none`` or the name of a candidate.
+        text: the text that was written.
+        labels: for each label a place, ``tie``, ``none`` or the name of a candidate.
         shown, own: see `letter`.
     """
     by_label = {str(label).strip().casefold(): option for label, option in labels.items()}
@@ -69,10 +69,10 @@ def mapped(text: str, labels: Mapping[str, str], shown: Sequence[str], own: Sequ
 
 
 def check(labels: Mapping[str, str], shown: Sequence[str], own: Sequence[str]) -> None:
-    """Check that each label stands for something.
+    """Check that the option of each label has a known meaning.
 
     Raises:
-        InputError: with the label; the message names no place.
+        InputError: an option has none. The message names the label, but no place in a file.
     """
     for label, option in labels.items():
         if letter(option, shown, own) is None:

@@ -1,1 +1,1 @@
-"""From settings to jobs: what each rule reads, passes on and depends on."""
+"""From settings to jobs: the files that each rule reads, and the arguments and settings of its jobs."""

@@ -18,7 +18,7 @@ from rubric_order.settings.config import Config
 from rubric_order.settings.judges import REVIEWING, WRITING, Judge, Loaded, PythonCallable
 from rubric_order.settings.studies import Dataset, References, Study
 
-# Folders of a run in `results`, which no run can have for its own.
+# Folders that each run has in its results. No run can have a results folder of such a name.
 TAKEN = frozenset({"benchmarks", "data", "figures", "items", "logs", "models", "pairs", "pilot", "plan", "prompts"})
 TAKEN |= {"reads", "recorded", "references", "requests", "responses", "rubrics", "scores", "settings", "statistics"}
 TAKEN |= {"status", "store", "tables", "weights"}
@@ -118,7 +118,7 @@ def _problems_of_references(config: Config) -> Iterator[str]:
 
 
 def _problems_of_roles(name: str, judge: Judge, block: References) -> Iterator[str]:
-    """Settings that do not fit a judge's engine, added by the sampling of reference answers."""
+    """Settings in the sampling of reference answers that do not fit a judge's engine."""
     as_roles = judge.with_roles(writing=block.writing, reviewing=block.reviewing)
     for role, profile in (("writing", WRITING), ("reviewing", REVIEWING)):
         for problem in as_roles.problems_of_profile(profile):
@@ -126,7 +126,7 @@ def _problems_of_roles(name: str, judge: Judge, block: References) -> Iterator[s
 
 
 def _problems_of_levels(name: str, study: Study, known: Collection[str]) -> Iterator[str]:
-    """Conditions of a study that show reference answers which no dataset of it has."""
+    """Conditions of a study that show reference answers, if no dataset of the study has any."""
     if any(dataset in known for dataset in study.datasets):
         return
     for condition in study.conditions:
@@ -156,11 +156,11 @@ def _problems_of_studies(config: Config, ready: Collection[str]) -> Iterator[str
 
 
 def _problems_of_study(study: Study, judges: Mapping[str, Judge]) -> Iterator[str]:
-    """Contradictions in a study, as what follows its path.
+    """Contradictions in a study. Each text begins with the path of a key, relative to the study.
 
     Args:
         study: its settings.
-        judges: those of its judges that are defined.
+        judges: the judges of the study that are defined.
     """
     try:
         probe = probes.load(study.probe)
@@ -196,7 +196,7 @@ def _problems_of_together(name: str, study: Study) -> Iterator[str]:
 
 
 def _problems_of_ids(name: str, study: Study) -> Iterator[str]:
-    """Conditions of a study that change the IDs of levels, for a judge that is shown none."""
+    """Conditions of a study that change the IDs of levels, for a judge whose prompts show no IDs."""
     for condition, n in itertools.product(study.conditions, study.scales):
         try:
             ids = conditions.read(condition, n).ids
@@ -228,12 +228,12 @@ def _problems_of_probe(study: Study, probe: Probe) -> Iterator[str]:
 
 
 def check_templates(config: Config) -> None:
-    """Check the prompt templates of judges that have one of their own, at every scale that they are asked at.
+    """Check each judge's own prompt template, if it has one, at every scale at which the judge is asked.
 
-    A judge that reviews reference answers scores them in its template, as in a study of `REVIEWED_AS`.
+    A judge that reviews reference answers scores them with its own template too, as in a study of `REVIEWED_AS`.
 
     Args:
-        config: checked, with the files found.
+        config: checked, with its files located.
 
     Raises:
         InputError: a template cannot be used, or its judge is asked for several probes.
@@ -276,7 +276,7 @@ def _check_messages(judge: Judge) -> None:
     """Check that a judge takes the messages of its template.
 
     Raises:
-        InputError: it does not.
+        InputError: the judge does not take them.
     """
     from rubric_order.prompts import messages
 
@@ -321,7 +321,7 @@ def _problems_of_statistics(config: Config) -> Iterator[str]:
 
 
 def _problems_of_replication(config: Config) -> Iterator[str]:
-    """Problems with the studies and judges that are compared with published ones."""
+    """Problems with the studies and judges that are compared with published results."""
     settings = config.statistics.replication
     named: dict[str, Collection[str]] = {"studies": settings.studies}
     if not config.recorded_dir:  # a folder of recorded answers has some of the judges that a config knows
@@ -336,7 +336,7 @@ def _problems_of_replication(config: Config) -> Iterator[str]:
 def _problems_of_shown(
     where: str, settings: Mapping[str, Any], studies: Mapping[str, Study], of_probes: Collection[str]
 ) -> Iterator[str]:
-    """Problems with the studies that a figure or table of some probes shows."""
+    """Problems with the studies that a figure or table shows, which must have a probe of `of_probes`."""
     shown = settings.get("studies", [settings["study"]] if "study" in settings else [])
     shown = [*shown, *settings.get("also", [])]
     unknown = [name for name in shown if name not in studies]

@@ -1,4 +1,4 @@
-"""A run: its config, and what all stages ask of it."""
+"""A run: its config, and the facts about it that all stages need."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Run:
         config: complete and checked.
         project: folder of the project; paths of its files are given relative to the working directory.
         refuse: makes the error that ends Snakemake with one line.
-        dry: whether nothing is written: the files of settings stay unwritten.
-        cores: tells the cores that Snakemake may use; it is asked for a job that takes all of them alone.
+        dry: whether the files of settings stay unwritten, as in a dry run.
+        cores: returns the number of cores that Snakemake may use. It is called only for a job that takes all cores.
         tells_costs: whether the run only tells what judging will cost.
     """
 
@@ -73,7 +73,10 @@ class Run:
 
     @property
     def results(self) -> str:
-        """Folder of what the run makes, but for what all runs share: answers, fetched files and converted weights."""
+        """Folder of the run's results.
+
+        Stored answers, fetched files and converted weights are elsewhere, since all runs share them.
+        """
         return self.config.output
 
     @functools.cached_property
@@ -88,17 +91,17 @@ class Run:
 
     @functools.cached_property
     def used_judges(self) -> list[str]:
-        """The judges that studies use, in their order."""
+        """The judges that studies use, in the order of the studies."""
         return list(dict.fromkeys(judge for study in self.config.studies.values() for judge in study.judges))
 
     @functools.cached_property
     def used_datasets(self) -> list[str]:
-        """The datasets of which studies have answers, in their order."""
+        """The datasets about which judges of studies have answers, in the order of the studies."""
         return list(dict.fromkeys(dataset for study in self.config.studies for dataset, _ in self.judged(study)))
 
     @functools.cached_property
     def unmade_references(self) -> list[str]:
-        """The datasets of studies whose reference answers are not there, in a run that only tells the costs."""
+        """Used datasets whose reference answers judges have yet to write; empty unless the run only tells the costs."""
         if not self.tells_costs:
             return []
         made_by_judges = [name for name, block in self.config.references.items() if block.judges]
@@ -106,9 +109,9 @@ class Run:
         return [name for name in used if not Path(f"{self.results}/references/{name}.parquet").exists()]
 
     def weights(self, judge: str) -> list[str]:
-        """File that names a judge's weights, where config does not.
+        """File that names a judge's weights; no file if config names them.
 
-        A run that only tells the costs asks no hub: it plans by the revision as it is written, see `unpinned`.
+        A run that only tells the costs does not ask the hub. It plans with the revision of config, see `unpinned`.
         """
         if not self.config.judges[judge].has_open_weights or judge in self.unpinned:
             return []
@@ -130,7 +133,7 @@ class Run:
         return self.config.judges[wildcards.judge]
 
     def own_template(self, judge: str) -> str | None:
-        """File of a judge's own template, which is made where config has its messages; None where it has none."""
+        """File of a judge's own template; None without one. The workflow writes the file if config holds messages."""
         template = self.config.judges[judge].template
         if template is None or isinstance(template, str):
             return os.path.relpath(template) if template else None
@@ -145,7 +148,7 @@ class Run:
         return probes.load(self.study(wildcards).probe)
 
     def judged(self, study: str) -> Iterator[tuple[str, str]]:
-        """The datasets of a study with the judges that have answers about them."""
+        """Pairs of a dataset of a study and a judge of the study that has answers about the dataset."""
         block = self.config.studies[study]
         for dataset in block.datasets:
             for judge in block.judges:
@@ -162,7 +165,7 @@ class Run:
         return study_ids[: study_ids.index(study) + 1]
 
     def studies_meant(self, wildcards: Wildcards) -> list[str]:
-        """The study of a job; of a job of a judge alone, the studies that use the judge."""
+        """The study of a job. For a job that has a judge but no study, the studies that use the judge."""
         study = wildcards.get("study")
         return [study] if study else list(self.studies_of(wildcards.judge))
 
@@ -171,12 +174,12 @@ class Run:
         return [self.config.studies[study].probe for study in self.studies_meant(wildcards)]
 
     def profiles_meant(self, wildcards: Wildcards) -> list[str]:
-        """The profiles that `studies_meant` use of a judge."""
+        """The profiles of a judge that `studies_meant` use."""
         wanted = (name for study in self.studies_meant(wildcards) for name in self.config.studies[study].profiles)
         return self.judge(wildcards).profiles_of(wanted)
 
     def score_files(self, studies: Iterator[str] | list[str]) -> list[str]:
-        """The scores of some studies, of all their datasets and judges."""
+        """Files of the scores of some studies, for all of their datasets and judges."""
         return [
             f"{self.results}/scores/{study}/{dataset}/{judge}.parquet"
             for study in studies
@@ -192,16 +195,16 @@ class Run:
         return self.source(f"workflow/scripts/{script}")
 
     def script(self, name: str, *modules: str | Callable[[Wildcards], str | list[str]]) -> dict[str, Params | str]:
-        """The params of a rule that runs an entry script: its path, and `code`, on which the rule's outputs depend."""
+        """The params of a rule that runs an entry script: the path of the script, and a hash of the code behind it."""
         return {"code": self.code(name, *modules), "entry": self.entry(name)}
 
     def code(self, script: str, *modules: str | Callable[[Wildcards], str | list[str]]) -> Params:
-        """A params function: what an entry script and the library modules behind it do, as a hash.
+        """Make a params function: a hash of the code of an entry script and of the library modules behind it.
 
         Args:
             script: the entry script.
-            modules: modules that it loads by their name: paths in the library, dotted names, or functions that return
-                some.
+            modules: modules that the script loads by name: paths in the library, dotted names, or functions that
+                return such paths or names.
         """
 
         def version(wildcards: Wildcards) -> str:
@@ -212,15 +215,15 @@ class Run:
         return version
 
     def in_file(self, value: object, *, tracked: object = None, sort_keys: bool = True) -> str:
-        """Path of a file with settings, as a command takes it.
+        """Write settings to a file, and return its path for a command line.
 
-        The file is named by what it says, or by the part of that on which outputs depend. So command lines, Snakemake's
-        records and the report hold a path, and other settings are another path. A dry run writes no file.
+        The file is named by a hash of the settings, or of the part on which outputs depend. So command lines,
+        Snakemake's records and the report hold a path, and other settings have another path. A dry run writes no file.
 
         Args:
             value: the settings.
-            tracked: the part that names the file; by default all.
-            sort_keys: False where the order of keys counts.
+            tracked: the part that names the file; None: all of the settings.
+            sort_keys: False if the order of keys matters.
         """
         text = json.dumps(value, sort_keys=sort_keys)
         naming = text if tracked is None else json.dumps(tracked, sort_keys=sort_keys)
@@ -233,7 +236,7 @@ class Run:
 
 
 def untracked(function: Callable[[Any, Wildcards], Any]) -> Callable[[Any, Wildcards, Any], Any]:
-    """Make a params function of a stage one that Snakemake does not track: no output depends on its value.
+    """Hide a params function of a stage from Snakemake's tracking, since no output depends on its value.
 
     Snakemake does not track a params function that takes `output`.
     """
@@ -242,7 +245,7 @@ def untracked(function: Callable[[Any, Wildcards], Any]) -> Callable[[Any, Wildc
     def call(stage: Any, wildcards: Wildcards, output: Any) -> Any:
         return function(stage, wildcards)
 
-    del call.__wrapped__  # its signature would be taken for this one
+    del call.__wrapped__  # Snakemake would read the signature of the wrapped function
     return call
 
 

@@ -1,6 +1,6 @@
 """One job of a run as Python objects: its inputs as tables, its arguments, and the function that it calls.
 
-For trying a step in a notebook or at a prompt, without Snakemake between an edit and what comes of it.
+It is for trying a step in a notebook or at a prompt, without Snakemake between an edit and its result.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rubric_order.base import command_line, files
 from rubric_order.base.errors import InputError, nearest
 
 TARGETS = ("all", "render_summary", "describe_methods")
-WRITES_SETTINGS = "RUBRIC_ORDER_WRITES_SETTINGS"  # in the environment: a dry run writes the files of settings
+WRITES_SETTINGS = "RUBRIC_ORDER_WRITES_SETTINGS"  # if set, a dry run writes the files of settings
 JOB = re.compile(
     r"^(?:local)?(?:rule|checkpoint) (?P<rule>\w+):$.*^    output: (?P<output>.+?)$.*^Shell command: (?P<command>.+)",
     re.DOTALL | re.MULTILINE,
@@ -34,11 +34,11 @@ class Job:
     """One job of a run.
 
     Attributes:
-        rule: name of its rule.
-        folder: working directory of the run, where its paths start.
-        main: function of its entry script, which writes the outputs.
-        arguments: what the job calls `main` with, as Python objects.
-        outputs: files that it writes.
+        rule: name of the rule.
+        folder: working directory of the run, to which paths are relative.
+        main: function of the entry script, which writes the outputs.
+        arguments: arguments with which the job calls `main`, as Python objects.
+        outputs: files that the job writes.
     """
 
     rule: str
@@ -49,7 +49,7 @@ class Job:
 
     @property
     def inputs(self) -> Inputs:
-        """Files that it reads, by argument: tables as data frames, JSON as Python objects."""
+        """Files that the job reads, by argument: tables as data frames, JSON as Python objects."""
         paths = {name: value for name, value in self.arguments.items() if name not in self._written()}
         return Inputs(self.folder, {name: value for name, value in paths.items() if _paths(value)})
 
@@ -57,8 +57,8 @@ class Job:
         """Call `main`.
 
         Args:
-            into: folder for the outputs, under their names; None writes them where the run does.
-            arguments: others than the job's.
+            into: folder for the outputs, which keep their names; None: the places where the run writes them.
+            arguments: arguments of `main` that replace those of the job.
 
         Returns:
             Path of each output, by argument.
@@ -75,13 +75,13 @@ class Job:
         return {name: self.folder / path for name, path in written.items()}
 
     def _written(self) -> dict[str, Path]:
-        """Arguments that are an output, with or without its suffix."""
+        """Arguments that are the path of an output, with or without its suffix."""
         written = {*self.outputs, *(path.with_suffix("") for path in self.outputs)}
         return {name: value for name, value in self.arguments.items() if isinstance(value, Path) and value in written}
 
 
 class Inputs(Mapping[str, Any]):
-    """Inputs of a job by argument, each read when it is asked for. Several files are a list, named ones a dict."""
+    """Inputs of a job by argument, each read when it is asked for. Several files are a list, named files a dict."""
 
     def __init__(self, folder: Path, paths: Mapping[str, Any]) -> None:
         self.folder, self.paths = folder, paths
@@ -115,7 +115,7 @@ def open_job(rule: str, config: Sequence[str | Path], *, output: str | None = No
         rule: name of a rule, such as ``estimate_statistic``.
         config: files of config, as ``--configfile`` takes them.
         output: file that the job writes, or the end of its path; None takes the rule's first job.
-        project: folder of the project, where its results are too.
+        project: folder of the project, which also holds its results.
 
     Raises:
         InputError: the run cannot be planned, or it has no such job.
@@ -135,7 +135,7 @@ def open_job(rule: str, config: Sequence[str | Path], *, output: str | None = No
 
 
 def _planned(rule: str, config: Sequence[str | Path], folder: Path) -> list[re.Match[str]]:
-    """Jobs as Snakemake prints them in a dry run: those of a rule, and what has to be made before them."""
+    """Jobs as Snakemake prints them in a dry run: all jobs of a rule, and the other jobs that would run."""
     command = [sys.executable, "-m", "snakemake", *TARGETS, "--dry-run", "--printshellcmds", "--nocolor", "--nolock"]
     command += ["--forcerun", rule, "--configfile", *(str(Path(path).resolve()) for path in config)]
     environment = {**os.environ, WRITES_SETTINGS: "1"}
@@ -172,7 +172,7 @@ def _job(rule: str, folder: Path, command: str, outputs: list[str]) -> Job:
 
 
 def _paths(value: Any) -> bool:
-    """Tell whether an argument is a path, or holds paths alone."""
+    """Tell whether an argument is a path, or is a collection of paths only."""
     if isinstance(value, Mapping):
         value = list(value.values())
     return bool(value) and all(map(_paths, value)) if isinstance(value, list) else isinstance(value, Path)

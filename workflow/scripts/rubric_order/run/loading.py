@@ -1,4 +1,4 @@
-"""From the config that a user wrote to the one that the rules read: one call, `complete`."""
+"""From the config that a user wrote to the config that the rules read, by one call of `complete`."""
 
 import contextlib
 import os
@@ -23,25 +23,26 @@ from rubric_order.settings.studies import Study
 READY = "config"  # folder of the project with the folders `datasets` and `judges`
 KINDS: tuple[registry.Kind, ...] = ("figures", "tables")
 SCALES = Study.model_fields["scales"].get_default(call_default_factory=True)
-OPTIONAL = ("studies", "figures", "tables")  # blocks in which null takes out what another file names
+OPTIONAL = ("studies", "figures", "tables")  # blocks in which null removes an entry of another file
 
 
 def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
     """Complete a config, and check it.
 
-    1. A study, figure or table that is null is taken out: so a file takes out what a file before it names.
-    2. The datasets that we know, and the ready-made judges that are named, come under what the config says of them.
+    1. A study, figure or table that is null is removed. So a file can remove an entry of an earlier file.
+    2. The ready-made datasets, and the ready-made judges that are named, are added. The config's own settings of them
+       take precedence.
     3. The judges of `recorded_dir` join the studies of strategy `recorded`.
     4. Figures get the sizes of their presets, results that name no study get one that fits (`name_studies`), and
-       figures and tables the scale of their study (`follow_scales`). The shape is checked, defaults are filled in, and
-       the meaning is checked.
-    5. A dataset or judge without a label gets its id as one. Paths are found (`locate`). A chat template becomes its
+       figures and tables get the scale of their study (`follow_scales`). The shape is checked, defaults are filled in,
+       and the meaning is checked.
+    5. A dataset or judge without a label gets its id as label. Paths are found (`locate`). A chat template becomes its
        text, and prompt templates of the user are checked. Functions that judge are imported.
     6. Studies keep the judges of `only_judges` (`restriction.apply`).
     7. A rehearsal gets simulated judges and a few groups of each dataset (`rehearsal.apply`).
 
     Args:
-        written: as YAML files and the command line have it. It stays as it is.
+        written: as YAML files and the command line have it. It is not changed.
         folder: the project, whose ready-made datasets and judges are used.
 
     Raises:
@@ -71,7 +72,7 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
 
 
 def with_ready_made(written: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A config over what is ready-made, without blocks that are null.
+    """A config with the ready-made settings under its own, and without studies, figures and tables that are null.
 
     Args:
         written: as the user wrote it, unchecked.
@@ -96,10 +97,10 @@ def ready_judges(folder: Path) -> dict[str, Path]:
 
 
 def ready_made(folder: Path, config: Mapping[str, Any]) -> list[Path]:
-    """Files of `folder` that belong under a config: every dataset that we know, and the judges that the config names.
+    """Ready-made files whose settings a config builds on: every dataset, and the judges that the config names.
 
-    A judge's file is read where a study or `references` names the judge, or `config` has settings of it: what nobody
-    uses costs nothing.
+    A judge's file is included if a study or `references` names the judge, or if `config` has settings of the judge. So
+    judges that nobody uses cost no time.
 
     Args:
         folder: with the folders ``datasets`` and ``judges``.
@@ -108,14 +109,14 @@ def ready_made(folder: Path, config: Mapping[str, Any]) -> list[Path]:
     named = set(_block(config, "judges"))
     for block in [*_block(config, "studies").values(), *_block(config, "references").values()]:
         listed = block.get("judges") if isinstance(block, Mapping) else None
-        listed = _parsed(listed) if isinstance(listed, str) else listed  # of the command line
+        listed = _parsed(listed) if isinstance(listed, str) else listed  # a text from the command line
         named |= {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
     judge_files = [path for name, path in ready_judges(folder).items() if name in named]
     return [*sorted((folder / "datasets").glob("*.yaml")), *judge_files]
 
 
 def _parsed(text: str) -> object:
-    """A text as YAML, or as it is."""
+    """Content of a text in YAML; the text itself if it is no YAML."""
     try:
         return parse(text)
     except yaml.YAMLError:
@@ -129,7 +130,7 @@ def _block(config: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def merge(config: dict[str, Any], over: Mapping[str, Any]) -> None:
-    """Put one config over another, in place: mappings key by key, all else as a whole."""
+    """Merge one config over another, in place. Mappings are merged key by key; other values are replaced."""
     for key, value in over.items():
         if isinstance(value, Mapping):
             block = config.get(key)
@@ -140,13 +141,13 @@ def merge(config: dict[str, Any], over: Mapping[str, Any]) -> None:
 
 
 def _names_a_folder(config: Mapping[str, Any]) -> bool:
-    """True if recorded answers are to be looked for; a config of another shape is not looked into."""
+    """True if a config names a folder of recorded answers; False if it does not have the expected shape."""
     folder = config.get("recorded_dir")
     return isinstance(folder, str) and folder != "" and isinstance(config.get("studies"), Mapping)
 
 
 def _check_recorded(config: Mapping[str, Any]) -> None:
-    """Check that a study of recorded answers has some; a config of another shape is not looked into."""
+    """Check that each study of recorded answers has judges. Blocks without the expected shape are skipped."""
     for name, study in _block(config, "studies").items():
         strategies, judges = (
             (study if isinstance(study, Mapping) else {}).get(key) for key in ("strategies", "judges")
@@ -157,26 +158,26 @@ def _check_recorded(config: Mapping[str, Any]) -> None:
 
 
 def size_figures(config: Mapping[str, Any]) -> None:
-    """Give each figure of a config the sizes of its preset, in place; a figure of another shape is left as it is."""
+    """Give each figure of a config the sizes of its preset, in place. Blocks without the expected shape are skipped."""
     usual = config.get("figure_preset", Config.model_fields["figure_preset"].default)
     for name, block in _block(config, "figures").items():
         sized = isinstance(block, dict) and name in registry.names("figures")
         if sized and isinstance(preset := block.get("preset", usual), str) and preset in presets.PRESETS:
-            with contextlib.suppress(InputError):  # a package is at fault; the shape of the config tells
+            with contextlib.suppress(InputError):  # faulty package: the check of the shape reports it
                 presets.fill(block, results.defaults("figures", name), usual)
 
 
 def follow_scales(config: Mapping[str, Any]) -> None:
-    """Give each figure and table that says no scale that of its study, in place, where the usual one is none of its.
+    """Give each figure and table without a scale, in place, a scale of its study, if the study lacks the default scale.
 
-    What has another shape is left as it is.
+    It is the first scale of the first study. Blocks without the expected shape are left as they are.
     """
     studies = _block(config, "studies")
     for kind in KINDS:
         for name, block in _block(config, kind).items():
             if not isinstance(block, dict) or "n" in block or name not in registry.names(kind):
                 continue
-            with contextlib.suppress(InputError):  # a package is at fault; the shape of the config tells
+            with contextlib.suppress(InputError):  # faulty package: the check of the shape reports it
                 usual = results.defaults(kind, name)
                 scales = _scales(studies, usual | block) if "n" in usual else []
                 if scales and usual["n"] not in scales:
@@ -184,7 +185,7 @@ def follow_scales(config: Mapping[str, Any]) -> None:
 
 
 def _scales(studies: Mapping[str, Any], block: Mapping[str, Any]) -> list[Any]:
-    """Scales of the studies that a figure or table shows, those of the first study first."""
+    """Scales of the studies that a figure or table shows, in the order of these studies."""
     shown, also = block.get("studies", [block.get("study")]), block.get("also", [])
     named = [
         name
@@ -198,17 +199,17 @@ def _scales(studies: Mapping[str, Any], block: Mapping[str, Any]) -> list[Any]:
 
 
 def name_studies(config: Mapping[str, Any]) -> None:
-    """Name the studies of results that name none, where the usual one is not there, in place.
+    """Name studies, in place, for results that name none and whose default study does not exist.
 
-    A study need not have the name that it has in a paper's config: a figure or a table shows the first study that fits
-    it, or all of them where it shows several, and `statistics.scales` and `statistics.replication` read all.
+    So a study need not have the name that it has in a paper's config. A figure or table gets the first study that fits
+    it, or all that fit if it shows several. `statistics.scales` and `statistics.replication` get all that fit.
     """
     studies = {name: block for name, block in _block(config, "studies").items() if isinstance(block, Mapping)}
     kinds: tuple[registry.Kind, ...] = ("figures", "tables")
     for kind in kinds:
         for name, block in _block(config, kind).items():
             if isinstance(block, dict) and name in registry.names(kind):
-                with contextlib.suppress(InputError):  # a package is at fault; the shape of the config tells
+                with contextlib.suppress(InputError):  # faulty package: the check of the shape reports it
                     of_probes = registry.probes(registry.shown(kind, name).statistics)
                     _name_studies(block, results.model(kind, name), studies, of_probes)
     statistics = _block(config, "statistics")
@@ -221,14 +222,14 @@ def name_studies(config: Mapping[str, Any]) -> None:
 
 
 def _shows(config: Mapping[str, Any], statistic: str) -> bool:
-    """True if a config names a figure or table of the name of a statistic."""
+    """True if a config has a figure or table with the name of a statistic."""
     return any(statistic in _block(config, kind) for kind in ("figures", "tables"))
 
 
 def _name_studies(
     block: dict[str, Any], model: type[Settings], studies: Mapping[str, Mapping[str, Any]], of_probes: Collection[str]
 ) -> None:
-    """Fill in what a block leaves out of `study` or `studies`, if the default names a study that is not there."""
+    """Fill in `study` or `studies`, if a block leaves it out and the default names a study that does not exist."""
     fitting = [
         name
         for name, study in studies.items()
@@ -242,7 +243,7 @@ def _name_studies(
 
 
 def with_labels(config: Config) -> Config:
-    """A config in which each dataset and judge without a label has its id as one."""
+    """A config in which each dataset and judge without a label has its id as label."""
     return config.changed(
         datasets={name: entry.changed(label=entry.label or name) for name, entry in config.datasets.items()},
         judges={name: entry.changed(label=entry.label or name) for name, entry in config.judges.items()},
@@ -252,17 +253,17 @@ def with_labels(config: Config) -> Config:
 def locate(path: str, folder: Path) -> str:
     """Path of a file or folder that a config names.
 
-    A relative path starts in the folder in which the workflow runs. What is not there is looked for in the project.
+    A relative path starts in the folder in which the workflow runs. If nothing is there, the project is searched.
 
     Args:
         path: as config has it; ``~`` is the user's home.
         folder: the project.
 
     Returns:
-        The path, unchanged where nothing is found, for what reads it to name.
+        The path that was found. If none was found, the path itself with ``~`` expanded, for the message of its reader.
 
     Raises:
-        InputError: it begins with ``~`` and a name that no user here has, or the system takes no such path.
+        InputError: the path begins with ``~`` and a name that no user here has, or the system accepts no such path.
     """
     try:
         there = Path(path).expanduser()
@@ -317,10 +318,10 @@ def with_templates_read(config: Config) -> Config:
 
 
 def with_functions(config: Config) -> Config:
-    """A config with what the functions that judge say of themselves, see `functions.resolved`.
+    """A config with the facts that the functions of its judges give about themselves, see `functions.resolved`.
 
     Raises:
-        InputError: one line for each that cannot be imported or called, or has no version.
+        InputError: one line for each function that cannot be imported or called, or has no version.
     """
     judges, problems = dict(config.judges), []
     for name, judge in config.judges.items():

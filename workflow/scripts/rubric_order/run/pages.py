@@ -36,7 +36,7 @@ class Pages(Stage):
         return [self.run.source(f"workflow/scripts/rubric_order/pages/{name}") for name in names]
 
     def named(self, files: Callable[[Wildcards], list[str]]) -> Callable[[Wildcards, Any], list[str]]:
-        """A params function: what an input function finds, as name=path. The files are tracked, it is not."""
+        """Make an untracked params function that returns the files of an input function as name=path."""
 
         def pairs(wildcards: Wildcards, output: Any) -> list[str]:
             return [f"{Path(path).stem}={path}" for path in files(wildcards)]
@@ -50,19 +50,19 @@ class Pages(Stage):
         return [f"{self.run.results}/requests/{study}/{wildcards.judge}.parquet" for study in studies]
 
     def items_with_raters(self, wildcards: Wildcards) -> list[str]:
-        """The items of a dataset, for the scores of single people; recorded comparisons need none."""
+        """File of the items of a dataset, for the scores of single people; none for recorded comparisons."""
         if wildcards.judge in self.run.recorded:
             return Records(self.run).items(wildcards)
         return [f"{self.run.results}/items/{wildcards.dataset}.parquet"]
 
     def reads_about(self, wildcards: Wildcards) -> str:
-        """Study, dataset and judge whose reads are chosen from; the name of labels, if they are not people's."""
+        """Study, dataset and judge from whose reads some are chosen, and the name of labels that are not people's."""
         wanted = {"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge}
         kind = self.config.datasets[wildcards.dataset].gold
         return self.run.in_file(wanted | ({} if kind == gold.HUMAN else {"gold": gold.NAMES[kind]}))
 
     def reads_settings(self, wildcards: Wildcards) -> str:
-        """Numbers of reads that are shown."""
+        """Settings of the choice of reads that are shown."""
         return self.run.in_file(self.config.reads.block())
 
     def reads_of_study(self, wildcards: Wildcards) -> list[str]:
@@ -85,17 +85,17 @@ class Pages(Stage):
         return self.run.in_file({"study": wildcards.study, "sets": sets} | facts)
 
     def reads(self, wildcards: Wildcards) -> str:
-        """The pages of single reads by study, from the summary's folder."""
+        """Path of each study's page of single reads, relative to the folder of the summary."""
         return self.run.in_file({study: f"reads/{study}/index.html" for study in self.config.studies})
 
     def card_files(self, wildcards: Wildcards) -> list[str]:
-        """The statistics that bias cards are made from, where a study has the scores that they read."""
+        """Files of the statistics that bias cards are made from, if a study has the scores that the statistics read."""
         by_cards = (CARDS, OF_CRITERIA)
         needed = [name for made in by_cards if self._any_study(registry.probes(made)) for name in made]
         return [f"{self.run.results}/statistics/{name}.parquet" for name in needed]
 
     def all_scores(self, wildcards: Wildcards) -> list[str]:
-        """The scores of all studies: their metadata say how many tokens answers took, and some can have no score."""
+        """The scores of all studies. Their metadata say how many tokens answers took. Some answers may lack a score."""
         return self.run.score_files([*self.config.studies])
 
     def all_reads(self, wildcards: Wildcards) -> list[str]:
@@ -107,21 +107,21 @@ class Pages(Stage):
         ]
 
     def prices(self, wildcards: Wildcards) -> str:
-        """Prices of the judges that have some."""
+        """Prices of the used judges that have prices."""
         priced = {name: self.config.judges[name].capabilities.prices for name in self.run.used_judges}
         return self.run.in_file({name: prices.block() for name, prices in priced.items() if prices is not None})
 
     def criterion_card_files(self, wildcards: Wildcards) -> list[str]:
-        """The statistics of bias cards of single criteria, where config asks for them."""
+        """The statistics of bias cards of single criteria, if config asks for them."""
         asked = self.config.cards_by_criterion and self._any_study(registry.probes(CARDS))
         return [by_criterion(self.run, name) for name in OF_CARDS] if asked else []
 
     def _any_study(self, of_probes: Collection[str]) -> bool:
-        """True if the probe of any study is one of some."""
+        """True if the probe of any study is among some probes."""
         return any(catalogue.fits(study.probe, of_probes) for study in self.config.studies.values())
 
     def margin(self, wildcards: Wildcards) -> float:
-        """Margin of equivalence in points, which cards of criteria compare shifts with."""
+        """Margin of equivalence in points, with which cards of criteria compare shifts."""
         return float(self.config.statistics.equivalence.points)
 
     def shown(self, wildcards: Wildcards) -> str:
@@ -149,7 +149,7 @@ class Pages(Stage):
         return self.run.in_file(self.run_facts())
 
     def run_facts(self) -> dict[str, Any]:
-        """The parts of config that results depend on, without what only says where it runs."""
+        """The parts of config that results depend on, without settings that only say where and how judges run."""
         config = self.config
         used: dict[str, dict[str, Settings]] = {
             "judges": {name: config.judges[name] for name in self.run.used_judges},
@@ -185,12 +185,12 @@ class Pages(Stage):
         return self.run.in_file(facts)
 
 
-# Settings of a judge that run it and that readers of its answers are told all the same.
+# Untracked settings of a judge that are reported nevertheless.
 TOLD = ("template", "profiles")
 
 
 def _facts_of(settings: Settings) -> dict[str, Any]:
-    """A block without what only says where and how a judge runs."""
+    """A block without the settings that only say where and how a judge runs."""
     fields = type(settings).model_fields
     unused = {name for name, field in fields.items() if extra(field, "tracked") is False and name not in TOLD}
     unused |= {name for name, field in fields.items() if extra(field, "role") is Role.WIRE}

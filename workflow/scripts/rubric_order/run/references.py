@@ -1,4 +1,4 @@
-"""Reference answers at every score, and the reports on what judging takes and how far it is."""
+"""Making of reference answers at every score, and reports on the cost and the progress of judging."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class References(Stage):
 
     @property
     def made(self) -> list[str]:
-        """The datasets whose reference answers may be made in this run, which asks judges.
+        """The datasets whose reference answers may be made in this run.
 
-        What only tells the costs of judging asks nobody: there are then no rules for answers that judges would write.
-        Those that exist are taken as they are, and studies are planned without the others.
+        A run that only tells the costs asks no judge, so it has no rules for answers that judges would write. Answers
+        that exist are taken as they are, and studies are planned without the missing ones.
         """
         blocks = self.config.references
         return [name for name, block in blocks.items() if not (self.run.tells_costs and block.judges)]
 
     def steps(self, wildcards: Wildcards) -> list[str]:
-        """The answers to the steps before one of them, or to all steps."""
+        """Files of the answers to the steps before the job's step; to all steps if the job has no step."""
         block, step = self.config.references[wildcards.dataset], wildcards.get("step")
         steps = references.steps(block.rounds)
         before = steps[: steps.index(step)] if step else steps
@@ -42,7 +42,7 @@ class References(Stage):
         return [f"{Path(path).parents[1].name}={path}" for path in self.steps(wildcards)]
 
     def weights(self, wildcards: Wildcards) -> list[str]:
-        """Files that name the weights of the judges that write and review, where config does not."""
+        """Files that name the weights of the judges that write and review, if config does not name the weights."""
         return self._weights(wildcards.dataset)
 
     def _weights(self, dataset: str) -> list[str]:
@@ -55,7 +55,7 @@ class References(Stage):
         return self.run.in_file(block, tracked=part)
 
     def _judge(self, name: str, dataset: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Settings of a judge that writes and reviews, and the part on which its answers depend."""
+        """Settings of a judge that writes and reviews, and the part of them on which its answers depend."""
         block, judge = self.config.references[dataset], self.config.judges[name].changed(second_request=False)
         roles = {"roles": {"writing": block.writing.block(), "reviewing": block.reviewing.block()}}
         return judge.block() | roles, tracked(judge) | roles
@@ -82,7 +82,7 @@ class References(Stage):
         return shared | {"settings": whole}, shared | {"settings": part}
 
     def templates(self, wildcards: Wildcards) -> list[str]:
-        """The prompts of writing and of reviewing, and those by which the judges score, in their order."""
+        """Templates of writing and of reviewing, and then the template by which each judge scores, in their order."""
         return self._templates(wildcards.dataset)
 
     def _templates(self, dataset: str) -> list[str]:
@@ -133,7 +133,7 @@ class References(Stage):
         }
 
     def made_files(self, wildcards: Wildcards) -> list[str]:
-        """Reference answers at several scores, of the datasets of studies that have any."""
+        """Files of reference answers at several scores, for each dataset of a study that has any."""
         used = [name for name in self.run.used_datasets if name in self.config.references]
         return [f"{self.run.results}/references/{name}.parquet" for name in used]
 
@@ -144,7 +144,7 @@ class References(Stage):
 
 
 class Status(References):
-    """Reports on the moment: what judging will take, and how far it is."""
+    """Reports on the present state of judging: its cost and its progress."""
 
     def results(self, wildcards: Wildcards) -> str:
         """Folder of the results of this run."""

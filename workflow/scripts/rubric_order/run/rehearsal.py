@@ -21,10 +21,10 @@ from rubric_order.settings.studies import Dataset, File
 
 FOLDER = "rehearsal"  # where it runs, below the folder in which the workflow was started
 FETCHED = "results/data"  # files that the workflow has fetched and checked
-RECORDS = "recorded"  # in the results: what simulated judges answer in the place of records
-SCALED = ("mcq", "rts")  # prompt styles of the two judges that stand in for recorded ones
+RECORDS = "recorded"  # folder in the results: answers of simulated judges in place of records
+SCALED = ("mcq", "rts")  # prompt styles of the two judges that replace recorded judges
 
-# What a judge's answers come from in a rehearsal. All have some bias, so that no table is empty for want of one.
+# Parameters of the judges that answer in a rehearsal. Each has all biases, so that no table is empty for lack of one.
 BIAS = {
     "preference_strength": 0.6,
     "decisiveness": 0.8,
@@ -45,14 +45,14 @@ SHAPES = ("first", "last", "u_shaped")
 
 # Where a simulated judge runs.
 _NO_MODEL = {"gpu": 0, "shards": 1, "throughput": None, "mem": "2GB", "runtime": "1h", "second_request": False}
-_DEFAULTS = {"temperature": 1}  # of settings of sampling that are left to an endpoint, where it is not the usual one
+_DEFAULTS = {"temperature": 1}  # for sampling settings that are left to an endpoint, if `Sampling` has another default
 
 
 def add_recorded_judges(config: dict[str, Any]) -> None:
-    """Name judges in the studies of recorded answers that have none, in place.
+    """Name judges, in place, in the studies of recorded answers that have none.
 
-    They are two, of one model under the prompt styles of `SCALED` where they score texts. Where they compare, they are
-    those that `statistics` name, if it names some.
+    A study that scores texts gets two judges: one model under the two prompt styles of `SCALED`. A study that compares
+    texts gets the judges that `statistics` names, or two judges if it names none.
 
     Args:
         config: as the user wrote it, unchecked, without a `recorded_dir`.
@@ -78,7 +78,7 @@ def add_recorded_judges(config: dict[str, Any]) -> None:
 
 
 def _recorded_names(config: Mapping[str, Any]) -> list[str]:
-    """Names that statistics of comparisons give recorded judges, which are not among the judges of the config."""
+    """Names of judges that only the statistics of comparisons mention, and not the judges of the config."""
     statistics = config.get("statistics")
     statistics = statistics if isinstance(statistics, Mapping) else {}
     recorded = []
@@ -93,8 +93,8 @@ def apply(config: Config) -> Config:
     """The rehearsal of a config that is complete and checked.
 
     Paths become absolute, since a rehearsal runs in another folder. A dataset keeps `stand_in` (options of adapter
-    ``simulated``) where one of its files is neither the user's own, nor in `dataset_mirror`, nor fetched already;
-    elsewhere `stand_in` becomes None.
+    ``simulated``) if it has no texts, or if one of its files is neither the user's own, nor in `dataset_mirror`, nor
+    fetched already. Otherwise `stand_in` becomes None.
 
     Raises:
         InputError: a study asks for all orderings in one request, which no simulated judge answers.
@@ -127,7 +127,7 @@ def apply(config: Config) -> Config:
 
 
 def _cut(name: str, dataset: Dataset, groups: int, mirror: str) -> Dataset:
-    """A dataset with so many groups at most, and simulated where its files are not at hand or it has no texts."""
+    """Limit a dataset to `groups` groups. Simulate it if a file is not at hand, or if it has no texts."""
     from rubric_order.simulation.judge import HIGH, LOW  # imports scipy
 
     limit = min(groups, dataset.limit or groups)
@@ -139,7 +139,7 @@ def _cut(name: str, dataset: Dataset, groups: int, mirror: str) -> Dataset:
 
 
 def _at_hand(dataset: str, name: str, file: File, mirror: str) -> File | None:
-    """A file of a dataset without the network; None where it would have to be downloaded."""
+    """A file of a dataset as it is read without the network; None if it would have to be downloaded."""
     fetched = Path(FETCHED, dataset, name)
     if file.path is not None:
         return file.changed(path=os.path.abspath(file.path))
@@ -155,10 +155,10 @@ def _datasets_of(name: str, judge: Judge, config: Config) -> list[str]:
 
 
 def _simulated(name: str, judge: Judge, files: list[str]) -> Judge:
-    """A simulated judge in the place of one; one that is simulated already stays as it is.
+    """A simulated judge in the place of a judge. A judge that is simulated already keeps its settings.
 
     Args:
-        files: what it answers, by dataset, in the place of records.
+        files: files of its answers, one per dataset, in the place of records.
     """
     if isinstance(judge.template, str):
         judge = judge.changed(template=os.path.abspath(judge.template))
@@ -176,7 +176,7 @@ def _simulated(name: str, judge: Judge, files: list[str]) -> Judge:
         "sampling": _own_sampling(judge.sampling),
         **_NO_MODEL,
     }
-    if not judge.capabilities.writes:  # option probabilities stand in for those of a decision
+    if not judge.capabilities.writes:  # option probabilities replace the probabilities of a decision
         shared["answer_format"] = "score"
     shared["profiles"] = {name: _own_profile(profile) for name, profile in judge.profiles.items()}
     return Simulated.model_construct(_fields_set=set(shared), **shared)
@@ -201,7 +201,7 @@ def _own_profile(profile: Profile) -> Profile:
 
 
 def _first_judge(config: Config, dataset: str) -> str:
-    """The first judge that can be asked of a study that reads a dataset, or of any study."""
+    """The first judge that can be asked, from the studies that read a dataset or else from all studies."""
     every_study = config.studies.values()
     studies = [*(study for study in every_study if dataset in study.datasets), *every_study]
     named = (judge for study in studies for judge in study.judges)
@@ -209,7 +209,7 @@ def _first_judge(config: Config, dataset: str) -> str:
 
 
 def folder(config: Config) -> str:
-    """The folder in which a rehearsal runs, from where the workflow was started; empty in any other run."""
+    """The folder of a rehearsal, below the folder in which the workflow was started; empty in any other run."""
     return FOLDER if config.rehearse else ""
 
 
@@ -224,7 +224,7 @@ def note(config: Config) -> str:
 
 
 def stand_ins(config: Config) -> list[str]:
-    """Labels of the datasets that are read or described and simulated, since their files are not at hand."""
+    """Labels of the datasets that are read or described, and that are simulated since their files are not at hand."""
     studies = [study.datasets for study in config.studies.values()]
     used = dict.fromkeys(itertools.chain(*studies, config.statistics.datasets.datasets or ()))
     return [config.datasets[name].label for name in used if config.datasets[name].stand_in is not None]

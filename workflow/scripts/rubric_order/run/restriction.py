@@ -1,4 +1,4 @@
-"""A run of some of a config's judges: `only_judges`."""
+"""Restriction of a run to some of a config's judges: `only_judges`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rubric_order.settings.config import Config
 
 Block = TypeVar("Block", bound=Settings)
 OF_STUDIES = ("halo", "golden_scores", "scales", "replication")  # statistics whose settings name studies
-NAMING = ("studies", "also", "alone")  # their keys, and those of figures and tables
+NAMING = ("studies", "also", "alone")  # keys of these statistics, of figures and of tables that name studies
 
 
 def apply(config: Config) -> Config:
-    """A config in which studies have the judges of `only_judges` alone.
+    """Restrict the studies of a config to the judges of `only_judges`.
 
-    A study without any of them is left out, and so are the figures and tables that show no other study. Reference
-    answers are written by the judges that `references` names, whoever reads them.
+    A study without any of these judges is left out, and so are the figures and tables that show no other study. The
+    judges that `references` names still write the reference answers, whether or not `only_judges` names them.
 
     Args:
         config: complete and checked, with `only_judges`.
@@ -46,13 +46,13 @@ def apply(config: Config) -> Config:
 
 
 def _shown(blocks: Mapping[str, Settings], studies: Collection[str]) -> dict[str, Settings]:
-    """Figures, or tables, that show one of the studies, or that show none in particular."""
+    """Figures, or tables, that show one of the studies, or that name no study."""
     changed = {name: _without(block, studies) for name, block in blocks.items()}
     return {name: block for name, block in changed.items() if block is not None}
 
 
 def _without(block: Block, studies: Collection[str]) -> Block | None:
-    """A block that names no other studies; None where it would then name none."""
+    """A block without the names of other studies; None if its `study`, or all of its `studies`, are other studies."""
     if getattr(block, "study", None) not in (None, *studies):
         return None
     named = {key: getattr(block, key) for key in NAMING if getattr(block, key, None)}

@@ -1,4 +1,7 @@
-"""From scores to statistics, tables and figures: the record of each, ours or another package's, says what it reads."""
+"""From scores to statistics, tables and figures.
+
+The record of each of them, in our catalogue or in another package, says which files it reads.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +27,19 @@ Block = Mapping[str, Any]
 
 
 def one_of(names: Any) -> str:
-    """A regular expression for a wildcard: one of some names, perhaps none."""
+    """A regular expression for a wildcard. It matches each of some names, and nothing if there are no names."""
     return "|".join(names) or "(?!)"
 
 
 class Derived(Stage):
-    """Arguments of results that are made from their block of config and from other parts of it."""
+    """Arguments of results that are derived from their block of config and from other parts of config."""
 
     def bases(self, block: Block) -> dict[str, list[str]]:
         """Base that each study's conditions and orders are compared with: its first condition and strategy."""
         return {name: [study.conditions[0], study.strategies[0]] for name, study in self.config.studies.items()}
 
     def call_prices(self, block: Block) -> dict[str, float | None]:
-        """Price of a call of each judge, by the tokens that advice is given for; None where it is not known."""
+        """Price of a call of each live judge with the tokens of `statistics/advice`; None if it is not known."""
         tokens = self.config.statistics.advice.tokens
         prices = {name: self.config.judges[name].capabilities.prices for name in self.run.live}
         return {
@@ -45,7 +48,7 @@ class Derived(Stage):
         }
 
     def conditions(self, block: Block) -> dict[str, dict[str, Any]]:
-        """Wording of the conditions of studies of rubrics, by name and number of levels."""
+        """Wording of the conditions of studies of rubrics, by name of the condition and number of levels."""
         by_name: dict[str, dict[str, Any]] = {}
         for study in self.config.studies.values():
             for name in study.conditions if study.probe in catalogue.SCORE_ORDER else ():
@@ -56,7 +59,7 @@ class Derived(Stage):
         return by_name
 
     def golds(self, block: Block) -> dict[str, str]:
-        """Kind of label of each dataset that is judged or described, where it is not people's."""
+        """Kind of label of each dataset that is judged or described, if its labels are not people's."""
         read = {*self.run.used_datasets, *Statistics(self.run).described_datasets}
         kinds = {name: self.config.datasets[name].gold for name in sorted(read)}
         return {name: kind for name, kind in kinds.items() if kind != gold.HUMAN}
@@ -80,7 +83,7 @@ class Derived(Stage):
         }
 
     def sampling_temperatures(self, block: Block) -> dict[str, dict[str, float | None]]:
-        """Temperature of each judge's answers, by judge and profile; that of recorded answers is not known."""
+        """Temperature of each judge's answers, by judge and profile. Recorded judges are left out: it is not known."""
         live = {name: self.config.judges[name] for name in self.run.live}
         return {
             name: {key: judge.under(key).sampling.temperature for key in (DEFAULT_PROFILE, *judge.profiles)}
@@ -88,12 +91,12 @@ class Derived(Stage):
         }
 
     def setting(self, block: Block) -> dict[str, dict[str, object]]:
-        """The values of the setting that a figure is about, by judge and profile of the study that it draws."""
+        """The values of the setting that a figure is about, by judge and profile of the figure's study."""
         study = self.config.studies[block["study"]]
         return {name: self.config.judges[name].varied(study.profiles, block["setting"]) for name in study.judges}
 
     def temperatures(self, block: Block) -> dict[str, dict[str, float | None]]:
-        """Temperature of judges whose scores are draws from their option probabilities, by judge and profile."""
+        """Temperature by judge and profile; None if its scores are no draws from its option probabilities."""
         by_judge: dict[str, dict[str, float | None]] = {}
         for study in self.config.studies.values():
             for name in study.judges:
@@ -103,20 +106,20 @@ class Derived(Stage):
         return by_judge
 
     def of(self, names: tuple[str, ...], block: Block) -> dict[str, Any]:
-        """Some of these arguments."""
+        """Some of the derived arguments, by name."""
         return {name: getattr(self, name)(block) for name in names}
 
 
-# The statistics without which there is no bias card, and those of each criterion by itself.
+# The statistics that each bias card needs. They are also estimated for single criteria.
 OF_CARDS = (
     *("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence", "order_spread"),
 )
-# Makes calibrated scores, for statistics that show them where config asks for it.
+# Module that makes calibrated scores, for statistics that show these scores if config asks for them.
 CALIBRATED, CALIBRATED_FILE = "rubric_order.methods.calibration.scores", "methods/calibration/scores.py"
 
 
 def by_criterion(run: Run, statistic: str) -> str:
-    """File of a statistic of each criterion by itself."""
+    """File of a statistic that is estimated for each criterion separately."""
     return f"{run.results}/statistics/by_criterion/{statistic}.parquet"
 
 
@@ -128,7 +131,7 @@ class Statistics(Stage):
         return registry.module("statistics", wildcards.statistic)
 
     def module_file(self, wildcards: Wildcards) -> list[str]:
-        """The modules as their code is hashed, with that of calibrated scores where it shows them."""
+        """Modules of a statistic whose code is hashed, with the module of calibrated scores if it shows them."""
         own = registry.code("statistics", wildcards.statistic)
         return [own, CALIBRATED_FILE] if self._calibrates(wildcards.statistic) else [own]
 
@@ -143,26 +146,26 @@ class Statistics(Stage):
         return [word for name, paths in self.inputs(wildcards.statistic).items() for word in ("--inputs", name, *paths)]
 
     def files_by_criterion(self, wildcards: Wildcards) -> list[str]:
-        """Files that a statistic of cards of single criteria reads."""
+        """Files that a statistic reads if it is estimated for the cards of single criteria."""
         return [path for paths in self._inputs_by_criterion(wildcards.statistic).values() for path in paths]
 
     @untracked
     def options_by_criterion(self, wildcards: Wildcards) -> list[str]:
-        """The same as options; the files are tracked."""
+        """The files of `files_by_criterion`, as options; the files are tracked."""
         inputs = self._inputs_by_criterion(wildcards.statistic)
         return [word for name, paths in inputs.items() for word in ("--inputs", name, *paths)]
 
     def _inputs_by_criterion(self, statistic: str) -> dict[str, list[str]]:
-        """Files that a statistic reads by its record; other statistics of cards are those of single criteria."""
+        """Files of `files_by_criterion`, by argument. Statistics of cards among them are of single criteria too."""
         inputs = self.inputs(statistic)
         return inputs | {name: [by_criterion(self.run, name)] for name in inputs if name in OF_CARDS}
 
     def settings(self, wildcards: Wildcards) -> str:
-        """The arguments of a statistic beside its files, as its record says."""
+        """The arguments of a statistic besides its files, as its record says."""
         return self.run.in_file(self.arguments(wildcards.statistic))
 
     def arguments(self, statistic: str) -> dict[str, Any]:
-        """The arguments of a statistic beside its files."""
+        """The arguments of a statistic besides its files."""
         entry = self._entry(statistic)
         chosen: dict[str, Any] = {}
         for path in entry.settings:
@@ -188,17 +191,17 @@ class Statistics(Stage):
 
     def _block(self, statistic: str) -> dict[str, Any]:
         settings = getattr(self.config.statistics, statistic, None)
-        if settings is None and registry.is_other(statistic):  # asked for by its file, by no block of config
+        if settings is None and registry.is_other(statistic):  # requested by its file, without a block of config
             settings = getattr(with_packages([statistic])(), statistic, None)
         return settings.block() if isinstance(settings, Settings) else {}
 
     def blocks(self, statistics: Iterable[str]) -> dict[str, Any]:
-        """Settings of all statistics, and of some of other packages, by block."""
+        """Settings of all our statistics, and of the statistics of other packages that are behind some, by block."""
         others = {name: self._block(name) for name in registry.behind(statistics) if registry.is_other(name)}
         return self.config.statistics.block() | others
 
     def inputs(self, statistic: str) -> dict[str, list[str]]:
-        """Files that a statistic reads by its record: paths by argument of `estimate`."""
+        """Files that a statistic reads according to its record: paths by argument of `estimate`."""
         entry, block = self._entry(statistic), self._block(statistic)
         inputs = {}
         if entry.probes:
@@ -223,11 +226,11 @@ class Statistics(Stage):
 
     @functools.cached_property
     def described_datasets(self) -> list[str]:
-        """The datasets that are described: those that config names, or those that studies use."""
+        """The datasets that are described: the datasets that config names for it, or else those that studies use."""
         return self.config.statistics.datasets.datasets or self.run.used_datasets
 
     def _published_tables(self) -> list[str]:
-        """The tables of the paper that config compares with."""
+        """Files of the published tables of the paper with which config compares."""
         folder = self.run.project / "resources" / "published"
         return [
             self.run.source(path)
@@ -235,17 +238,17 @@ class Statistics(Stage):
         ]
 
     def _compared(self, statistic: str, block: Block) -> bool:
-        """True if one of the studies that a block names, if it names any, is behind a statistic."""
+        """True if a statistic reads one of the studies that a block names, or any study if the block names none."""
         if "golden" in registry.statistic(statistic).reads:
             return bool(self.config.statistics.golden_scores.studies)
         behind = registry.probes((statistic,))
-        if not behind:  # it is made of items, not of a study's scores
+        if not behind:  # it is computed from items, not from scores of a study
             return True
         studies = block.get("studies", self.config.studies)
         return any(catalogue.fits(self.config.studies[study].probe, behind) for study in studies)
 
     def _replicated(self, statistic: str) -> bool:
-        """True if a statistic is what the paper that config compares with printed."""
+        """True if the paper with which config compares printed the values of a statistic."""
         paper = self.config.statistics.replication.paper
         every = {name for names in catalogue.REPLICATED.values() for name in names}
         return statistic in catalogue.REPLICATED[paper] if paper in catalogue.REPLICATED else statistic not in every
@@ -256,7 +259,7 @@ class Shown(Stage):
     """Tables, or figures, each with a block of config of its own.
 
     Attributes:
-        kind: ``tables`` or ``figures``, as config and the library call them; the wildcard is that without its ``s``.
+        kind: ``tables`` or ``figures``, as config and the library call them. The wildcard lacks the ``s``.
     """
 
     kind: registry.Kind
@@ -282,7 +285,7 @@ class Shown(Stage):
         return registry.module(self.kind, self._name(wildcards))
 
     def module_file(self, wildcards: Wildcards) -> str:
-        """The module as its code is hashed."""
+        """The module whose code is hashed."""
         return registry.code(self.kind, self._name(wildcards))
 
     def files(self, wildcards: Wildcards) -> list[str]:
@@ -297,11 +300,11 @@ class Shown(Stage):
         return [f"{Path(path).stem}={path}" for path in self.files(wildcards)]
 
     def settings(self, wildcards: Wildcards) -> str:
-        """The block of config, with what is derived from it."""
+        """The block of config, with the arguments that are derived from it."""
         return self.run.in_file(self.arguments(self._name(wildcards)))
 
     def arguments(self, name: str) -> dict[str, Any]:
-        """The block of config of one result, with what is derived from it."""
+        """The block of config of one result, with the arguments that are derived from it."""
         block = self._block(name)
         return block | Derived(self.run).of(self._entry(name).derived, block)
 
@@ -320,7 +323,7 @@ class Shown(Stage):
         return self.caption_of(self._name(wildcards))
 
     def caption_of(self, name: str) -> str:
-        """The caption of one result."""
+        """The caption of one result, with the settings filled in."""
         text = registry.caption(self.kind, name, LIBRARY)
         values = Statistics(self.run).blocks(self._entry(name).statistics) | self._block(name)
         try:
@@ -336,7 +339,7 @@ class Shown(Stage):
         return " ".join(part for part in parts if part)
 
     def _golds(self) -> dict[str, str]:
-        """Kind of label of each dataset that is used or described, by its label."""
+        """Kind of gold label of each dataset that is used or described, by the name that tables show."""
         used = [*self.run.used_datasets, *Statistics(self.run).described_datasets]
         return {self.config.datasets[name].label: self.config.datasets[name].gold for name in used}
 
@@ -353,7 +356,7 @@ class Shown(Stage):
         return {"result": self.title_of(self._name(wildcards))}
 
     def note(self, wildcards: Wildcards) -> str:
-        """Word across a figure of a rehearsal; empty in any other run."""
+        """Word that is printed across the figures of a rehearsal; empty in any other run."""
         return "rehearsal" if self.config.rehearse else ""
 
     def listed(self, pattern: str) -> list[dict[str, str]]:
@@ -376,7 +379,7 @@ def labels(run: Run, also: Any = ()) -> str:
 
 
 def labels_of(run: Run, also: Any = ()) -> dict[str, Any]:
-    """The labels of judges and of datasets by id, see `labels`; and the kind of label, where it is not people's."""
+    """The names to show for judges and datasets by id, see `labels`, and `gold`, if the scores are not people's."""
     datasets = {name: run.config.datasets[name] for name in dict.fromkeys([*run.used_datasets, *also])}
     kind = gold.of_all([dataset.gold for dataset in datasets.values()])
     return {

@@ -3,7 +3,7 @@
 Snakemake limits how many jobs start in a second. Therefore each of its passes over the jobs that are ready starts a
 timer, and when a timer ends there is another pass, with another timer. Each job that ends adds a pass, too. So timers
 multiply until no job is ready any more: a rehearsal of 345 jobs had 33,723 passes. With one timer Snakemake's own
-process took 23 s of processor time in place of 165 s (Snakemake 9.27.1; its pull request 3744 has the symptom).
+process took 23 s of processor time in place of 165 s (Snakemake 9.27.1; its pull request 3744 describes the symptom).
 """
 
 import importlib
@@ -11,12 +11,12 @@ import threading
 from typing import Any
 
 MODULE, CLASS = "snakemake.scheduling.job_scheduler", "JobScheduler"
-STARTS_TIMER = "_schedule_reevalutation"  # the name that Snakemake gives it
+STARTS_TIMER = "_schedule_reevalutation"  # method that starts a timer, as Snakemake spells it
 LOCK = threading.Lock()
 
 
 def of_snakemake() -> object:
-    """Snakemake's class of schedulers; None where another version has it elsewhere."""
+    """Snakemake's class of schedulers; None if this version of Snakemake has no such class in this place."""
     try:
         return getattr(importlib.import_module(MODULE), CLASS, None)
     except ImportError:
@@ -24,9 +24,9 @@ def of_snakemake() -> object:
 
 
 def keep_one_timer(scheduler: object) -> None:
-    """Let a scheduler wait for one timer at a time: the pass that it asks for starts the next one.
+    """Let a scheduler wait for one timer of each length at a time. The pass after a timer starts the next one.
 
-    Where it has no such method, nothing is changed: such a version of Snakemake runs as it does without us.
+    A scheduler without the method that starts timers is not changed, so other versions of Snakemake run as usual.
 
     Args:
         scheduler: the class, changed in place, see `of_snakemake`.

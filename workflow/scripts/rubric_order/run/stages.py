@@ -33,11 +33,11 @@ class Datasets(Stage):
 
     @untracked
     def mirror(self, wildcards: Wildcards) -> str:
-        """Folder to read files from instead of the network: a file is known by its checksum, wherever it came from."""
+        """Folder from which files are read instead of from the network. A file is identified by its checksum alone."""
         return self.config.dataset_mirror
 
     def files(self, wildcards: Wildcards) -> list[str]:
-        """Path of each file of a dataset: its own, or where fetching puts it."""
+        """Path of each file of a dataset: the path that config gives, or the path to which the file is fetched."""
         return [
             os.path.relpath(file.path) if file.path is not None else f"results/data/{wildcards.dataset}/{name}"
             for name, file in self._files(wildcards).items()
@@ -48,21 +48,21 @@ class Datasets(Stage):
         return [f"{name}={path}" for name, path in zip(self._files(wildcards), self.files(wildcards), strict=True)]
 
     def settings(self, wildcards: Wildcards) -> str:
-        """Settings that a dataset's items depend on beside its files."""
+        """Settings that a dataset's items depend on besides its files."""
         return self.run.in_file(self._source(wildcards))
 
     def _dataset(self, wildcards: Wildcards) -> Dataset:
         return self.config.datasets[wildcards.dataset]
 
     def _source(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Adapter, limit and options of a dataset, or those of what stands in for it in a rehearsal."""
+        """Adapter, limit and options of a dataset, or of the simulated data that replace it in a rehearsal."""
         dataset = self._dataset(wildcards)
         if self.config.rehearse and dataset.stand_in is not None:
             return {"adapter": "simulated", "limit": dataset.limit, "options": dataset.stand_in}
         return {"adapter": dataset.adapter, "limit": dataset.limit, "options": dataset.options}
 
     def _files(self, wildcards: Wildcards) -> dict[str, File]:
-        """The files of a dataset as config has them; none where it is simulated."""
+        """The files of a dataset as config has them; none if the dataset is simulated."""
         simulated = self._source(wildcards)["adapter"] == "simulated"
         return {} if simulated else self._dataset(wildcards).files
 
@@ -71,7 +71,10 @@ class Models(Stage):
     """Weights of judges."""
 
     def source(self, wildcards: Wildcards) -> str:
-        """Source of a judge's weights; of local ones with sizes and times, so that they are read once."""
+        """Model and revision of a judge.
+
+        For local weights, sizes and times of the files are added, so that unchanged weights are read once.
+        """
         judge = self.run.judge(wildcards)
         settings: dict[str, Any] = {"model": judge.model, "revision": judge.revision}
         return self.run.in_file(settings | ({"files": weights.state(judge.model)} if judge.is_local else {}))
@@ -83,11 +86,11 @@ class Models(Stage):
         return self.run.in_file({**plain(judge.gguf), "dtype": judge.dtype})
 
     def weights(self, wildcards: Wildcards) -> list[str]:
-        """File that names a judge's weights, where config does not."""
+        """File that names a judge's weights; no file if config names them."""
         return self.run.weights(wildcards.judge)
 
     def folder(self, wildcards: Wildcards) -> list[str]:
-        """Weights that the workflow makes itself, if the judge's weights come as a GGUF file."""
+        """Folder of the weights that the workflow makes itself, if the judge's weights come as a GGUF file."""
         judge = self.run.judge(wildcards)
         return [f"results/models/{judge.folder_name}"] if judge.needs_conversion else []
 
@@ -104,7 +107,7 @@ class Planning(Stage):
         return self.run.study(wildcards).probe
 
     def template(self, wildcards: Wildcards) -> str:
-        """The prompt template: the judge's own, or that of the study's probe for it."""
+        """The prompt template: the judge's own, or the template that the study's probe has for the judge."""
         judge = self.run.judge(wildcards)
         if (own := self.run.own_template(wildcards.judge)) is not None:
             return own
@@ -112,15 +115,15 @@ class Planning(Stage):
         return self.run.source(Path("resources/templates", f"{name}.jinja"))
 
     def messages(self, wildcards: Wildcards) -> str:
-        """The messages that are a judge's own template, where config has them."""
+        """Messages of a judge's own template, if config holds them itself."""
         return self.run.in_file(plain(self.run.judge(wildcards).template))
 
     def references(self, wildcards: Wildcards) -> list[str]:
-        """Reference answers at several scores, where they are made or brought for a dataset."""
+        """File of a dataset's reference answers at several scores, if config has them made or names a file."""
         return self._references([wildcards.dataset])
 
     def references_of_study(self, wildcards: Wildcards) -> list[str]:
-        """Reference answers at several scores of those datasets of a study that have them."""
+        """Files of reference answers at several scores, for each dataset of a study that has them."""
         return self._references(self.run.study(wildcards).datasets)
 
     def _references(self, names: list[str]) -> list[str]:
@@ -128,7 +131,11 @@ class Planning(Stage):
         return [f"{self.run.results}/references/{name}.parquet" for name in made]
 
     def judge(self, wildcards: Wildcards) -> str:
-        """A judge, as far as reads depend on it: what its answers depend on, and the profiles that are used."""
+        """Settings of a judge, tracked by the part on which reads depend.
+
+        This part holds the settings that answers depend on, the profiles that studies use, and `greedy_repeats` if it
+        is ``reuse``.
+        """
         judge = self.run.judge(wildcards)
         part = judge.identity(self.run.probe(wildcards).IDENTITY)
         if judge.greedy_repeats == "reuse":
@@ -136,7 +143,7 @@ class Planning(Stage):
         return self.run.in_file(judge.block(), tracked=self.with_profiles(part, wildcards))
 
     def with_profiles(self, part: dict[str, Any], wildcards: Wildcards) -> dict[str, Any]:
-        """Some of a judge's settings, with its profiles that studies use."""
+        """Add the profiles that studies use to some of a judge's settings."""
         profiles = self.run.judge(wildcards).profiles
         used = {name: profiles[name].block() for name in self.run.profiles_meant(wildcards) if name in profiles}
         return {**part, "profiles": used} if used else part
@@ -151,17 +158,17 @@ class Planning(Stage):
         return self.run.in_file(design | {"comparisons": self._comparisons(wildcards)})
 
     def design_of(self, study: Study) -> dict[str, Any]:
-        """Reads that a study wants of each unit, as `Design` takes them, but for pairs and lists."""
+        """Reads that a study wants of each unit, as `Design` takes them, without pairs and lists."""
         keys = ("scales", "strategies", "budget", "seed", "conditions", "crossed")
         drawn = {"sample": study.sample} if study.sample is not None else {}
         return {key: getattr(study, key) for key in keys} | drawn
 
     def comparisons(self, wildcards: Wildcards) -> str:
-        """Pairs or lists that a study reads, with the prompt."""
+        """Settings of the pairs or lists that a study reads, with the name of the prompt."""
         return self.run.in_file(self._comparisons(wildcards))
 
     def _comparisons(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Pairs or lists that a study reads; nothing where its probe does not compare."""
+        """Settings of the pairs or lists that a study reads; empty if its probe does not compare."""
         study, probe, judge = self.run.study(wildcards), self.run.probe(wildcards), self.run.judge(wildcards)
         if not probe.COMPARES:
             return {}
@@ -169,7 +176,7 @@ class Planning(Stage):
         return study.comparisons.block() | {"seed": study.seed, "prompt": prompt}
 
     def of_datasets(self, pattern: str) -> Params:
-        """An input function: one kind of file for each dataset of a study."""
+        """Make an input function that returns one kind of file for each dataset of a study."""
 
         def paths(wildcards: Any) -> list[str]:
             return [pattern.format(**{**wildcards, "dataset": name}) for name in self.run.study(wildcards).datasets]
@@ -177,12 +184,12 @@ class Planning(Stage):
         return paths
 
     def earlier_requests(self, wildcards: Wildcards) -> list[str]:
-        """Requests that earlier studies send to the same judge: they are not sent again."""
+        """Requests that earlier studies send to the same judge, and that are not sent again."""
         *earlier, _ = self.run.studies_until(wildcards.study, wildcards.judge)
         return [f"{self.run.results}/requests/{study}/{wildcards.judge}.parquet" for study in earlier]
 
     def planned(self, pattern: str) -> Params:
-        """An input function: one kind of planning's files, of every study, live judge and dataset."""
+        """Make an input function that returns one kind of planning file for every study, live judge and dataset."""
 
         def paths(wildcards: Wildcards) -> list[str]:
             named = (
@@ -202,7 +209,7 @@ class Judging(Stage):
     """Asking the judges.
 
     Attributes:
-        containerizes: whether Snakemake lists the environments of an image.
+        containerizes: whether Snakemake runs with ``--containerize``, to list the environments of an image.
     """
 
     containerizes: bool = False
@@ -212,7 +219,10 @@ class Judging(Stage):
         return engines.module(self.run.judge(wildcards))
 
     def reader_modules(self, wildcards: Wildcards) -> str | list[str]:
-        """Modules of the probes that read a judge's first answers, where they decide on second requests."""
+        """Modules of the probes that read a judge's first answers to decide on second requests.
+
+        Without second requests it is the package of probes alone.
+        """
         if not self.run.judge(wildcards).second_request:
             return "probes/__init__.py"
         return sorted(map(probes.REGISTRY.module, {*self.run.probes_meant(wildcards)}))
@@ -225,7 +235,12 @@ class Judging(Stage):
         ]
 
     def probes(self, wildcards: Wildcards) -> list[str]:
-        """The probes of the studies that use a judge, unless this run only tells the costs."""
+        """The probes of the studies that use a judge.
+
+        Raises:
+            Exception: see `Run.refuse`. The run only tells the costs, and it plans without the judge's revision or
+                without reference answers.
+        """
         if wildcards.judge in self.run.unpinned:
             raise self.run.refuse(
                 f"plan_cost plans with judge {wildcards.judge!r} under a revision that the hub has not been asked for,"
@@ -239,7 +254,7 @@ class Judging(Stage):
         return self.run.probes_meant(wildcards)
 
     def judge(self, wildcards: Wildcards) -> str:
-        """A judge, as far as its answers depend on it, with the profiles that are used."""
+        """Settings of a judge, tracked by the part that its answers depend on and the profiles that studies use."""
         judge = self.run.judge(wildcards)
         part = tracked(judge)
         if not any("criteria_format" in probes.load(probe).IDENTITY for probe in self.run.probes_meant(wildcards)):
@@ -248,21 +263,22 @@ class Judging(Stage):
         return self.run.in_file(judge.block(), tracked=part)
 
     def environment(self, *, in_image: str) -> str | Callable[[Wildcards], str]:
-        """Environment of a judge's job; while Snakemake lists those of an image, the one that is named.
+        """Environment of a judge's job, see `environment_of`.
 
-        Snakemake describes no image where an environment depends on a job. An image is for judges of every config, so
-        it has all environments: the rules name one each.
+        While Snakemake lists the environments of an image, it is the environment `in_image`, since Snakemake describes
+        no image if an environment depends on a job. An image is for the judges of every config, so it has all
+        environments. Each rule names one of them.
         """
         return f"../../envs/{in_image}.yaml" if self.containerizes else self.environment_of
 
     def environment_of(self, wildcards: Wildcards) -> str:
-        """The environment of a judge: where it runs decides which build of vLLM it needs, if any."""
+        """The environment of a judge. The place where the judge runs decides which build of vLLM it needs, if any."""
         judge = self.run.judge(wildcards)
         name = "endpoint" if judge.CALLED else "analysis" if not judge.LOADED else "judge" if judge.gpu else "judge_cpu"
         return f"../../envs/{name}.yaml"
 
     def threads(self, wildcards: Wildcards) -> int:
-        """All cores for a model that runs on them, a few for one on a GPU, one where the job runs no model."""
+        """Number of threads: all cores for a model on the CPU, 4 for a model on a GPU, 1 for a job without a model."""
         judge = self.run.judge(wildcards)
         if not judge.LOADED:
             return 1
@@ -286,7 +302,7 @@ class Records(Stage):
     """Judges whose answers exist already, in files."""
 
     def importer_modules(self, wildcards: Wildcards) -> list[str]:
-        """Names of the modules that read recorded answers: which one reads a file is said by the file."""
+        """Names of all modules that read recorded answers, since each file says which of them reads it."""
         return sorted({formats.REGISTRY.module(name) for name in formats.REGISTRY.names()})
 
     def files(self, wildcards: Wildcards) -> list[str]:
@@ -295,7 +311,7 @@ class Records(Stage):
         return judge.files if isinstance(judge, Recorded) else []
 
     def items(self, wildcards: Wildcards) -> list[str]:
-        """Items that recorded answers score; those that they compare need not be there."""
+        """File of the items that recorded answers score; none if they compare items, which need not exist."""
         compared = self.run.study(wildcards).probe in discovery.COMPARING
         return [] if compared else [f"{self.run.results}/items/{wildcards.dataset}.parquet"]
 
@@ -304,7 +320,7 @@ class Records(Stage):
         return self.run.in_file(self._named(wildcards))
 
     def compared(self, wildcards: Wildcards) -> str:
-        """The same, and the probe of a study that compares lists."""
+        """A dataset's name, adapter and benchmark, and the probe of the study if it compares lists."""
         probe = self.run.study(wildcards).probe
         return self.run.in_file(self._named(wildcards) | ({"probe": probe} if probe == discovery.LISTS else {}))
 
@@ -315,7 +331,7 @@ class Records(Stage):
         return named if benchmark is None else named | {"benchmark": benchmark}
 
     def judge(self, wildcards: Wildcards) -> str:
-        """A recorded judge, as far as its answers depend on it."""
+        """Settings of a recorded judge, tracked by the part that its answers depend on."""
         judge = self.run.judge(wildcards)
         return self.run.in_file(judge.block(), tracked=tracked(judge))
 
@@ -328,12 +344,12 @@ class Scores(Stage):
         return f"{self.run.results}/responses/{wildcards.judge}"
 
     def responses(self, wildcards: Wildcards) -> list[str]:
-        """The responses of a judge, which are those of all studies."""
+        """Files of the responses of a judge, one per shard. They hold the answers for all studies."""
         shards = range(1, self.run.judge(wildcards).shards + 1)
         return [f"{self.run.results}/responses/{wildcards.judge}/{shard}.parquet" for shard in shards]
 
     def judge(self, wildcards: Wildcards) -> str:
-        """A judge, as far as the list of its answers depends on it."""
+        """Settings of a judge, tracked by its name and `accept_mixed`, on which the list of its answers depends."""
         judge = self.run.judge(wildcards)
         return self.run.in_file(judge.block(), tracked={"judge": wildcards.judge, "accept_mixed": judge.accept_mixed})
 
@@ -355,21 +371,21 @@ class Scores(Stage):
 
     @untracked
     def studies(self, wildcards: Wildcards) -> list[str]:
-        """The studies that ask a study's requests; the answers are tracked."""
+        """The studies that ask the requests of a study. They are untracked, since their answers are tracked."""
         return self.run.studies_until(wildcards.study, wildcards.judge)
 
     @untracked
     def shards(self, wildcards: Wildcards) -> int:
-        """Number of a judge's shards: no answer depends on it."""
+        """Number of a judge's shards, on which no answer depends."""
         return self.run.judge(wildcards).shards
 
     def second_request(self, wildcards: Wildcards) -> bool:
-        """True if a judge gets second requests: another setting changes answers of the same requests."""
+        """True if a judge gets second requests, which change the answers to the same first requests."""
         return self.run.judge(wildcards).second_request
 
     @untracked
     def made_by(self, wildcards: Wildcards) -> str:
-        """Hash of the code and settings by which scores are made, which are tracked."""
+        """Hash of the code and settings by which scores are made. It is untracked, since these are tracked."""
         return self._made_by(wildcards)
 
     def _made_by(self, wildcards: Wildcards) -> str:
@@ -378,13 +394,13 @@ class Scores(Stage):
         return hashlib.blake2b(json.dumps(makers, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     def answers(self, settled: Callable[[str], Any]) -> Params:
-        """An input function: what the shards of a judge say of their answers.
+        """Make an input function that returns the file in which the shards of a judge describe their answers.
 
-        An added study asks more, and changes no score made before.
+        An added study asks more, but changes no score that was made before.
 
         Args:
-            settled: marks a file whose changes leave the scores as they are, as Snakemake's `ancient` does. Snakemake
-                then skips its other rerun checks; that is safe, since there are none.
+            settled: marks a file whose changes do not change the scores, like Snakemake's `ancient`. Snakemake then
+                skips its other rerun checks of the file. That is safe, since there are none.
         """
 
         def path(wildcards: Wildcards) -> Any:

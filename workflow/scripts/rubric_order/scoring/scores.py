@@ -19,28 +19,28 @@ from rubric_order.parsing.decisions import Form
 from rubric_order.probes import Probe, Question
 
 MISSING = "no_response"
-# What scores are made from; the last one only where a judge gets second requests.
+# Columns that scores are made from. The last column exists only if a judge gets second requests.
 RESPONSES = ["request_id", "text", "error", "finish_reason", "option_logprobs", "constrained_text"]
-CONSTRAINED = "constrained"  # the form of a label that was given only to a second, constrained request
+CONSTRAINED = "constrained"  # form of a label that only a second, constrained request gave
 
 Questions = tuple[Question, ...]
 Choices = tuple[Choice, ...]
 
 
 def read_responses(paths: Iterable[Path], request_ids: Iterable[str]) -> pd.DataFrame:
-    """The `RESPONSES` to some requests: one row a request that has one."""
+    """The `RESPONSES` to some requests: one row per request that has a response."""
     return read_requested(paths, request_ids, RESPONSES)
 
 
 def read_requested(paths: Iterable[Path], request_ids: Iterable[str], columns: Sequence[str]) -> pd.DataFrame:
     """Some columns of the rows about some requests.
 
-    Of each file the ids are looked at first. Then those row groups are read that hold any of the requests.
+    The ids of each file are read first. Then only the row groups with some of the requests are read.
 
     Args:
         paths: one file or more with the column `request_id`.
-        request_ids: the requests; repeated ones count once.
-        columns: their names; those that a file lacks are null.
+        request_ids: ids of the requests; repeated ids count once.
+        columns: names of the columns. A column that a file lacks is null, or absent if all files lack it.
     """
     wanted = pa.array(request_ids, pa.string(), from_pandas=True).unique()
     tables = []
@@ -62,20 +62,20 @@ def score_reads(
     labels: Sequence[str] | None = None,
     form: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """The score of every read under each of its questions, as it was chosen and by the probabilities of all options.
+    """Scores of every read under each of its questions: the chosen score, and the score by the option probabilities.
 
     Args:
         reads: a plan, see `reads.plan_reads`.
-        responses: see `contracts.responses.RESPONSES`; each request once.
-        probe: of the study; it parses and scores.
-        answer_prefix: what an answer to one question was made to begin with.
-        labels: how the options of recorded answers were named, lowest score first, if not as the probe names them.
+        responses: see `contracts.responses.RESPONSES`; one row per request.
+        probe: name of the study's probe, which parses and scores.
+        answer_prefix: text with which each answer to a single question was made to begin.
+        labels: names of the options of recorded answers, lowest score first; None: the names that the probe gives.
         form: dialect and kind of question of a decision model, whose answers are read as JSON, see `decisions.Form`;
             None for answers in text.
 
     Returns:
-        One row a read and question: `contracts.scores.SCORES`, with the columns of the probe. `pattern` is
-        `CONSTRAINED` where a second request gave the label.
+        One row per read and question: `contracts.scores.SCORES`, with the columns of the probe. `pattern` is
+        `CONSTRAINED` if a second request gave the label.
     """
     module = probes.load(probe)
     table = reads.merge(responses, on="request_id", how="left", validate="many_to_one", indicator="_found")
@@ -96,7 +96,7 @@ def _relabelled(question: Question, labels: Sequence[str]) -> Question:
 
 
 def _choices(table: pd.DataFrame, questions: list[Questions], probe: Probe, prefix: str) -> Iterator[Choices]:
-    """Choices of each answer; answers of one text to the same questions are parsed once."""
+    """Choices of each answer. Equal answers to the same questions are parsed once."""
     second = table["constrained_text"] if "constrained_text" in table else [None] * len(table)
     parsed: dict[tuple[Any, ...], Choices] = {}
     rows = zip(table["text"], _failures(table), table["finish_reason"], second, questions, strict=True)
@@ -113,13 +113,13 @@ def _choices(table: pd.DataFrame, questions: list[Questions], probe: Probe, pref
 
 
 def _failures(table: pd.DataFrame) -> Iterator[str | None]:
-    """Reason why a read has no answer; None where it has one."""
+    """Reason why each read has no answer; None for a read with an answer."""
     for error, indicator in zip(table["error"], table["_found"], strict=True):
         yield MISSING if indicator != "both" else error.partition(":")[0] if isinstance(error, str) else None
 
 
 def _decisions(table: pd.DataFrame, questions: list[Questions], form: Form) -> Iterator[Choices]:
-    """The choice of each answer of a decision model, from the probability of the option at each place."""
+    """The choice of each answer of a decision model, from the probability of the option at each position."""
     columns = ("text", "ordering", "levels", "n", "read_index")
     rows = zip(*(table[name] for name in columns), _failures(table), questions, strict=True)
     for text, ordering, levels, n, place, failure, (question,) in rows:
@@ -132,17 +132,17 @@ def _decisions(table: pd.DataFrame, questions: list[Questions], form: Form) -> I
 
 
 def _of_reads(table: pd.DataFrame, logprobs: Sequence[Any]) -> Iterator[Any]:
-    """Log-probabilities of each read by itself, where a request asks for several orderings; None where it has none."""
+    """Log-probabilities of each single read, also if a request asks for several orderings; None without any."""
     for row, levels, n, place in zip(logprobs, table["levels"], table["n"], table["read_index"], strict=True):
         own = row[place * n : (place + 1) * n] if row is not None and len(levels) else row
         yield None if own is None or np.isnan(own).all() else own
 
 
 def _parse(text: str, truncated: bool, constrained: str | None, questions: Questions, probe: Probe) -> Choices:
-    """Choices of an answer, or of its constrained second request where the first answer chooses nothing."""
+    """Choices of an answer, or of its constrained second request if the first answer has no label."""
     choices = probe.parse(text, questions, truncated=truncated)
     if constrained is None or choices[0].label is not None:
         return choices
-    # What was allowed was a label and nothing else; anything else is a failure as before.
+    # The second request allowed labels only. Anything else is a failure, as before.
     (last,) = probe.parse(completed(constrained, ""), questions, truncated=False)
     return choices if last.label is None else (last._replace(pattern=CONSTRAINED),)

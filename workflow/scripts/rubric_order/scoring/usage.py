@@ -1,4 +1,4 @@
-"""Tokens that the answers behind some reads took, and what 1,000 items cost at a judge's prices."""
+"""Tokens that the answers to some reads took, and the cost of 1,000 items at a judge's prices."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,9 +9,9 @@ import pandas as pd
 from rubric_order.base import files
 from rubric_order.settings.judges import Prices
 
-BY = ("profile", "condition", "strategy", "n")  # reads that make one card, of a study, judge and dataset
-TOKENS = ("prompt_tokens", "completion_tokens")  # of responses
-METADATA = "tokens"  # of a file of scores
+BY = ("profile", "condition", "strategy", "n")  # columns that divide reads of a study, judge and dataset into cards
+TOKENS = ("prompt_tokens", "completion_tokens")  # columns of responses
+METADATA = "tokens"  # key in the metadata of a file of scores
 
 
 def tokens(reads: pd.DataFrame, responses: pd.DataFrame) -> list[dict[str, Any]]:
@@ -19,12 +19,12 @@ def tokens(reads: pd.DataFrame, responses: pd.DataFrame) -> list[dict[str, Any]]
 
     Args:
         reads: a plan, see `reads.plan_reads`.
-        responses: `request_id` and `TOKENS`; each request once. Those without a response, or without tokens, are not
-            among the `n_counted`.
+        responses: `request_id` and `TOKENS`; one row per request. Requests without a response, or without tokens, are
+            not among the `n_counted`.
 
     Returns:
-        One entry a group of `BY`: its values, `n_items` (units), `n_requests`, `n_counted`, and the sums of `TOKENS`
-        over the counted requests.
+        One entry per group of `BY`: the values of `BY`, `n_items` (units), `n_requests`, `n_counted`, and the sums of
+        `TOKENS` over the counted requests.
 
     Example:
         >>> keys = {"profile": "default", "condition": "baseline", "strategy": "balanced", "n": 2}
@@ -47,17 +47,17 @@ def tokens(reads: pd.DataFrame, responses: pd.DataFrame) -> list[dict[str, Any]]
 
 
 def per_1000_items(part: Mapping[str, Any], prices: Prices) -> float | None:
-    """Cost of 1,000 items that are read as those of a part were, in the currency of the prices.
+    """Cost of 1,000 items that are read like the items of a part, in the currency of the prices.
 
-    Discounts for what an endpoint had cached are left out, and so are calls that failed and second requests. Requests
-    whose tokens are not known count as much as the mean of the others.
+    Discounts for an endpoint's cache, failed calls and second requests are left out. A request whose tokens are not
+    known counts with the mean of the others.
 
     Args:
         part: an entry of `tokens`.
-        prices: of the judge.
+        prices: prices of the judge.
 
     Returns:
-        The cost; None where no request has tokens.
+        The cost; None if no request has tokens.
     """
     if not part["n_counted"]:
         return None
@@ -68,11 +68,11 @@ def per_1000_items(part: Mapping[str, Any], prices: Prices) -> float | None:
 def costs(
     parts: Sequence[Mapping[str, Any]], prices: Mapping[str, Any] | None, about: Mapping[str, str]
 ) -> dict[tuple[Any, ...], tuple[float, str]]:
-    """Cost of 1,000 items and its currency, by the values of `keys.KEYS`; without those that are not known.
+    """Cost of 1,000 items and its currency, by the values of `keys.KEYS`. Unknown costs are left out.
 
     Args:
         parts: see `tokens`.
-        prices: of the judge, as config has them; None where it has none.
+        prices: prices of the judge, as config has them; None without prices.
         about: `study`, `judge` and `dataset` of the parts.
     """
     if prices is None:
@@ -88,11 +88,11 @@ def costs(
 
 
 def costs_of(scores: Path, prices: Mapping[str, Mapping[str, Any]]) -> dict[tuple[Any, ...], tuple[float, str]]:
-    """Costs, see `costs`, of what one file of scores says.
+    """Costs (see `costs`) from the metadata of one file of scores.
 
     Args:
-        scores: the file, in folders of its study and dataset.
-        prices: by judge, of those that have some.
+        scores: path of the file, STUDY/DATASET/JUDGE.parquet.
+        prices: prices by judge, for judges that have some.
     """
     parts_of_path = {"study": scores.parts[-3], "dataset": scores.parts[-2], "judge": scores.stem}
     return costs(files.read_metadata(scores).get(METADATA, []), prices.get(parts_of_path["judge"]), parts_of_path)

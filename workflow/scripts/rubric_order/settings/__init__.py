@@ -1,1 +1,1 @@
-"""Settings that a user may write, as models: types, ranges, defaults, descriptions, and of each field its role."""
+"""Models of the settings that a user may write: types, ranges, defaults, descriptions, and the role of each field."""

@@ -28,18 +28,18 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from rubric_order.base.readouts import Readout
 
 log = logging.getLogger("rubric_order")
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C reads ten times as fast
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the loader in C reads ten times as fast
 
 
 class Role(StrEnum):
     """Dependence of a judge's answers on a setting.
 
     Attributes:
-        IDENTITY: answers depend on it. It is part of a request's name.
-        FORMAT: it says how answers are asked for. It is part of the names of requests of the probes that depend on it.
-        WIRE: how requests are sent over an endpoint. No answer depends on it.
-        RUN: where and how the judge runs, and what a job does with its answers.
-        LABEL: what people read.
+        IDENTITY: answers depend on the setting. It is part of a request's name.
+        FORMAT: the setting says how answers are asked for. It is part of a request's name for probes that depend on it.
+        WIRE: the setting says how requests are sent to an endpoint. No answer depends on it.
+        RUN: the setting says where and how the judge runs, or what a job does with its answers.
+        LABEL: the setting is a text for people.
     """
 
     IDENTITY = "identity"
@@ -63,14 +63,14 @@ def setting(
     """Field of a model of settings.
 
     Args:
-        default: value of a key that is left out; required without one.
-        description: one sentence for the reference of all keys. A block needs none.
-        reruns: what runs again when the key changes; of a block also for its keys that do not say it themselves.
-        role: dependence of a judge's answers on it.
-        otherwise: what holds where the key is left out and has no default. Such a key is not filled in; of a block that
-            is `filled` in, what its keys without a default are.
-        tracked: whether another value reruns the judge's jobs; False where no output depends on it.
-        factory: makes the default, of a block.
+        default: value of a key that is left out; without a default the key is required.
+        description: text for the reference of all keys. A block needs none.
+        reruns: what runs again when the key changes. For a block, it also holds for its keys without `reruns`.
+        role: dependence of a judge's answers on the setting.
+        otherwise: what holds if the key is left out and has no default. Such a key is not filled in, unless `filled`.
+        tracked: whether another value reruns the judge's jobs; False if no output depends on the setting.
+        filled: whether a block with `otherwise` is filled in. Then `otherwise` is for its keys without a default.
+        factory: makes the default of a block.
     """
     extra = {"reruns": reruns, "role": role, "otherwise": otherwise, "tracked": tracked, "filled": filled}
     kept: dict[str, Any] = {name: value for name, value in extra.items() if value is not None}
@@ -80,7 +80,7 @@ def setting(
 
 
 def extra(field: FieldInfo, name: str) -> Any:
-    """An attribute that `setting` gives a field; None without one."""
+    """An attribute that `setting` gives a field; None if the field lacks it."""
     return field.json_schema_extra.get(name) if isinstance(field.json_schema_extra, dict) else None
 
 
@@ -92,12 +92,12 @@ def parse(text: str) -> object:
 class Settings(BaseModel):
     """A block of settings. Unknown keys are refused, and values keep the type that was written.
 
-    A text is read as YAML where a field takes no text: Snakemake hands on the values of
+    If a field takes no text, a text is read as YAML, since Snakemake passes on the values of
     ``--config 'datasets={"hanna": {"limit": 2}}'`` as texts.
 
     Attributes:
-        RENAMED: keys that were renamed, with the name of today. The old name is taken, with a warning.
-        GONE: keys that there were, with the reason why there is none in their place.
+        RENAMED: current names of renamed keys, by old name. An old name is accepted with a warning.
+        GONE: reasons why keys were removed without a replacement, by key.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True, protected_namespaces=())
@@ -108,7 +108,7 @@ class Settings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read(cls, block: object) -> object:
-        """Put today's names in the place of old ones, and read texts where no text is wanted."""
+        """Replace old names of keys by current names, and read texts as YAML in fields that take no text."""
         if not isinstance(block, Mapping):
             return block
         read = {}
@@ -125,7 +125,7 @@ class Settings(BaseModel):
         return read
 
     def block(self) -> dict[str, Any]:
-        """The block as plain values, with all defaults; without keys that have none and are left out."""
+        """The block as plain values, with all defaults. Keys that are left out and have no default are absent."""
         return {
             name: plain(getattr(self, name))
             for name, field in type(self).model_fields.items()
@@ -136,12 +136,12 @@ class Settings(BaseModel):
         return extra(field, "otherwise") is None or extra(field, "filled") or name in self.model_fields_set
 
     def changed(self, **values: object) -> Self:
-        """A copy with other values, which are not checked."""
+        """A copy of the block with some values replaced. The new values are not checked."""
         return self.model_copy(update=values)
 
 
 class Change(Settings):
-    """A block that changes some settings of another one: only what is written counts."""
+    """A block that changes some settings of another block. Only keys that are written count."""
 
     def block(self) -> dict[str, Any]:
         """The keys that are written, as plain values."""
@@ -166,7 +166,7 @@ def _warn_of_renamed(old: str, new: str) -> None:
 
 
 def _read_texts(value: object, annotation: Any) -> object:
-    """A text as what it says in YAML, if the type takes no text and takes this; also the values of a mapping."""
+    """Content of a text in YAML, if the type takes no text but takes the content; in a mapping, of its values too."""
     kinds = kinds_of(annotation)
     if isinstance(value, str) and not kinds & {"string", "any"}:
         try:
@@ -207,7 +207,7 @@ def kinds_of(annotation: Any) -> frozenset[str]:
 
 
 def _values_of_mapping(annotation: Any) -> Any:
-    """Type of a mapping's values; None where the type is no mapping, or takes any value."""
+    """Type of a mapping's values; None if the type is no mapping, or takes values of any type."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
         return _values_of_mapping(arguments[0])
@@ -218,7 +218,7 @@ def _values_of_mapping(annotation: Any) -> Any:
 
 
 class Numeric:
-    """Marker of numbers within bounds, which stay whole or not as they are written."""
+    """Marker of numbers within bounds. A whole number stays an int, any other number a float, as written."""
 
     kinds = frozenset({"number", "integer"})
 
@@ -226,7 +226,7 @@ class Numeric:
         self.bounds = bounds
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Check as a float, and keep what was written."""
+        """A schema that checks a value as a float, and keeps it as written."""
         bounds: dict[str, Any] = self.bounds
         return core_schema.no_info_wrap_validator_function(_as_written, core_schema.float_schema(strict=True, **bounds))
 
@@ -237,7 +237,7 @@ def _as_written(value: Any, check: Callable[[Any], Any]) -> Any:
 
 
 class EitherOr:
-    """Marker of values that are either a list or a block, or a single value: each is checked as what it is."""
+    """Marker of values that are either single (`single`), or a list or a block (`several`). Each has its own check."""
 
     kinds = frozenset({"any"})
 
@@ -246,7 +246,7 @@ class EitherOr:
         self.kinds = kinds_of(single) | kinds_of(several)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """A union that is told apart by whether the value is single."""
+        """A union whose member is chosen by whether the value is a list or a mapping."""
         choices: dict[Any, Any] = {
             f"{TAG}single": handler.generate_schema(self.single),
             f"{TAG}several": handler.generate_schema(self.several),
@@ -255,11 +255,11 @@ class EitherOr:
 
 
 class MisfitError(ValueError):
-    """Errors of a block whose model was chosen by what it says.
+    """Errors of a block whose model was chosen by the content of the block.
 
     Attributes:
         model: the model.
-        error: what does not fit it.
+        error: errors of validation by this model.
     """
 
     def __init__(self, model: type[Settings], error: ValidationError) -> None:
@@ -268,10 +268,10 @@ class MisfitError(ValueError):
 
 
 class Chosen:
-    """Marker of blocks whose model is chosen by what they say; a model that is not chosen is not built.
+    """Marker of blocks whose model is chosen by their content. A model that is not chosen is not built.
 
     Args:
-        choose: takes a block, and gives its model with the block to check. It may raise PydanticCustomError.
+        choose: takes a block, and returns its model and the block to check. It may raise PydanticCustomError.
     """
 
     kinds = frozenset({"object"})
@@ -280,14 +280,14 @@ class Chosen:
         self.choose = choose
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Check a block by the model that is chosen for it."""
+        """A schema that checks a block by the model that is chosen for it."""
         return core_schema.no_info_plain_validator_function(self.check)
 
     def check(self, block: object) -> Settings:
         """The block as a model.
 
         Raises:
-            MisfitError: it does not fit.
+            MisfitError: the block does not fit the model.
         """
         if isinstance(block, Settings):
             return block
@@ -298,7 +298,7 @@ class Chosen:
             raise MisfitError(model, error) from None
 
 
-TAG = "as:"  # begins those parts of an error's place that only tell types apart
+TAG = "as:"  # begins those parts of an error's place that only distinguish types
 
 
 def _single_or_not(value: object) -> str:
@@ -311,7 +311,7 @@ def _unique(values: list[Any]) -> list[Any]:
     return values
 
 
-MOST = 1_000_000_000  # no count, and no length, is as large
+MOST = 1_000_000_000  # counts and lengths are smaller
 ID = r"^[a-z0-9]+(_[a-z0-9]+)*$"
 
 Id = Annotated[str, StringConstraints(pattern=ID)]
@@ -337,5 +337,5 @@ Cluster = Literal["group", "item"]
 
 
 def fields(model: type[BaseModel], roles: Collection[Role]) -> Iterator[str]:
-    """Names of a model's fields that have one of some roles."""
+    """Names of a model's fields whose role is among some roles."""
     return (name for name, field in model.model_fields.items() if extra(field, "role") in roles)

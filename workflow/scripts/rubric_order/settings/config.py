@@ -1,4 +1,4 @@
-"""A whole config as a model, and messages about one that does not fit it."""
+"""A whole config as a model, and messages about a config that does not fit the model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ READ = "`plan_reads` and below; judges answer new prompts only"
 
 
 class Blocks:
-    """Marker of the blocks of figures, or of tables: the model of each is that of its name."""
+    """Marker of the blocks of figures, or of tables. The name of a block decides its model."""
 
     kinds = frozenset({"object"})
 
@@ -48,7 +48,7 @@ class Blocks:
         self.kind = kind
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """A mapping of known names."""
+        """A schema of a mapping whose keys are names of results."""
         names = registry.names(self.kind)
         fields = {name: core_schema.typed_dict_field(self._block(name), required=False) for name in names}
         return core_schema.typed_dict_schema(fields, extra_behavior="forbid", strict=True)
@@ -133,7 +133,7 @@ class Config(Settings):
         """The config as a model.
 
         Raises:
-            InputError: one line for each thing that does not fit, with its path, what was found and what was expected.
+            InputError: one line for each thing that does not fit: its path, the value found and the value expected.
         """
         model = cls._with_packages(config)
         try:
@@ -143,11 +143,11 @@ class Config(Settings):
 
     @classmethod
     def _with_packages(cls, config: Mapping[str, object]) -> type[Self]:
-        """The model, with the settings of the statistics of other packages that a config names or shows."""
+        """The model with the settings of other packages' statistics, if a config names or shows such statistics."""
         shown = [(kind, name) for kind in OF_RESULTS for name in _names(config.get(kind))]
         named = {name: None for name in _names(config.get("statistics")) if registry.is_other(name)}
         for kind, name in shown:
-            with contextlib.suppress(InputError):  # the block of the result tells
+            with contextlib.suppress(InputError):  # the check of the result's block reports it
                 statistics_behind = registry.behind(registry.shown(kind, name).statistics)
                 named |= {statistic: None for statistic in statistics_behind if registry.is_other(statistic)}
         if not named and not any(registry.is_other(name) for _, name in shown):
@@ -164,7 +164,7 @@ OF_RESULTS: tuple[registry.Kind, ...] = ("tables", "figures")
 
 
 def _names(block: object) -> list[str]:
-    """Names of the blocks of an unchecked part of a config; a text is read as YAML, as a command line has it."""
+    """Names of the blocks of an unchecked part of a config. A text, as from a command line, is read as YAML."""
     if isinstance(block, str):
         with contextlib.suppress(yaml.YAMLError):
             block = parse(block)
@@ -186,7 +186,7 @@ def _messages(error: ValidationError, model: type[Settings], within: tuple[str |
             yield _message(detail, model, within, place)
 
 
-# Messages about a value, by pydantic's name of the error; `value` is what was found.
+# Messages about a value, by pydantic's name of the error; `value` is the value found.
 _OF_VALUES = {
     "greater_than_equal": "{value} is less than the minimum of {ge:g}",
     "less_than_equal": "{value} is greater than the maximum of {le:g}",
@@ -272,7 +272,7 @@ def expected(annotation: Any) -> str:
 
 
 def _part(model: Any, place: tuple[str | int, ...]) -> Any:
-    """The type of what stands at a place of a model; the names of its blocks where it is that of figures or tables."""
+    """The type at a place in a model. For figures or tables, it is a mapping of the names of their blocks."""
     for key in place:
         model = _step(model, key)
     return model
@@ -305,7 +305,7 @@ def _whole_annotation(field: Any) -> Any:
 
 
 def _choices(annotation: Any) -> tuple[object, ...]:
-    """The values of a type that is one of some; empty where it is none."""
+    """The values that a `Literal` type, or one within a type, takes; empty without such a type."""
     if typing.get_origin(annotation) is Literal:
         return tuple(choice.value if isinstance(choice, Enum) else choice for choice in typing.get_args(annotation))
     return next((choices for inner in typing.get_args(annotation) if (choices := _choices(inner))), ())

@@ -1,4 +1,4 @@
-"""Judges: one model a kind, told apart by `engine`, and of each setting what a judge's answers owe to it."""
+"""Settings of judges. `engine` chooses the model, and each setting says how a judge's answers depend on it."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ from rubric_order.settings.base import (
 if TYPE_CHECKING:
     from rubric_order.settings.studies import Dataset
 
-# Version of what names a request. Another one makes every stored answer useless, so it is never changed again.
+# Version of the form of requests' names. Another version would make all stored answers useless, so it never changes.
 IDENTITY_VERSION = 2
 
 LETTERS = "ABCDEFGHIJK"
-LETTERED_STYLES = ("mcq",)  # prompt styles of recorded answers with options A, B, ..., the lowest score first
+LETTERED_STYLES = ("mcq",)  # prompt styles of recorded answers whose options are A, B, ..., lowest score first
 
-# Arguments of vLLM that only change how fast and in how much memory it runs. Any other may change what a model answers.
+# Arguments of vLLM that only change its speed and memory. Any other argument may change what a model answers.
 SPEED = {
     "async_scheduling",
     "block_size",
@@ -74,7 +74,7 @@ SPEED = {
     "scheduling_policy",
 }
 
-# Arguments of vLLM that have a setting of their own here; given twice, one would silently win.
+# Arguments of vLLM that have a setting of their own here. If both were given, one would silently win.
 OWN_SETTINGS = {
     "model": "model",
     "revision": "revision",
@@ -85,7 +85,7 @@ OWN_SETTINGS = {
     "tensor_parallel_size": "gpu",
 }
 
-# What a request to an endpoint holds already; given twice, `extra_body` would silently win.
+# Fields of a request to an endpoint that settings write. If both were given, `extra_body` would silently win.
 CHAT_BODY = {
     "model": "model",
     "messages": "system_prompt",
@@ -101,14 +101,14 @@ CHAT_BODY = {
     "structured_outputs": "second_request or criteria_format",
     "n": "greedy_repeats and a strategy's budget",
 }
-# The same of a request to a decision model.
+# Fields of a request to a decision model that settings write.
 DECISION_BODY = {
     "model": "model",
     "input": "the dataset",
     "state": "the dataset",
     "questions": "question, and the rubrics of the dataset",
 }
-# Settings of judges that write text; some have been part of every request's name since the first version.
+# Settings of judges that write text. Some have been part of every request's name since the first version.
 OF_WRITERS = ("system_prompt", "chat_template_kwargs", "dtype", "quantization", "max_model_len", "revision")
 NOT_IN_BODY = {"stream", "stream_options"}
 
@@ -197,7 +197,7 @@ class EndpointProfile(Profile):
 
 
 class RoleProfile(Change):
-    """A variant of a judge that writes or reviews reference answers, which it does in free text."""
+    """A variant of a judge in which it writes or reviews reference answers, in free text."""
 
     sampling: SamplingChange = setting(None, otherwise="")
     answer_format: Literal["feedback", "score"] = setting("feedback", otherwise="")
@@ -228,7 +228,7 @@ class Backoff(Settings):
 
 
 class Budget(Settings):
-    """Limits of what all runs together may use."""
+    """Limits on what all runs together may use."""
 
     calls: Annotated[int, Ge(0)] | None = setting(
         None,
@@ -273,11 +273,11 @@ class Prices(Settings):
         return (parts + completion * self.completion) / 1e6
 
     def most(self, prompt: int, completion: int) -> float:
-        """Highest price of a call with so many tokens, whatever the cache does."""
+        """Highest price of a call with these numbers of tokens, whatever the cache does."""
         return max(self.cost(prompt, completion), self.cost(prompt, completion, written=prompt))
 
 
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds of a unit of time
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds per unit of time
 Duration = Annotated[str, StringConstraints(pattern="^[0-9]+([.][0-9]+)?[smhd]$")]
 
 
@@ -464,8 +464,8 @@ class Blocks(NamedTuple):
     """Blocks of tokens in which an engine's prefix cache keeps prompts.
 
     Attributes:
-        size: tokens of a block.
-        least: a shared prefix of fewer tokens is not found.
+        size: tokens per block.
+        least: smallest number of tokens of a shared prefix that the cache finds.
     """
 
     size: int
@@ -474,18 +474,18 @@ class Blocks(NamedTuple):
 
 @dataclass(frozen=True)
 class Capabilities:
-    """Abilities of a judge's engine. Other code asks for these, and not for the kind of judge.
+    """Abilities of a judge's engine. Other code asks for abilities, and not for the kind of judge.
 
     Attributes:
-        log_probabilities: it gives those of labels, where they are read.
-        several_questions: it answers prompts that ask several questions.
-        constrained: it continues an answer that is begun for it, and can be held to labels: second requests, the prefix
-            of answers, and criteria in lines.
-        tokenizer: the tokenizer of its model can be on this machine, to count tokens with.
-        prefix_cache: None where every prompt is computed whole.
-        prices: of its calls; None where they cost nothing, or it is not known.
-        writes: it answers in text.
-        labels: its prompts show the IDs of levels.
+        log_probabilities: whether it gives the log-probabilities of labels where they are read.
+        several_questions: whether it answers prompts that ask several questions.
+        constrained: whether it can continue a given beginning of an answer, and can be restricted to labels. Second
+            requests, prefixes of answers, and criteria in lines need this.
+        tokenizer: whether the tokenizer of its model can be on this machine, to count tokens.
+        prefix_cache: blocks of its prefix cache; None if every prompt is computed whole.
+        prices: prices of its calls; None if calls cost nothing or the price is not known.
+        writes: whether it answers in text.
+        labels: whether its prompts show the IDs of levels.
     """
 
     log_probabilities: bool = True
@@ -501,12 +501,12 @@ class Capabilities:
 class Judge(Settings):
     """A judge of any kind."""
 
-    KIND: ClassVar[str]  # how messages call judges of this kind: its `engine`
-    ENGINE: ClassVar[str] = ""  # name under which its engine is registered, where that is not `KIND`
-    ASKED: ClassVar[bool] = True  # whether it is asked; the answers of others exist already
+    KIND: ClassVar[str]  # `engine` of judges of this kind, by which messages name them
+    ENGINE: ClassVar[str] = ""  # name under which the engine is registered, if not `KIND`
+    ASKED: ClassVar[bool] = True  # whether the judge is asked; otherwise its answers exist already
     LOADED: ClassVar[bool] = False  # whether a job loads its model
-    CALLED: ClassVar[bool] = False  # whether a process of its own makes its calls, which may cost money
-    UNCONSTRAINED: ClassVar[str] = "its engine holds no answer to a form"  # why a setting cannot be used
+    CALLED: ClassVar[bool] = False  # whether a separate process makes the calls, which may cost money
+    UNCONSTRAINED: ClassVar[str] = "its engine holds no answer to a form"  # why settings cannot be used
 
     engine: str = setting(
         ...,
@@ -625,7 +625,7 @@ class Judge(Settings):
         tracked=False,
         reruns="nothing",
     )
-    # Part of every request's name since the first version, also of judges that have no use for them.
+    # The next settings are in every request's name since the first version, even if a judge has no use for them.
     revision: str | None = setting(
         None,
         "Commit of the model on the hub; pin it. A branch, a tag or null is resolved to a commit once, when reads are"
@@ -645,7 +645,7 @@ class Judge(Settings):
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """A judge from a file of JSON with its block, see `read`.
+        """A judge from a JSON file with the judge's block, see `read`.
 
         Raises:
             InputError: the file cannot be read, or holds no judge of this kind.
@@ -659,7 +659,7 @@ class Judge(Settings):
         return judge
 
     def with_weights(self, described: Mapping[str, str]) -> Self:
-        """The judge with what its weights are, see `weights.describe`: a digest, or the commit on the hub."""
+        """The judge with the identity of its weights, see `weights.describe`: a digest, or the commit on the hub."""
         judge = self.changed(**{name: value for name, value in described.items() if name == "revision"})
         judge._weights = described.get("weights")
         return judge
@@ -670,8 +670,8 @@ class Judge(Settings):
         Args:
             formats: settings of role `FORMAT` that the probe's requests depend on.
 
-        A local model is known by the content of its weights; neither its path nor its name is part of any request. A
-        number is the same however it is written, so that temperature 0 and 0.0 are one setting.
+        A local model is identified by the content of its weights. Neither its path nor its name is part of a request. A
+        number counts as the same however it is written, so temperature 0 and 0.0 are one setting.
         """
         values = {}
         for name, field in type(self).model_fields.items():
@@ -687,7 +687,7 @@ class Judge(Settings):
         return kept | {"model": self.shown_name}
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Settings of a kind of judges as they stand in an identity, where they stand there in another form."""
+        """Settings of this kind of judges that have another form in `identity` than in config."""
         return {}
 
     @property
@@ -697,7 +697,7 @@ class Judge(Settings):
 
     @property
     def weights(self) -> str | None:
-        """Digest of a local model's weights, see `with_weights`; None of others."""
+        """Digest of a local model's weights, see `with_weights`; None for other models."""
         return self._weights
 
     @property
@@ -707,7 +707,7 @@ class Judge(Settings):
 
     @property
     def currency(self) -> str:
-        """Currency of the judge's prices; empty where it has none."""
+        """Currency of the judge's prices; empty without prices."""
         return ""
 
     @property
@@ -717,17 +717,17 @@ class Judge(Settings):
 
     @property
     def accepted_names(self) -> set[str]:
-        """Names that the model may give itself in its answers, which say nothing of its version."""
+        """Names that the model may give itself in answers. They do not tell its version."""
         return {self.shown_name}
 
     @property
     def has_open_weights(self) -> bool:
-        """True if config leaves open which weights answer: they lie in a folder, or their revision can move."""
+        """True if config does not fix the weights that answer: they are in a folder, or their revision can move."""
         return False
 
     @property
     def of_moving_revision(self) -> bool:
-        """True if the hub says which weights answer: config names no commit."""
+        """True if the hub decides which weights answer, because config names no commit."""
         return self.has_open_weights and not is_local(self.model)
 
     @property
@@ -737,20 +737,20 @@ class Judge(Settings):
 
     @property
     def folder_name(self) -> str:
-        """An id for the converted weights of the judge; judges of one model share it."""
+        """An id of the judge's converted weights. Judges with the same model and `dtype` share it."""
         return re.sub("[^a-z0-9]+", "_", f"{self.model}_{self.dtype}".lower()).strip("_")
 
     @property
     def option_letters(self) -> str | None:
-        """The letters that a recorded judge's options were named by, lowest score first; None where by numbers."""
+        """Letters that named the options of a recorded judge, lowest score first; None if numbers named them."""
         return None
 
     @property
     def draws_at(self) -> float | None:
         """The temperature at which the judge's score is one draw from its option probabilities.
 
-        None where it is not known, or where an answer is more than such a draw: text before the score differs between
-        repeats, and an endpoint or nucleus sampling changes the probabilities.
+        None if it is not known, or if the score is not such a draw: text before the score differs between repeats, or
+        an endpoint or nucleus sampling changes the probabilities.
         """
         thinks = self.chat_template_kwargs.get("enable_thinking")
         return (
@@ -761,7 +761,7 @@ class Judge(Settings):
 
     @property
     def reuses_greedy(self) -> bool:
-        """True if repeats of one prompt are declared equal: at temperature 0, and if config says so."""
+        """True if repeats of one prompt count as equal: at temperature 0, if config says so."""
         return self.greedy_repeats == "reuse" and self.sampling.temperature == 0
 
     def under(self, profile: str) -> Self:
@@ -781,31 +781,31 @@ class Judge(Settings):
         return self.changed(**changes)
 
     def is_about(self, dataset: Dataset) -> bool:
-        """True if the judge has answers about a dataset: one that is asked always has."""
+        """True if the judge has answers about a dataset. A judge that is asked always has."""
         return True
 
     def with_roles(self, *, writing: SamplingChange, reviewing: SamplingChange) -> Self:
-        """The judge with two profiles alone, in which it writes and reviews reference answers."""
+        """The judge with only two profiles, one to write and one to review reference answers."""
         roles = {WRITING: writing, REVIEWING: reviewing}
         return self.changed(profiles={name: _role(sampling) for name, sampling in roles.items()})
 
     def profiles_of(self, wanted: Iterable[str]) -> list[str]:
-        """The profiles, of some that studies want, that the judge has; each once."""
+        """The wanted profiles that the judge has, each once."""
         return [name for name in dict.fromkeys(wanted) if name == DEFAULT_PROFILE or name in self.profiles]
 
     def greedy_profiles(self, profiles: Iterable[str]) -> set[str]:
-        """The profiles under which repeats are declared equal."""
+        """The profiles under which repeats of one prompt count as equal."""
         return {profile for profile in profiles if self.under(profile).reuses_greedy}
 
     def varied(self, profiles: Iterable[str], path: str) -> dict[str, object]:
-        """A setting under each profile that sets it, and of the judge as it stands.
+        """Values of a setting: under each profile that sets it, and under the default profile.
 
         Args:
             profiles: ids of profiles; the judge need not have them.
-            path: of the setting, such as ``sampling/temperature``.
+            path: path of the setting, such as ``sampling/temperature``.
 
         Returns:
-            The setting by profile; profiles under which the judge does not have it are left out.
+            The value by profile. Profiles that do not set it are left out.
         """
         by_profile: dict[str, object] = {DEFAULT_PROFILE: self.block()}
         by_profile |= {name: profile.block() for name, profile in self.profiles.items()}
@@ -813,19 +813,19 @@ class Judge(Settings):
         return {name: value for name, value in values.items() if value is not None}
 
     def problems(self) -> Iterator[str]:
-        """Contradictions in the settings, as the key and what is wrong with it."""
+        """Contradictions in the settings: each text is the key and its problem."""
         yield from self._problems()
         yield from self._problems_of_any_profile()
         for profile in self.profiles:
             yield from (f"profiles/{profile}/{problem}" for problem in self.problems_of_profile(profile))
 
     def problems_of_profile(self, profile: str) -> Iterator[str]:
-        """Contradictions that a profile adds, as the key and what is wrong with it."""
+        """Contradictions that a profile adds: each text is the key and its problem."""
         own = list(self._problems_of_any_profile())
         yield from (problem for problem in self.under(profile)._problems_of_any_profile() if problem not in own)
 
     def _problems_of_any_profile(self) -> Iterator[str]:
-        """Contradictions in what a profile can change, of judges of any kind and of this one."""
+        """Contradictions in settings that a profile can change, for judges of any kind and for this kind."""
         yield from self._problems_of_profile()
         if tag := TAG_OF_TEMPLATE.search(self.system_prompt or ""):
             yield (
@@ -843,7 +843,7 @@ class Judge(Settings):
             yield f"profiles: {DEFAULT_PROFILE!r} names the judge without a profile; use another name"
 
     def _problems_of_profile(self) -> Iterator[str]:
-        """Contradictions in what a profile can change."""
+        """Contradictions in settings that a profile can change, for this kind of judges."""
         for name, value in self.sampling:
             if value is None:
                 yield f"sampling/{name}: null leaves it to an endpoint; engine {self.engine!r} needs a value"
@@ -896,7 +896,7 @@ class Loaded(Judge):
 
     @property
     def has_open_weights(self) -> bool:
-        """True if config leaves open which weights answer."""
+        """True if config does not fix the weights that answer."""
         pinned = re.fullmatch("[0-9a-f]{40}", self.revision or "") is not None
         return not self.gguf and (is_local(self.model) or not pinned)
 
@@ -906,7 +906,7 @@ class Loaded(Judge):
         return self.gguf is not None
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Arguments of the engine count if they may change an answer."""
+        """Arguments of the engine that may change an answer; the others do not count."""
         return {
             "engine_args": {name: whole(value) for name, value in self.engine_args.items() if name not in SPEED} or None
         }
@@ -945,7 +945,7 @@ class Vllm(Loaded):
 
 
 class Metered(Judge):
-    """A judge whose calls are counted, limited and tried again."""
+    """A judge whose calls are counted, limited and repeated after failures."""
 
     concurrency: Annotated[int, Ge(1), Le(4096)] | None = setting(
         None,
@@ -995,7 +995,7 @@ class Metered(Judge):
 
     @property
     def limits_tokens(self) -> bool:
-        """True if a limit is one of tokens or cost."""
+        """True if there is a limit on tokens or cost."""
         return any(limit is not None for limit in (self.tokens_per_minute, self.budget.tokens, self.budget.cost))
 
     def _problems(self) -> Iterator[str]:
@@ -1008,7 +1008,7 @@ class Called(Metered):
     """A judge that is asked over HTTP, whoever runs the server.
 
     Attributes:
-        IN_BODY: fields of a request that settings write, with those settings; `extra_body` may not repeat them.
+        IN_BODY: settings that write fields of a request, by field. `extra_body` may not repeat these fields.
     """
 
     IN_BODY: ClassVar[Mapping[str, str]] = {}
@@ -1043,11 +1043,11 @@ class Called(Metered):
 
     @property
     def accepted_names(self) -> set[str]:
-        """Names that the model may give itself in its answers, which say nothing of its version."""
+        """Names that the model may give itself in answers. They do not tell its version."""
         return {self.shown_name, *self.accept_models}
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Further fields count where there are some."""
+        """Further fields of the request, if there are any."""
         return {"extra_body": whole(self.extra_body) or None}
 
     def _problems_of_profile(self) -> Iterator[str]:
@@ -1090,7 +1090,7 @@ class Chat(Called):
         return None if self.extra_body else super().draws_at
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Likeliest tokens count where they are asked for: a server of vLLM is asked for the labels themselves."""
+        """Add the number of likeliest tokens, if they are requested. vLLM is asked for the labels instead."""
         reads_options = "criteria_format" in formats or self.answer_format == "score"
         asks_likeliest = self.dialect != "vllm" and reads_options
         likeliest = {"top_logprobs": self.top_logprobs if asks_likeliest else None}
@@ -1102,7 +1102,7 @@ class Chat(Called):
             yield "sampling/max_tokens: limits of tokens or cost need a value, to know the most that a call can use"
 
 
-ENDPOINT_BLOCKS = Blocks(128, least=1024)  # of OpenAI's prompt caching, by its guide
+ENDPOINT_BLOCKS = Blocks(128, least=1024)  # from the guide to OpenAI's prompt caching
 
 
 class Addressed(Called):
@@ -1123,7 +1123,7 @@ class Addressed(Called):
 
     @property
     def shown_name(self) -> str:
-        """The judge's model: what an endpoint calls its model is a name, whatever it looks like."""
+        """The judge's model. The endpoint's name of a model is never a path, even if it looks like one."""
         return self.model
 
     @property
@@ -1162,7 +1162,7 @@ class Endpoint(Addressed, Chat):
 
     @property
     def batches(self) -> Batch | None:
-        """Settings of batches; None where each request is a call of its own."""
+        """Settings of batches; None if each request is a separate call."""
         return self.batch if isinstance(self.batch, Batch) else Batch() if self.batch else None
 
     def _problems(self) -> Iterator[str]:
@@ -1172,7 +1172,7 @@ class Endpoint(Addressed, Chat):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Abilities of the endpoint, as far as config says them."""
+        """Abilities of the endpoint, as far as config tells them."""
         is_vllm = self.dialect == "vllm"
         return Capabilities(
             log_probabilities=is_vllm or self.top_logprobs > 0,
@@ -1219,11 +1219,11 @@ class Decisions(Addressed):
 
     @property
     def draws_at(self) -> float | None:
-        """0: its score is the most probable one."""
+        """0, since the judge's score is the most probable score."""
         return 0.0
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Settings of what writes text do not count."""
+        """Without settings of judges that write text, which do not count."""
         return super()._identity_of_kind(formats) | dict.fromkeys(("sampling", *OF_WRITERS))
 
     def _problems(self) -> Iterator[str]:
@@ -1249,11 +1249,11 @@ class Server(Chat, Loaded):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Abilities of vLLM, at a price if config says one."""
+        """Abilities of vLLM, with prices if config has some."""
         return replace(super().capabilities, prices=self.prices)
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """The server's arguments count, not how long it may take to start; it is one of vLLM."""
+        """The server's arguments and the dialect of vLLM. The time that it may take to start does not count."""
         values = Loaded._identity_of_kind(self, formats) | super()._identity_of_kind(formats)
         arguments = {"arguments": whole(self.serve.arguments or {})}
         return values | {"serve": arguments, "dialect": "vllm", "top_logprobs": None}
@@ -1269,7 +1269,7 @@ OF_SOURCE = "source:"  # begins a version that is a digest of source code
 
 
 def _left_open() -> Sampling:
-    """Sampling of which nothing is said."""
+    """Sampling with nothing specified."""
     return Sampling(temperature=None, top_p=None, max_tokens=None, seed=None)
 
 
@@ -1332,7 +1332,7 @@ class PythonCallable(Metered):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Abilities of a function: it may give probabilities, and is held to no form."""
+        """Abilities of a function. It may give probabilities, and its answers cannot be restricted to a form."""
         return Capabilities(constrained=False, prices=self.prices)
 
     @property
@@ -1342,20 +1342,20 @@ class PythonCallable(Metered):
 
     @property
     def is_local(self) -> bool:
-        """False: the model is a name alone."""
+        """False, since the model is only a name."""
         return False
 
     @property
     def draws_at(self) -> float | None:
-        """None: how a function samples is not known."""
+        """None, since it is not known how a function samples."""
         return None
 
     def resolved(self, *, takes: Literal["prompt", "messages"], version: str) -> Self:
-        """The judge with what its function says of itself, where config does not say it."""
+        """The judge with facts that its function states about itself, if config does not state them."""
         return self.changed(model=self.shown_name, takes=self.takes or takes, version=self.version or version)
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """The function by its version: equal source is one function, wherever its module is and whatever its name.
+        """The function and its version. If the version is a digest of source code, the module's name does not count.
 
         Raises:
             ValueError: the version is not known yet, see `resolved`.
@@ -1386,7 +1386,7 @@ class PythonCallable(Metered):
 
 
 class Simulated(Judge):
-    """A judge that computes its answers, with a bias that is known."""
+    """A judge that computes its answers with a known bias."""
 
     KIND = "simulated"
 
@@ -1399,7 +1399,7 @@ class Simulated(Judge):
     )
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """All parameters count but the time that an answer takes."""
+        """All parameters except the time that an answer takes."""
         if self.simulation is None:
             return {}
         values = whole(self.simulation.block())
@@ -1466,7 +1466,7 @@ class Recorded(Judge):
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Arguments by which its records are read, see `recorded.reads.read`."""
+        """Arguments by which the judge's records are read, see `recorded.reads.read`."""
         return {"prompt_style": self.prompt_style, "duplicates": self.duplicates, "labels": self.labels}
 
     def is_about(self, dataset: Dataset) -> bool:
@@ -1475,12 +1475,12 @@ class Recorded(Judge):
 
     @property
     def option_letters(self) -> str | None:
-        """The letters that the options were named by, lowest score first; None where by their numbers."""
+        """Letters that named the options, lowest score first; None if numbers named them."""
         return LETTERS[: self.n] if self.prompt_style in LETTERED_STYLES else None
 
     @property
     def draws_at(self) -> float | None:
-        """None: how recorded answers were drawn is not known."""
+        """None, since it is not known how recorded answers were drawn."""
         return None
 
     def _problems_of_profile(self) -> Iterator[str]:
@@ -1488,7 +1488,7 @@ class Recorded(Judge):
 
 
 class Rehearsed(Recorded):
-    """A recorded judge in a rehearsal: a simulated one answers in the place of its records."""
+    """A recorded judge in a rehearsal. A simulated judge gives the answers in place of its records."""
 
     simulation: Simulation = setting(..., role=Role.IDENTITY)
 
@@ -1499,10 +1499,10 @@ ENTRY_POINTS = "rubric_order.engines"  # group of entry points
 
 
 class Engine:
-    """Part of an engine that settings know of; `judging.engines.Engine` is the whole.
+    """Part of an engine that settings need. `judging.engines.Engine` is the whole class.
 
     Attributes:
-        JUDGE: model of its judges' settings.
+        JUDGE: model of the settings of the engine's judges.
     """
 
     JUDGE: type[Judge]
@@ -1512,16 +1512,16 @@ _REGISTRY: Plugins[Engine] = Plugins(ENTRY_POINTS, Engine)
 
 
 def engines() -> tuple[str, ...]:
-    """The engines that a judge may name: ours, and those of other packages."""
+    """The engines that a judge may name: our engines, and the engines of other packages."""
     registered = {model.ENGINE or model.KIND for model in KINDS}
     return (*ENGINES, *(name for name in _REGISTRY.names() if name not in registered))
 
 
 def kind(block: object) -> type[Judge] | None:
-    """The model of a judge's block of config; None where no model fits its engine.
+    """The model of a judge's block of config; None if no model has its engine.
 
     Raises:
-        InputError: the engine's package is at fault, see `Plugins.load`.
+        InputError: the engine's package is faulty, see `Plugins.load`.
     """
     engine = block.get("engine") if isinstance(block, Mapping) else None
     if engine == "openai" and isinstance(block, Mapping):
@@ -1537,10 +1537,13 @@ def kind(block: object) -> type[Judge] | None:
 
 
 def _chosen(block: object) -> tuple[type[Judge], object]:
-    """The model of a judge's block, and the block without keys of other kinds that say what holds anyway.
+    """The model of a judge's block, and the block without keys of other kinds of judges.
+
+    Such a key is dropped if it is null or has its default.
 
     Raises:
-        PydanticCustomError: the engine is missing or unknown, or a key of another kind says something else.
+        PydanticCustomError: the engine or the address is missing, the engine is unknown, or a key of another kind has
+            another value.
     """
     if not isinstance(block, Mapping):
         raise PydanticCustomError("dict_type", "expected a mapping")
@@ -1569,7 +1572,7 @@ NEEDS_ADDRESS = "needs either base_url, or serve for a server of its own"
 
 
 def _usual(model: type[Judge], key: str) -> object:
-    """The value of a key that is left out; null where there is none."""
+    """The default of a key; None if the key is required."""
     field = model.model_fields[key]
     return None if field.is_required() else plain(field.get_default(call_default_factory=True))
 
@@ -1594,10 +1597,10 @@ AnyJudge = Annotated[Judge, Chosen(_chosen)]
 
 
 def read(block: Mapping[str, Any]) -> Judge:
-    """A judge from its block, as jobs get it.
+    """A judge from the block that a job gets.
 
     Args:
-        block: the judge's settings. Under ``roles`` the sampling of its roles, where it makes reference answers.
+        block: the judge's settings. For a judge that makes reference answers, ``roles`` has the sampling of its roles.
     """
     block = dict(block)
     roles = block.pop("roles", None)
@@ -1610,7 +1613,7 @@ def read(block: Mapping[str, Any]) -> Judge:
 
 
 def tracked(judge: Judge) -> dict[str, Any]:
-    """The settings of a judge on which a file of its answers depends, without its profiles."""
+    """The settings on which a file of a judge's answers depends, without its profiles."""
     block, fields = judge.block(), type(judge).model_fields
     unused = {
         name for name, field in fields.items() if extra(field, "tracked") is False or extra(field, "role") is Role.LABEL
@@ -1624,7 +1627,7 @@ def is_local(model: str) -> bool:
 
 
 def wrong_address(url: str) -> str | None:
-    """Fault of an endpoint's address; None where there is none."""
+    """Fault of an endpoint's address; None without a fault."""
     if not re.fullmatch(ADDRESS, url) or not url.isprintable():
         return "expected http:// or https:// and a host, without a user, a query, a fragment, spaces or line breaks"
     try:
@@ -1666,7 +1669,7 @@ def problems_of_simulation(simulation: Simulation | None) -> Iterator[str]:
 
 
 def whole(value: object) -> Any:
-    """A setting with whole numbers as integers."""
+    """The value of a setting, with floats that are whole numbers as integers."""
     if isinstance(value, Mapping):
         return {key: whole(entry) for key, entry in value.items()}
     if isinstance(value, list):

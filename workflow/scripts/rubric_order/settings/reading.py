@@ -1,4 +1,4 @@
-"""Config files as users write them. They are read before Snakemake reads them, whose messages name no line."""
+"""Config files as users write them. They are checked before Snakemake reads them, whose messages name no line."""
 
 import argparse
 import sys
@@ -10,15 +10,15 @@ from rubric_order.base import files
 from rubric_order.base.errors import InputError
 
 MAX_BYTES = 500_000  # the largest of ours has 5 kB; Snakemake takes seconds for a file of this size
-TEMPLATED = "__use_yte__"  # with this key, Snakemake runs Python that stands in the file
+TEMPLATED = "__use_yte__"  # with this key, Snakemake runs Python code in the file
 
 
 def read(path: str | Path) -> dict[str, Any]:
     """Content of a config file: JSON, or YAML.
 
     Raises:
-        InputError: one line with the file, and with the line where it is not YAML, repeats a key, is nested too deeply,
-            or has aliases that stand for too much. So is what is no regular file, too large, a template, or no mapping.
+        InputError: the file is not YAML, repeats a key, is nested too deeply, or has aliases that expand too far (the
+            message names file and line); or it is no regular file, too large, a template, or no mapping.
     """
     path = Path(path)
     if path.exists() and not path.is_dir():
@@ -53,7 +53,7 @@ def check(paths: Iterable[str | Path]) -> None:
     """Check that config files can be read, see `read`.
 
     Raises:
-        InputError: one line for each file that cannot.
+        InputError: one line for each file that cannot be read.
     """
     problems = []
     for path in paths:
@@ -85,7 +85,7 @@ def named(words: Sequence[str]) -> list[str]:
     """
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
-    parser.add_argument("--config", "-C", nargs="*")  # otherwise it is taken for short for --configfile
+    parser.add_argument("--config", "-C", nargs="*")  # without this, --config would count as short for --configfile
     try:
         return parser.parse_known_args(list(words))[0].configfile
     except argparse.ArgumentError:  # Snakemake says what is wrong

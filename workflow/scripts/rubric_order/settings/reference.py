@@ -1,4 +1,4 @@
-"""The reference of all keys of a config, made from the models: ``docs/config.md``.
+"""The reference of all keys of a config, which is made from the models: ``docs/config.md``.
 
 python -m rubric_order.settings.reference > docs/config.md
 """
@@ -17,7 +17,7 @@ from rubric_order.settings.config import Config
 
 Part = Mapping[str, Any]
 
-# How an id that a user chooses is written in the path of a key, by the block that it stands in.
+# Placeholders for ids that users choose, in the path of a key, by the block that contains the ids.
 IDS = {
     "datasets": "{dataset}",
     "files": "{file}",
@@ -28,7 +28,7 @@ IDS = {
 }
 INHERITED = ("x-reruns", "x-default")
 COLUMNS = ("key", "type", "default", "meaning", "what runs again when it changes")
-NONSENSE = 10**7  # a bound as wide keeps out nonsense alone, and is not told
+NONSENSE = 10**7  # bounds as large as this only exclude nonsense, and are not shown
 HEAD = """# All keys of a config
 
 `make config-reference` makes this page from the models of
@@ -89,7 +89,7 @@ def _holds_keys(part: Part) -> bool:
 
 
 def _values(part: Part) -> Part:
-    """The schema of a mapping's values; empty where there is none."""
+    """The schema of a mapping's values; empty if it has none."""
     values = part.get("additionalProperties")
     return values if isinstance(values, Mapping) else {}
 
@@ -105,7 +105,7 @@ def _sections_of_judges(reruns: str) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _part(kind: type[judges.Judge], name: str) -> dict[str, Any]:
-    """The schema of a key of judges. Those of every judge hold what judges of any kind take."""
+    """The schema of a key of judges. Keys `profiles` and `engine` have the values of all kinds of judges."""
     if name == "profiles":
         kind = judges.Called
     part = schema.of_field(kind.model_fields[name])
@@ -113,17 +113,17 @@ def _part(kind: type[judges.Judge], name: str) -> dict[str, Any]:
 
 
 def _is_own(kind: type[judges.Judge], name: str) -> bool:
-    """True if a key is listed under a kind of judges: no kind before it has the key."""
+    """True if a key is listed under a kind of judges: no base class of the kind has the key."""
     return not any(name in base.model_fields for base in kind.__mro__[1:] if issubclass(base, judges.Judge))
 
 
 def rows(part: Part, path: tuple[str, ...] = (), inherited: Part | None = None) -> Iterator[Row]:
-    """Every key of a schema that is described, in its order.
+    """A row for every key with a description, in the order of the schema.
 
     Args:
-        part: see `schema.of_model`.
-        path: of the block.
-        inherited: words of the blocks around it that hold for its keys.
+        part: schema of a block, see `schema.of_model`.
+        path: path of the block.
+        inherited: words of the enclosing blocks that hold for the keys of this block too.
     """
     required = part.get("required", ())
     for key, entry in part.get("properties", {}).items():
@@ -143,7 +143,7 @@ def rows(part: Part, path: tuple[str, ...] = (), inherited: Part | None = None) 
 
 
 def default(part: Part, otherwise: str) -> str:
-    """Value of a key that is left out, as YAML; `otherwise` where the schema has no default."""
+    """Value of a key that is left out, as YAML; `otherwise` if the schema has no default."""
     if "default" not in part:
         return otherwise
     if "properties" in part and isinstance(part["default"], Mapping):  # its keys have defaults of their own
@@ -189,7 +189,7 @@ def _alternatives(names: list[str]) -> str:
 
 
 def page() -> str:
-    """The reference as Markdown: one table for what stands alone, and one for each block of the config."""
+    """The reference as Markdown: one table for keys outside of blocks, and one for each block of the config."""
     return "\n".join([HEAD.rstrip(), *(_section(heading, made) for heading, made in sections() if made)]) + "\n"
 
 
@@ -203,7 +203,7 @@ def _section(heading: str, made: list[Row]) -> str:
 
 
 def _linked(text: str) -> str:
-    """Text with links to the pages of `docs/` that it names, for a page of that folder."""
+    """A text with links to the pages of `docs/` that it names, for a page in `docs/`."""
     return re.sub(r"\bdocs/(\w+\.md)\b", r"[docs/\1](\1)", text)
 
 

@@ -1,4 +1,4 @@
-"""Settings of figures and tables: keys that many share, and one block a result. Other packages bring their own."""
+"""Settings of figures and tables: keys that many share, and one block per result. Other packages add their own."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ AVERAGED = "What is averaged: `hard` averages the written scores, `soft` the exp
 
 
 def _one_of(*names: str) -> Any:
-    """The type of one of some names."""
+    """The type of a value that is one of some names."""
     return Literal.__getitem__(names)
 
 
@@ -95,8 +95,8 @@ IN_EVERY_POSITION = Key(_one_of(*strategies.EVERY_POSITION), "balanced", "Strate
 IN_EVERY_POSITION_OR_RECORDED = IN_EVERY_POSITION.but(type=_one_of(*strategies.EVERY_POSITION, strategies.RECORDED))
 OF_LEVELS = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("levels")))
 OF_ONE_SET_OR_RECORDED = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("one_set"), strategies.RECORDED))
-OF_ONE_SET = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("one_set")))  # the same orderings for every item
-IN_ONE_SET = IN_EVERY_POSITION.but(  # the k-th read of every item in one ordering, also where it is repeated
+OF_ONE_SET = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("one_set")))  # same orderings for every item
+IN_ONE_SET = IN_EVERY_POSITION.but(  # strategies in which the k-th reads of all items share one ordering
     type=_one_of(*strategies.names(lambda strategy: strategy.one_ordering_a_read), strategies.RECORDED)
 )
 REPEATED = IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("repeats")))
@@ -593,7 +593,7 @@ def model(kind: registry.Kind, name: str) -> type[Settings]:
         name: the result.
 
     Raises:
-        InputError: it is of another package, which is at fault, see `registry.load`.
+        InputError: the result comes from another package, and that package is faulty, see `registry.load`.
     """
     entry, preset = registry.shown(kind, name), {"preset": PRESET} if kind == "figures" else {}
     if registry.is_other(name):
@@ -618,7 +618,7 @@ def defaults(kind: registry.Kind, name: str) -> dict[str, Any]:
         name: the result.
 
     Raises:
-        InputError: it is of another package, which is at fault, see `registry.load`.
+        InputError: the result comes from another package, and that package is faulty, see `registry.load`.
     """
     if not registry.is_other(name):
         return {key: entry.default for key, entry in BLOCKS[kind][name].items()}
@@ -627,10 +627,10 @@ def defaults(kind: registry.Kind, name: str) -> dict[str, Any]:
 
 
 def of_package(name: str, block: object) -> type[Settings] | None:
-    """The model that another package brings for a block of a result; None where it brings none.
+    """The model of a result's block that another package registers; None if it registers no model.
 
     Raises:
-        InputError: it is something else; the package is named.
+        InputError: the object is no model of settings; the message names the package.
     """
     if block is None or (isinstance(block, type) and issubclass(block, Settings)):
         return block

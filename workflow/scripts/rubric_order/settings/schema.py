@@ -1,11 +1,11 @@
-"""The JSON schema of a config, made from the models, for editors: ``workflow/schemas/config.schema.json``.
+"""The JSON schema of a config for editors, made from the models: ``workflow/schemas/config.schema.json``.
 
 python -m rubric_order.settings.schema > workflow/schemas/config.schema.json
 
-With ``--installed`` it has the results of installed packages too, see docs/plugins.md.
+With ``--installed`` the schema has the results of installed packages too, see docs/plugins.md.
 
-Beside the words of JSON Schema it has two of its own: ``x-reruns``, what runs again when a key changes, and
-``x-default``, what holds where a key without a default is left out.
+The schema has two words beyond JSON Schema. ``x-reruns`` says what runs again when a key changes. ``x-default`` says
+what holds if a key without a default is left out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rubric_order.settings.judges import KINDS
 from rubric_order.settings.statistics import with_packages
 
 Part = dict[str, Any]
-DEEPEST = 6  # level of a schema from which on a line holds what stands within
+DEEPEST = 6  # level of a schema at which all that is nested deeper goes on one line
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
 _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 
@@ -39,10 +39,10 @@ def schema(*, installed: bool = False) -> Part:
     """The schema of a whole config.
 
     Args:
-        installed: with the results of other packages that are installed.
+        installed: whether to include the results of other installed packages.
 
     Raises:
-        InputError: one of these packages is at fault, see `registry.load`.
+        InputError: one of these packages is faulty, see `registry.load`.
     """
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Config of rubric-order"}
     part: Part = {**head, **of_model(Config)}
@@ -90,7 +90,7 @@ def of_type(annotation: Any, markers: Any = ()) -> Part:
 
 
 def _chosen(marker: Any) -> Part | None:
-    """The schema of a type that a marker describes by itself; None where it does not."""
+    """The schema of a type that its marker alone describes; None for a marker that only adds to it."""
     if isinstance(marker, Chosen):
         return {"anyOf": [of_model(kind) for kind in KINDS]}
     if isinstance(marker, Blocks):

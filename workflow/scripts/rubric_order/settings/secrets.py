@@ -1,11 +1,11 @@
-"""Keys written out in a config, which is refused: the environment holds keys, and config names their variables."""
+"""Refusal of keys that are written out in a config. The environment holds keys, and config names their variables."""
 
 import re
 import string
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# Keys as their publishers shape them, JSON web tokens, and what follows Bearer.
+# Forms of publishers' keys, JSON web tokens, and texts after Bearer.
 SHAPES = re.compile(
     r"(?<![A-Za-z0-9])(?:(?=[\w-]*[0-9])(?:sk|pk|rk|xai|glpat|nvapi|pplx|gsk|hf|r8|gh[pousr]|github_pat)[-_][\w-]{16,}"
     r"|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{10,}\.[\w-]+)|\bBearer\s+[^\s$]{8,}"
@@ -13,7 +13,7 @@ SHAPES = re.compile(
 IN_ADDRESS = re.compile(
     r"://[^/\s?#@]*:[^/\s?#@]+@|[?&](?:api[-_]?key|key|token|access_token|sig|signature)=[^&\s]+", re.I
 )
-HEADERS = re.compile("auth|key|token|secret|passw|cookie|credential", re.I)  # headers that hold one
+HEADERS = re.compile("auth|key|token|secret|passw|cookie|credential", re.I)  # headers that hold a key
 FIELDS = re.compile(
     "^(x-)?(authorization|(.*[-_])?api[-_]?key|(.*[-_])?password|(.*[-_])?secret|(access|auth)[-_]token)$", re.I
 )
@@ -23,7 +23,7 @@ LONG = re.compile(
 
 
 def problems(config: Mapping[str, Any]) -> Iterator[str]:
-    """Keys that are written out in a config of any shape, as paths with what was expected. No message holds a key."""
+    """Messages about keys that are written out in a config of any shape: path and problem. No message holds a key."""
     for path, value in _texts(config):
         if problem := _problem(path, value):
             yield f"{'/'.join(map(_shown, path))}: {problem}"
@@ -40,7 +40,7 @@ def _texts(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[st
 def _problem(path: tuple[str, ...], value: str) -> str | None:
     name = path[-1] if path else ""
     if "extra_headers" in path[:-1]:
-        # What is left of "Bearer $KEY" is no key.
+        # In "Bearer $KEY", the text without the variable is no key.
         literal = string.Template(value).safe_substitute(dict.fromkeys(_variables(value), ""))
         holds_key = (HEADERS.search(name) and literal == value) or LONG.search(literal) or SHAPES.search(literal)
         return "a key is not written out; expected $NAME, the environment variable that holds it" if holds_key else None

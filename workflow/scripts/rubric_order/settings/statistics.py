@@ -1,4 +1,4 @@
-"""Settings of statistics, one block each; the catalogue says which statistic takes which.
+"""Settings of statistics in blocks. The catalogue says which statistic takes which blocks.
 
 Statistics of other packages bring blocks of their own, which `with_packages` adds.
 """
@@ -35,7 +35,7 @@ Texts = Annotated[list[str], Unique]
 
 
 class Bootstrap(Settings):
-    """Intervals by resampling."""
+    """Settings of intervals by resampling."""
 
     resamples: Resamples = setting(1000, "Number of bootstrap resamples.")
     confidence: Share = setting(
@@ -45,7 +45,7 @@ class Bootstrap(Settings):
 
 
 class Paired(Settings):
-    """Paired differences between strategies."""
+    """Settings of paired differences between strategies."""
 
     resamples: Resamples = setting(
         2000, "Number of bootstrap resamples for differences between strategies in probe `criterion_order`."
@@ -53,7 +53,7 @@ class Paired(Settings):
 
 
 class Direction(Settings):
-    """Direction of position selection."""
+    """Settings of the direction of position selection."""
 
     near_uniform: Share = setting(
         0.2,
@@ -63,7 +63,7 @@ class Direction(Settings):
 
 
 class ScoreEffects(Settings):
-    """Test of the effect on scores."""
+    """Settings of the test of the effect of the order on scores."""
 
     sign_changes: Resamples = setting(
         1999,
@@ -73,7 +73,7 @@ class ScoreEffects(Settings):
 
 
 class Generalisability(Settings):
-    """Predicted reliability."""
+    """Settings of predicted reliability."""
 
     repeats: Annotated[list[Count], Len(1), Unique] = setting(
         [1, 2, 3, 5, 10], "Numbers of reads under each ordering for which reliability is predicted."
@@ -81,7 +81,7 @@ class Generalisability(Settings):
 
 
 class Equivalence(Settings):
-    """Margins of equivalence."""
+    """Margins and level of tests of equivalence."""
 
     level: Annotated[float, Numeric(gt=0, lt=0.5)] = setting(
         0.05, "Level of each of the two one-sided tests that an effect is smaller than its margin."
@@ -92,7 +92,7 @@ class Equivalence(Settings):
 
 
 class OrderSpread(Settings):
-    """Margin of the effect on single items."""
+    """Margin of the effect of the order on single items."""
 
     margin: Positive = setting(
         0.1,
@@ -105,7 +105,7 @@ class OrderSpread(Settings):
 
 
 class Manipulability(Settings):
-    """Reach of somebody who chooses the order."""
+    """Settings of the reach of somebody who chooses the order."""
 
     exchanges: Count = setting(
         200,
@@ -120,7 +120,7 @@ class Manipulability(Settings):
 
 
 class BudgetCurve(Settings):
-    """Subsets of reads."""
+    """Settings of the subsets of reads in a budget curve."""
 
     subsets_per_size: Count = setting(
         252,
@@ -130,7 +130,7 @@ class BudgetCurve(Settings):
 
 
 class Calibration(Settings):
-    """Correction of single reads."""
+    """Settings of the correction of single reads."""
 
     folds: Annotated[int, Ge(2)] = setting(
         5,
@@ -160,7 +160,7 @@ class Calibration(Settings):
 
 
 class Advice(Settings):
-    """Advice on a further study."""
+    """Settings of the advice on a further study."""
 
     goal: Literal["r", "mean", "preference", "ranked", "equivalent", "bias", "shift"] = setting(
         "r",
@@ -184,7 +184,7 @@ class Advice(Settings):
 
 
 class OrderingSubsets(Settings):
-    """Errors by few orderings."""
+    """Settings of the errors of scores by few orderings."""
 
     target_error: Positive = setting(
         0.25, "Target for the error of a score, in points. The result says how many orderings are needed to reach it."
@@ -202,7 +202,7 @@ class OrderingSubsets(Settings):
 
 
 class CorrectedMeans(Settings):
-    """Means of people's scores from labels and a judge."""
+    """Settings of means of people's scores, estimated from labels and a judge."""
 
     human_pass: Number | None = setting(
         None, "Lowest human score that passes, on the scale on which people scored; null: no pass rates are computed."
@@ -230,7 +230,7 @@ class CorrectedMeans(Settings):
 
 
 class AdaptiveBudget(Settings):
-    """Reading of items until they are known well enough."""
+    """Settings of reading items only until they are known well enough."""
 
     targets: Annotated[list[Positive], Len(1), Unique] = setting(
         [0.5, 1.0, 1.5], "Widths of an item's interval at which its reading stops, in points."
@@ -251,7 +251,7 @@ class AdaptiveBudget(Settings):
 
 
 class RankReversal(Settings):
-    """Noise of rankings."""
+    """Settings of the noise of rankings."""
 
     halvings: Count = setting(
         50, "Number of random halvings of the reads. The noise of rankings is averaged over them."
@@ -259,7 +259,7 @@ class RankReversal(Settings):
 
 
 class BiasCost(Settings):
-    """Choice of an ordering."""
+    """Settings of the choice of an ordering."""
 
     splits: Count = setting(
         10,
@@ -288,7 +288,7 @@ class Power(Settings):
 
 
 class GoldenScores(Settings):
-    """Golden scores by vote."""
+    """Settings of golden scores by vote."""
 
     studies: Texts = setting(
         [],
@@ -299,7 +299,7 @@ class GoldenScores(Settings):
 
 
 class Halo(Settings):
-    """Comparison of halo."""
+    """Studies with which halo is compared."""
 
     alone: Texts = setting(
         [],
@@ -309,7 +309,7 @@ class Halo(Settings):
 
 
 class PositionConsistency(Settings):
-    """Reading of verdicts."""
+    """Rules for the reading of verdicts."""
 
     forms: dict[str, Texts] = setting(
         {},
@@ -325,7 +325,7 @@ class PositionConsistency(Settings):
 
 
 class JudgesCompared(Settings):
-    """Families of candidates."""
+    """Families of candidates, for judges' preference of their own family."""
 
     families: dict[str, Texts] = setting(
         {},
@@ -335,7 +335,7 @@ class JudgesCompared(Settings):
 
 
 class JudgeComparison(Settings):
-    """Sweeps over judges."""
+    """Sweeps over judges, for trends."""
 
     sweeps: dict[str, dict[str, Number]] = setting(
         {},
@@ -345,7 +345,7 @@ class JudgeComparison(Settings):
 
 
 class Scales(Settings):
-    """Studies of several scales."""
+    """Studies whose scales are compared."""
 
     studies: SomeTexts = setting(
         ["position_bias"],
@@ -355,7 +355,7 @@ class Scales(Settings):
 
 
 class Replication(Settings):
-    """Comparison with a paper."""
+    """Settings of the comparison with a paper."""
 
     paper: Literal["xu2026", "xu2026_v1", "li2025", "shi2025"] = setting("xu2026", "Paper to compare with.")
     studies: SomeTexts = setting(
@@ -411,10 +411,11 @@ def with_packages(names: Iterable[str]) -> type[Statistics]:
     """The model of `Statistics` with the blocks of some statistics of other packages.
 
     Args:
-        names: of statistics; those without a block of their own add nothing.
+        names: names of statistics. Statistics without a block of their own add nothing.
 
     Raises:
-        InputError: a package is at fault, see `registry.load`; or its statistic takes settings that there are not.
+        InputError: a package is faulty, see `registry.load`; it has a block with the name of one of our blocks; or its
+            statistic takes settings that do not exist.
     """
     entries = {name: registry.statistic(name) for name in names}
     blocks: dict[str, Any] = {}
@@ -432,7 +433,7 @@ def with_packages(names: Iterable[str]) -> type[Statistics]:
 
 
 def _problem_of_path(model: type[Statistics], path: str) -> str:
-    """Problem of a path of settings, as `catalogue.Statistic` has it; empty where nothing is."""
+    """Problem of a path of settings, as `catalogue.Statistic` has it; empty if it has none."""
     block, _, key = path.partition("/")
     field = model.model_fields.get(block)
     if field is None:

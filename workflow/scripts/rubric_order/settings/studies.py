@@ -134,7 +134,7 @@ class References(Settings):
 
     @property
     def written_levels(self) -> list[int]:
-        """The scores that reference answers are written for."""
+        """The scores for which reference answers are written."""
         return self.levels if self.levels is not None else list(range(1, self.n))
 
 

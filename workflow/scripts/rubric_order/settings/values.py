@@ -1,4 +1,4 @@
-"""Values that no setting takes, whatever its key: jobs read their settings as JSON, and people read them in pages."""
+"""Check for values that no setting takes. Jobs read their settings as JSON, and people read them in pages."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -10,10 +10,10 @@ LARGEST = 2**63 - 1  # no file of ours, and no engine, holds a greater number
 
 
 def check(config: Mapping[str, object]) -> None:
-    """Check that each value of a config, whatever its shape, can be handed on.
+    """Check that each value of a config of any shape can be passed on.
 
     Raises:
-        InputError: with the path, what was found and what was expected. A key that is written out is not shown.
+        InputError: the message has the path, the value found and the value expected. It never shows a secret key.
     """
     if problems := list(secrets.problems(config)):
         raise InputError("config: " + "\nconfig: ".join(problems))
@@ -24,7 +24,7 @@ def check(config: Mapping[str, object]) -> None:
 
 
 def _problem(value: object) -> str | None:
-    """Expected form of a value; None where it has it. Values within it are not looked at."""
+    """Expected form of a value; None if the value has this form. Values within it are not checked."""
     if isinstance(value, Mapping):
         if wrong := [key for key in value if not isinstance(key, str)]:
             return f"expected a name as key, found {wrong[0]!r}; put it in quotes"
@@ -52,7 +52,7 @@ def _values(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _unfit(text: str) -> str | None:
-    """Expected form of a text that no file, page or terminal takes as it is; None where it is fit."""
+    """Expected form of a text that some file, page or terminal cannot take; None if all take it."""
     if any("\ud800" <= character <= "\udfff" for character in text):
         return "expected text without lone surrogates"
     if any((character < " " and character not in "\t\n\r") or "\x7f" <= character <= "\x9f" for character in text):

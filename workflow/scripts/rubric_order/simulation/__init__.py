@@ -1,1 +1,1 @@
-"""A judge whose bias is planted, and studies of it."""
+"""A judge whose bias is set by parameters, and studies of this judge."""

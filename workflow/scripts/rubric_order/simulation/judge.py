@@ -1,28 +1,28 @@
 """A judge whose bias is known by construction.
 
-An item has a latent quality. The judge sees it with an error, and gives each option of the prompt a log-weight
+An item has a latent quality. The judge sees the quality with an error, and gives each option of the prompt a log-weight
 
     decisiveness * (-(v_s - m_i)^2 / (2 tolerance^2) + effects of scores) + b_p + g_sp + effects of the prompt
         + other effects
 
-for score s at position p, where v_s is the value of the score (1 to 5, whatever the number of levels), m_i what the
-judge thinks of item i, b the preference for positions and g the interaction of score and position. Effects of the
-prompt are what IDs are worth, and how far a reference answer's number and text are from score s. Other effects are
-those that an item, its group, or one prompt has for scores and positions. The softmax of the
-weights gives the probabilities of the options. At temperature 0 the judge selects the most probable option, so that
-repeats of a prompt are one read; at temperature T it draws from the softmax of weight / T.
+for score s at position p. Here v_s is the value of the score (1 to 5, whatever the number of levels), m_i the judge's
+opinion of item i, b the preference for positions and g the interaction of score and position. Effects of the prompt
+are the preference for IDs, and the distance of a reference answer's number and text from score s. Other effects are
+the effects of an item, of its group, or of one prompt on scores and positions. The softmax of the weights gives the
+probabilities of the options. At temperature 0 the judge selects the most probable option, so that all repeats of a
+prompt give the same selection. At temperature T it draws from the softmax of weight / T.
 
-Of several candidates that are compared, candidate i at position p has the log-weight
+When candidates are compared, candidate i at position p has the log-weight
 
     decisiveness * u_i + length * z_i + own_family * f_i + b_p + other effects
 
-where u_i is what the judge thinks of it, z_i how long its text is in standard deviations (see `latent_length`), and f_i
-whether it is of the judge's own family. A tie, where it is offered, has the log-weight `tie` plus the mean of these
-without b_p: that is Davidson's model (1970) for pairs. A ranking draws one candidate after the other without
-replacement (Plackett, 1975).
+Here u_i is the judge's opinion of the candidate, z_i the length of its text in standard deviations (see
+`latent_length`), and f_i is 1 for a candidate of the judge's own family, else 0. A tie, where it is offered, has the
+log-weight `tie` plus the mean of the first three terms over the candidates. For pairs, this is Davidson's model
+(1970). A ranking draws one candidate after the other without replacement (Plackett, 1975).
 
-Every random number is a hash of what it belongs to (an item, a prompt, a read): results do not depend on the order, the
-chunks or the shards in which requests are answered.
+Every random number is a hash of the item, prompt or read that it belongs to. Results therefore do not depend on the
+order, the chunks or the shards in which requests are answered.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ from scipy import special
 
 from rubric_order.settings.judges import Rehearsed, Simulated
 
-# Shapes of the preference for positions, by the place of a position between 0 (first) and 1 (last).
+# Shapes of the preference for positions, as functions of the place of a position between 0 (first) and 1 (last).
 SHAPES = {
     "none": lambda place: 0 * place,
     "first": lambda place: 1 - place,
@@ -43,10 +43,10 @@ SHAPES = {
     "u_shaped": lambda place: (2 * place - 1) ** 2,
 }
 LOW, HIGH = 1.0, 5.0  # values of the lowest and the highest score, on every scale
-GROUP_SHARE, TEXT_SHARE = 0.25, 0.5  # of the variance of quality; the rest belongs to the criterion
+GROUP_SHARE, TEXT_SHARE = 0.25, 0.5  # shares of the variance of quality; the criterion has the rest
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
-# What the random numbers of a key are for.
+# Purposes of the random numbers of a key: each purpose has its own numbers.
 _GROUP, _TEXT, _CRITERION, _ERROR, _ITEM_SCORES, _ITEM_POSITIONS, _PROMPT, _SELECT, _FAIL, _RATERS = range(1, 11)
 _GROUP_ERROR, _GROUP_SCORES, _GROUP_POSITIONS, _LENGTH, _RANK, _GROUP_ATTRACTION, _WRITE, _REVIEW = range(11, 19)
 
@@ -55,50 +55,55 @@ _GROUP_ERROR, _GROUP_SCORES, _GROUP_POSITIONS, _LENGTH, _RANK, _GROUP_ATTRACTION
 class Simulation:
     """Parameters of a simulated judge.
 
-    Log-weights are natural logarithms: 1 makes an option e times as probable. Values are those of a five-level scale.
+    Log-weights are natural logarithms: 1 makes an option e times as probable. "In values" means in levels of a
+    five-level scale.
 
     Attributes:
-        seed: of the judge's own errors and effects.
-        leniency: added to what the judge thinks of every item, in values.
-        spread: values a standard deviation of quality.
+        seed: seed of the judge's own errors and effects.
+        leniency: added to the judge's opinion of every item, in values.
+        spread: values per standard deviation of quality.
         item_error: standard deviation of the judge's error about an item's quality, in standard deviations of quality.
-            All reads of an item share it.
-        group_error: the same of an error that all items of a group share.
-        tolerance: how far from its opinion the judge's probabilities reach, in values.
-        decisiveness: what the log-weights that belong to scores are multiplied with. It leaves preferences for
-            positions as they are: the same preference moves an indecisive judge further.
-        usual_decisiveness: what all log-weights are multiplied with under the usual ordering (1 to n), besides. Other
-            than 1, the judge repeats itself more, or less, in that ordering than in others.
-        preference: log-weight of each position, one of ``SHAPES`` or a list from the first to the last position. A list
-            is interpolated where the scale has another length.
-        preference_strength: what `preference` is multiplied with.
-        interaction: log-weight of score and position together. A number gives the highest score at the first position,
-            and the lowest at the last, that log-weight, the opposite corners minus as much, and 0 in the middle. A list
-            of lists has one row a score and one column a position.
-        item_scores, item_positions: standard deviations of the log-weight that an item has for each score, and for each
-            position: what the reads of one item share.
-        group_scores, group_positions: the same of log-weights that all items of a group share.
-        prompts: standard deviation of the log-weight of each option of one prompt: what only its repeats share.
-        criterion_position: what the place of a criterion among several adds to the opinion, in values: a list, or a
-            number for the last place (0 for the first).
-        carry_over: the share of the preceding criterion's score, less the middle of the scale, that is added to the
-            opinion on the next.
-        tie: log-weight of a tie where candidates are compared, relative to the mean of theirs.
+            All reads of an item share the error.
+        group_error: standard deviation, in the same unit, of an error that all items of a group share.
+        tolerance: distance from its opinion over which the judge's probabilities spread, in values.
+        decisiveness: factor of the log-weights that belong to scores. Preferences for positions are not multiplied, so
+            a given preference moves an indecisive judge further.
+        usual_decisiveness: further factor of all log-weights under the usual ordering (1 to n). If it is not 1, the
+            judge repeats itself more, or less, in that ordering than in others.
+        preference: log-weight of each position: one of ``SHAPES``, or a list from the first to the last position. A
+            list is interpolated where the scale has another length.
+        preference_strength: factor of `preference`.
+        interaction: log-weight of each pair of score and position. A number is the log-weight of the highest score at
+            the first position, and of the lowest at the last. The opposite corners have minus that number, the middle
+            has 0. A list of lists has one row per score and one column per position.
+        item_scores, item_positions: standard deviations of an item's own log-weight for each score, and for each
+            position. All reads of an item share these log-weights.
+        group_scores, group_positions: standard deviations of such log-weights that all items of a group share.
+        prompts: standard deviation of the log-weight of each option of one prompt. Only repeats of the prompt share
+            these log-weights.
+        criterion_position: amount, in values, that the place of a criterion among several adds to the opinion: a list,
+            or the amount for the last place (0 for the first, linear between).
+        carry_over: share of the preceding criterion's score, less the middle of the scale, that is added to the
+            opinion on the next criterion.
+        tie: log-weight of a tie where candidates are compared, relative to the mean log-weight of the candidates.
         length: log-weight of a compared text that is longer by one standard deviation.
         padding: standard deviations by which a padded text seems longer.
-        own_family: log-weight that the judge gives candidates of its own `family`, those whose names begin so.
-        id_preference: log-weight of an option by the ID that it has in the prompt, such as ``{"A": 0.5}``; else 0.
-        number_attraction: what each level between an option and the number of the shown reference answer takes from
-            its log-weight.
-        text_attraction: the same of the level that the reference answer's text was written for.
-        group_attraction: standard deviation of what a group adds to `number_attraction`.
-        writing_error: standard deviation of how far the level of a reference answer that it writes is from the one that
-            was asked for, in values.
-        reviewing_error: standard deviation of the error with which it sees the level of such a text, when it says
-            whether the text matches: it does so where the level is seen within half a value of the one asked for.
+        own_family: log-weight that the judge gives candidates of its own family.
+        family: beginnings of the names of the candidates that belong to the judge's own family.
+        id_preference: log-weight of an option by its ID in the prompt, such as ``{"A": 0.5}``; 0 for other IDs.
+        number_attraction: loss of log-weight for each level between an option and the number of the shown reference
+            answer.
+        text_attraction: loss of log-weight for each level between an option and the level that the reference answer's
+            text was written for.
+        group_attraction: standard deviation of the amount that a group adds to `number_attraction`.
+        writing_error: standard deviation, in values, of the difference between the level that was asked for and the
+            level of the reference answer that the judge writes.
+        reviewing_error: standard deviation, in values, of the error with which the judge sees the level of such a text
+            when it reviews the text. It says that the text matches if the level that it sees is within half a value of
+            the level that was asked for.
         failure_rate: probability that an answer has no score, by the position of the option that it would have
             selected: a number, or a list from the first to the last position.
-        seconds_per_request: how long an answer takes. It changes no answer.
+        seconds_per_request: duration of an answer. It changes no answer.
     """
 
     seed: int = 0
@@ -164,12 +169,12 @@ class Simulation:
 
 
 class Wording(NamedTuple):
-    """Content of prompts beside the order of their options.
+    """Content of prompts other than the order of their options.
 
     Attributes:
-        ids: of each read how the scores 1 to n are written, shape (reads, n).
-        number, text: score that the reference answer is said to get, and that it was written for, shape (reads,); 0
-            where none is shown.
+        ids: written form of each score 1 to n in each read, shape (reads, n).
+        number, text: score that the prompt gives the reference answer, and score that the answer was written for, shape
+            (reads,); 0 where no reference answer is shown.
     """
 
     ids: np.ndarray
@@ -178,13 +183,13 @@ class Wording(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """Selections of the judge under each of some prompts.
+    """Selections of the judge, one per read.
 
     Attributes:
         position: 1-based position of the selected option, shape (reads,).
         failed: whether the answer has no score, shape (reads,).
-        probabilities: that the option at each position is written as the score, shape (reads, n). Failures take the
-            rest of the probability.
+        probabilities: probability that the judge answers with the option at each position, shape (reads, n). Failures
+            have the rest of the probability.
     """
 
     position: np.ndarray
@@ -193,7 +198,7 @@ class Selection(NamedTuple):
 
 
 def _stretched(values: Sequence[float], n: int) -> np.ndarray:
-    """Values from the first to the last of n places, interpolated where they are not n."""
+    """Values for n places from the first to the last, interpolated from a list of any length."""
     return np.asarray(np.interp(np.linspace(0, 1, n), np.linspace(0, 1, len(values)), np.asarray(values, dtype=float)))
 
 
@@ -209,7 +214,7 @@ def keys(parts: Iterable[str]) -> np.ndarray:
 
 
 def joined(key: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """One key for two."""
+    """One key from two keys."""
     with np.errstate(over="ignore"):
         return _mixed(key + _GOLDEN * _mixed(np.asarray(other, dtype=np.uint64)))
 
@@ -225,7 +230,7 @@ def _mixed(key: np.ndarray) -> np.ndarray:
 
 
 def uniforms(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
-    """Independent uniform numbers in (0, 1) of each key and purpose. Shape (keys, count)."""
+    """Independent uniform numbers in (0, 1) for each key and a purpose. Shape (keys, count)."""
     with np.errstate(over="ignore"):
         start = _mixed(np.asarray(key, dtype=np.uint64) + _GOLDEN * np.uint64(purpose))
         bits = _mixed(start[:, None] + _GOLDEN * np.arange(1, count + 1, dtype=np.uint64))
@@ -237,7 +242,7 @@ def uniforms(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
 
 
 def normals(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
-    """Independent standard normal numbers of each key and purpose. Shape (keys, count)."""
+    """Independent standard normal numbers for each key and a purpose. Shape (keys, count)."""
     return special.ndtri(uniforms(key, purpose, count))
 
 
@@ -257,7 +262,7 @@ def _quality_keys(dataset: str, names: Sequence[str]) -> np.ndarray:
 
 
 def quality_of(group: np.ndarray, text: np.ndarray, item: np.ndarray) -> np.ndarray:
-    """Quality of items, from the keys of their groups, of their texts and of themselves. Shape (items,)."""
+    """Quality of items, from the keys of their groups, of their texts and of the items. Shape (items,)."""
     parts = (
         (group, _GROUP, GROUP_SHARE),
         (text, _TEXT, TEXT_SHARE),
@@ -270,9 +275,9 @@ def human_scores(quality: np.ndarray, item: np.ndarray, *, raters: int, rater_no
     """Whole scores 1 to 5 that simulated people give.
 
     Args:
-        quality: of each item, shape (items,).
+        quality: quality of each item, shape (items,).
         item: key of each item.
-        raters: people an item.
+        raters: people per item.
         rater_noise: standard deviation of a person's error, in standard deviations of quality.
 
     Returns:
@@ -286,7 +291,7 @@ def opinions(simulation: Simulation, quality: np.ndarray, *, item: np.ndarray, g
     """Opinion of the judge on items, in values. Shape (items,).
 
     Args:
-        quality: of each item, shape (items,).
+        quality: quality of each item, shape (items,).
         item, group: keys of the items and of their groups, shape (items,).
     """
     seen = quality + simulation.item_error * normals(item, _ERROR, 1)[:, 0]
@@ -310,11 +315,11 @@ def select(
 
     Args:
         shown: the score at each position, shape (reads, n).
-        opinion: what the judge thinks of the item, shape (reads,); see `opinions`.
+        opinion: the judge's opinion of the item, shape (reads,); see `opinions`.
         item, group, read: keys of the item, of its group and of the read, shape (reads,). A prompt is an item and an
             ordering.
-        temperature: 0 selects the most probable option.
-        wording: of the prompts; None where nothing but their order is varied.
+        temperature: temperature of the draw; at 0 the most probable option is selected.
+        wording: wording of the prompts; None where only the order of the options is varied.
     """
     n = shown.shape[1]
     weights = _weights(simulation, shown, opinion, item, group, wording)
@@ -339,11 +344,11 @@ class Comparison(NamedTuple):
     """Verdicts of the judge on prompts that compare candidates.
 
     Attributes:
-        places: the positions that it names, from 0, the best first; one where it names the best alone, and the number
-            of candidates where it says that none is better. Shape (reads, 1 or n).
+        places: the positions that the judge names, from 0, the best first. Shape (reads, 1) where it names only the
+            best, else one column per option. The number of candidates stands for a tie.
         failed: whether the answer has no verdict, shape (reads,).
-        probabilities: that each position is named as the best, and last a tie where it is offered, shape (reads, n or
-            n + 1). Failures take the rest.
+        probabilities: probability that each position is named as the best, and in the last column probability of a tie,
+            where a tie is offered. Shape (reads, n or n + 1). Failures have the rest of the probability.
     """
 
     places: np.ndarray
@@ -367,9 +372,9 @@ def compare(
 
     Args:
         shown: the candidate at each position, shape (reads, n).
-        merit: log-weight of each candidate in canonical order, wherever it stands, shape (reads, n).
+        merit: log-weight of each candidate in canonical order, without effects of its position, shape (reads, n).
         unit, group, read: keys of the pair or list, of its group and of the read, shape (reads,).
-        temperature: 0 names the most probable.
+        temperature: temperature of the draw; at 0 the judge names the most probable position.
         tie: whether a tie is offered.
         ranking: whether all candidates are ranked.
     """
@@ -387,7 +392,8 @@ def compare(
         prompt = joined(unit, shown @ max(10, n) ** np.arange(n))
         weights = weights + simulation.prompts * normals(prompt, _PROMPT, weights.shape[1])
     weights = weights - weights.max(axis=1, keepdims=True)
-    # The greatest log-weight with Gumbel noise is a draw from the softmax, and their order one without replacement.
+    # The greatest log-weight with Gumbel noise is a draw from the softmax. Their order is a draw without
+    # replacement.
     noise = -np.log(-np.log(uniforms(read, _RANK, weights.shape[1]))) if temperature else 0
     order = np.argsort(-(weights + temperature * noise), axis=1, kind="stable")
     places = order if ranking else order[:, :1]
@@ -405,12 +411,12 @@ def _weights(
     group: np.ndarray,
     wording: Wording | None,
 ) -> np.ndarray:
-    """Log-weight of the option at each position of each read, shape (reads, n); see the module."""
+    """Log-weight of the option at each position of each read, shape (reads, n); see the module docstring."""
     n = shown.shape[1]
     scores: np.ndarray = shown - 1
 
     def of(key: np.ndarray, purpose: int) -> np.ndarray:
-        """Effects of keys on each of n scores or positions; other ones on each scale. Neighbours often share a key."""
+        """Effects of keys on n scores or positions. They differ between scales. A run of equal keys is drawn once."""
         first = np.append(True, key[1:] != key[:-1])[: len(key)]
         drawn = normals(joined(key[first], np.full(first.sum(), n)), purpose, n)
         return drawn[np.cumsum(first) - 1]
@@ -447,7 +453,7 @@ def written_level(simulation: Simulation, wanted: np.ndarray, read: np.ndarray, 
 
 
 def matches(simulation: Simulation, level: np.ndarray, wanted: np.ndarray, read: np.ndarray, n: int) -> np.ndarray:
-    """True where the judge says of a text that its level is the one that was asked for; shape (reads,)."""
+    """True where the judge says that a text has the level that was asked for; shape (reads,)."""
     step = (HIGH - LOW) / (n - 1)
     seen = level + simulation.reviewing_error / step * normals(read, _REVIEW, 1)[:, 0]
     return np.abs(seen - wanted) <= 0.5 / step

@@ -1,8 +1,8 @@
-"""Studies with a simulated judge without its texts: reads as they would be parsed, and what they estimate.
+"""Studies with a simulated judge, without prompts or answers as text: parsed reads, and true values of the estimates.
 
-A study is a sample of items. What it estimates is what the same quantity is over all items that the judge could meet,
-which is computed from a large sample, with its standard error; where probabilities are known they are averaged, not
-drawn.
+A study is a sample of items. It estimates the value of a quantity over all items that the judge could meet. This true
+value is computed from a large sample, with its standard error. Where probabilities are known, they are averaged
+and no selections are drawn.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ class Reads(NamedTuple):
 
     Attributes:
         shown: the score at each position, shape (items, reads, n).
-        selection: see `judge.select`; its arrays have one row a read, all reads of an item after one another.
+        selection: see `judge.select`. Its arrays have one row per read; the reads of an item are consecutive.
         human: mean human score of each item, shape (items,).
     """
 
@@ -56,7 +56,7 @@ class Reads(NamedTuple):
 
     @property
     def probabilities(self) -> np.ndarray:
-        """Probability of each position in each read, failures left out. Shape (items, reads, n)."""
+        """Probability of each position in each read, given that it does not fail. Shape (items, reads, n)."""
         mass = self.selection.probabilities
         return (mass / mass.sum(axis=1, keepdims=True)).reshape(self.shown.shape)
 
@@ -74,15 +74,15 @@ def read_items(
     rater_noise: float = 0.75,
     seed: int,
 ) -> dict[str, Reads]:
-    """Reads of new items, by strategy. As in a real study, strategies share the reads of prompts that they share.
+    """Reads of new items, by strategy. As in a real study, strategies with a common prompt share its reads.
 
     Args:
         judge: the simulated judge.
         n, strategies, budget: see `orderings.choose`.
-        groups, candidates: items are `candidates` in each of `groups`; qualities in a group share a quarter of their
+        groups, candidates: number of groups, and of items in each group. Qualities in a group share a quarter of their
             variance.
         raters, rater_noise: see `judge.human_scores`.
-        seed: decides the items and all that is random about them.
+        seed: seed of the items, and of everything random about them.
     """
     rng = randomness.generator(seed, "simulated study", n)
     group: np.ndarray = np.repeat(_new_keys(rng, groups), candidates)
@@ -120,7 +120,7 @@ def _new_keys(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def _repeats(prompts: np.ndarray) -> np.ndarray:
-    """Number of times that each prompt (columns) of an item (rows) came before."""
+    """Number of earlier occurrences of each prompt (columns) among the prompts of an item (rows)."""
     return np.tril(prompts[:, :, None] == prompts[:, None, :], -1).sum(axis=2)
 
 
@@ -129,7 +129,7 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
 
     Args:
         reads: see `read_items`.
-        candidates: items of a group, as they were drawn.
+        candidates: items per group, as in the call of `read_items`.
         keys: values of the key columns, such as ``judge``; by default all are ``simulated``.
     """
     parts = []
@@ -184,17 +184,16 @@ def true_shares(
     items: int = ITEMS_OF_TRUTH,
     seed: int = 1,
 ) -> Truth:
-    """Share of each position among what the judge selects, over all items.
+    """Share of each position among the judge's selections, over all items.
 
     Args:
-        strategy: how the orderings of an item are chosen.
+        strategy: strategy that chooses the orderings of an item.
         readout: ``hard``, the share among the reads that have a score; or ``soft``, the mean probability of the
-            position. At temperature 1 the two are equal but for failures.
+            position. At temperature 1 the two are equal except for failures.
 
     Returns:
         Values and errors of shape (n,). Without a preference and an interaction the true shares are 1/n exactly,
-        whatever items have for scores and positions of their own; what is returned then shows how good the computation
-        is.
+        whatever effects items have on scores and positions. The returned values then show how good the computation is.
     """
     per_item = _position_totals(judge, n, strategy, temperature, readout, items, seed)
     shares, residual = _shares(per_item)
@@ -235,7 +234,7 @@ def _position_totals(
 
 
 def _shares(per_item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pooled shares of the columns, and how much each item (rows) moves them, on average 0."""
+    """Pooled shares of the columns, and the influence of each item (rows) on the shares, on average 0."""
     weight = per_item.sum(axis=1, keepdims=True)
     shares = per_item.sum(axis=0) / weight.sum()
     return shares, (per_item - shares * weight) / weight.mean()
@@ -257,13 +256,13 @@ def true_agreement(
     """Pearson's r of items' mean scores with their mean human scores, over all items.
 
     Args:
-        strategies, budget: how the orderings of an item are chosen.
-        readout: ``hard``, the mean of the scores that are there, or ``soft``, the mean of the expected scores.
+        strategies, budget: strategies that choose the orderings of an item, and reads per item.
+        readout: ``hard``, the mean of the scores without failed reads, or ``soft``, the mean of the expected scores.
         raters, rater_noise: see `judge.human_scores`.
 
     Returns:
-        Values and errors of shape (strategies + 1,): the last is the first strategy's r less the second's, the gain
-        from balancing by default; NaN where there is one strategy.
+        Values and errors of shape (strategies + 1,). The last value is the first strategy's r minus the second's, by
+        default the gain from balancing; NaN where there is one strategy.
     """
     means: dict[str, list[np.ndarray]] = {strategy: [] for strategy in strategies}
     human = []
@@ -286,7 +285,7 @@ def true_agreement(
 
 
 def _pearson(x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
-    """Pearson's r of the items that have both, and how much each item moves it, on average 0."""
+    """Pearson's r of the items that have a value in `x`, and the influence of each item on r, on average 0."""
     is_known = ~np.isnan(x)
     zx, zy = ((values - values[is_known].mean()) / values[is_known].std() for values in (x, y))
     r = (zx * zy)[is_known].mean()

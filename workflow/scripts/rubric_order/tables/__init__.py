@@ -1,7 +1,7 @@
 """Tables for reading and for papers: each as CSV (every digit), Markdown, LaTeX and HTML (rounded).
 
-The module of a result's table says which rows it has and which columns are printed (`TABLE`, see `spec`), and what they
-are (`CAPTION`). Here are the files that they become, and the tables of the status rules.
+The module of each result's table defines its rows and printed columns (`TABLE`, see `spec`) and explains them
+(`CAPTION`). This package writes the files of the tables, and has the tables of the status rules.
 """
 
 import html
@@ -19,11 +19,11 @@ from rubric_order.tables.spec import Table
 def of_studies(
     table: Table, statistics: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows of a table as its CSV file has them, and the same as they are printed.
+    """The rows of a table as in its CSV file, and the rows as they are printed.
 
     Args:
-        statistics, settings: arguments of `Table.table`. Where `also` of the settings names further studies, their rows
-            follow those of `study`, and a column `study` says whose each row is.
+        statistics, settings: arguments of `Table.table`. If the setting `also` names further studies, their rows follow
+            the rows of `study`, and a column `study` names the study of each row.
     """
     settings = dict(settings)
     further = settings.pop("also", [])
@@ -72,22 +72,22 @@ _LATEX_SPECIAL = {
 } | {character: f"\\{character}" for character in "&%$#_{}"}
 
 
-_GAPS = ("", "-", "undefined", "unknown")  # what stands in a column of numbers where there is none
+_GAPS = ("", "-", "undefined", "unknown")  # texts in a column of numbers for a missing number
 _NUMBER = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]+)?|[+-]?[0-9]*\.?[0-9]+")
 
 
-# Points of LaTeX. A page: with margins of an inch, or both columns of a paper; its height is the width when turned.
+# Size of a page in LaTeX points: with margins of an inch, or both columns of a paper. Its height limits turned tables.
 PAGE_WIDTH, PAGE_HEIGHT = 455, 650
 # Width of a character, and the space on either side of a column (tabcolsep), in the usual size and in small print.
 USUAL, SMALL = (5.0, 6.0), (4.25, 3.0)
 
 
 def _latex(printed: pd.DataFrame, caption: str) -> str:
-    """A table for LaTeX; it needs the packages booktabs, siunitx and threeparttable, and rotating where it is turned.
+    """A table for LaTeX; it needs the packages booktabs, siunitx and threeparttable, and rotating if it is turned.
 
-    Columns of numbers are lined up at the decimal point. The first sentence of the caption stands above the table, the
-    others are its notes. A table that would be wider than a page is in small print, and is turned where that is not
-    enough.
+    Columns of numbers are aligned at the decimal point. The first sentence of the caption is above the table, and the
+    other sentences are its notes. A table that would be wider than a page is in small print. If it is still too wide,
+    it is turned too.
     """
 
     def cell(value: object) -> str:
@@ -137,20 +137,20 @@ def _latex(printed: pd.DataFrame, caption: str) -> str:
 
 
 def _width(printed: pd.DataFrame, character: float, space: float) -> float:
-    """About how wide a table is in LaTeX, in points, from the longest text of each column."""
+    """Approximate width of a table in LaTeX, in points, from the longest text of each column."""
     texts = ([name, *printed.iloc[:, place]] for place, name in enumerate(printed.columns))
     longest = [max(len(str(text)) for text in column) for column in texts]
     return sum(character * length + 2 * space for length in longest)
 
 
 def _first_sentence(text: str) -> tuple[str, str]:
-    """A text in two parts: its first sentence, and the others."""
+    """A text in two parts: its first sentence, and the rest."""
     end = re.search(r"(?<!et al)(?<!e\.g)\.\s+(?=[A-Z])", text)
     return (text[: end.start() + 1], text[end.end() :]) if end else (text, "")
 
 
 def _number_format(column: pd.Series) -> str:
-    """The column type of siunitx for a column of numbers and gaps; empty for one of texts."""
+    """The column type of siunitx for a column of numbers and gaps; empty for a column of texts."""
     texts = [str(value) for value in column if str(value) not in _GAPS]
     if not texts or not all(_NUMBER.fullmatch(text) for text in texts):
         return ""
@@ -161,7 +161,7 @@ def _number_format(column: pd.Series) -> str:
 
 
 def _in_column(text: str, known: str) -> str:
-    """A cell of LaTeX: in a column of numbers as siunitx reads it."""
+    """A cell of LaTeX; in a column of numbers (`known` is not empty) in the form that siunitx reads."""
     if not known:
         return text
     return text.replace(",", "") if _NUMBER.fullmatch(text) else f"{{{text}}}"

@@ -20,11 +20,11 @@ READOUT_NAMES: dict[str, str] = {
 ACCURACY_NAMES = {"spearman": "ρ", "pearson": "r", "kappa": "kappa", "mean_absolute_error": "MAE"}
 
 Row = Mapping[str, Any]  # values by column
-OfRows = Callable[[pd.DataFrame], Any]  # takes the rows of a table, and returns one value a row
+OfRows = Callable[[pd.DataFrame], Any]  # takes the rows of a table, and returns one value per row
 
 
 def written(value: float, form: str = ".3f", *, times: float = 1, missing: str = UNDEFINED) -> str:
-    """A number in a format, or what stands for a missing one; `times` is 100 for percentages."""
+    """A number in a format, or the text for a missing number; `times` is 100 for percentages."""
     return missing if pd.isna(value) else f"{times * value:{form}}"
 
 
@@ -39,19 +39,19 @@ def with_interval(value: float, low: float, high: float, *, form: str = ".3f", t
 
 
 def count(number: float) -> str:
-    """A whole number, where there is one."""
+    """A whole number; empty if it is missing."""
     return "" if pd.isna(number) else f"{number:,.0f}"
 
 
 def percent(part: float, whole: float) -> str:
-    """A share, where there is one."""
+    """A share in percent; empty if a part is missing or the whole is 0."""
     return "" if pd.isna(part) or pd.isna(whole) or not whole else f"{100 * part / whole:.0f} %"
 
 
 def flags(n_clusters: Iterable[float], *others: Iterable[str]) -> list[str]:
-    """Warnings on each row: few clusters, and whatever else is named; empty where there is nothing.
+    """Warnings on each row: few clusters, and the texts of `others`; empty without any warning.
 
-    With fewer clusters than `FEW_CLUSTERS`, intervals and tests depend on how the few happen to be.
+    With fewer clusters than `FEW_CLUSTERS`, intervals and tests depend on which clusters happen to be in the data.
     """
     few = ["few clusters" if number < FEW_CLUSTERS else "" for number in n_clusters]
     return [", ".join(filter(None, row)) for row in zip(few, *others, strict=True)]
@@ -62,13 +62,13 @@ class Column(ABC):
     """A column of a printed table.
 
     Attributes:
-        source: the column of the rows that it writes, or a function of the rows.
-        name: its head; the source's name where there is none.
-        missing: what stands in place of a missing value.
-        where: the rows in which it is written, the cells of others are empty: a function of the rows, or the name of a
-            column that has a value there.
-        when: a function of the rows that says whether the table has the column at all.
-        marks: a function of the rows, whose texts follow the cells.
+        source: the column of the rows that is written, or a function of the rows.
+        name: head of the column; by default the source's name.
+        missing: text in place of a missing value.
+        where: rows whose cells are written; cells of other rows are empty. It is a function of the rows, or the name of
+            a column that has a value in these rows.
+        when: a function of the rows that says whether the table has the column.
+        marks: a function of the rows; it returns one text per row, which is appended to the cell.
     """
 
     source: str | OfRows
@@ -81,14 +81,14 @@ class Column(ABC):
 
     @abstractmethod
     def cells(self, rows: pd.DataFrame) -> Iterable[object]:
-        """Text of each row."""
+        """Cell of each row."""
 
     def values(self, rows: pd.DataFrame) -> Any:
-        """Values of the source, one a row."""
+        """Values of the source, one per row."""
         return rows[self.source] if isinstance(self.source, str) else self.source(rows)
 
     def write(self, rows: pd.DataFrame) -> dict[str, Iterable[object]]:
-        """Cells under their head; nothing where the table does not have the column."""
+        """Cells under their head; empty if the table does not have the column."""
         if self.when is not None and not self.when(rows):
             return {}
         cells = self.cells(rows)
@@ -102,11 +102,11 @@ class Column(ABC):
 
 @dataclass(frozen=True)
 class Text(Column):
-    """A column as it is; `missing` is left as it is too, unless it is given.
+    """A column with unchanged values; missing values are unchanged too, unless `missing` is given.
 
     Attributes:
-        names: what is written in place of some values.
-        spaced: written with blanks for underscores.
+        names: texts that replace some values.
+        spaced: True to replace underscores by blanks.
     """
 
     _: KW_ONLY
@@ -128,7 +128,7 @@ class Number(Column):
     """A number without an interval; `times` as in `written`.
 
     Attributes:
-        form: the format of all numbers, or a function from the rows to one for each.
+        form: the format of all numbers, or a function from the rows to one format per row.
     """
 
     form: str | OfRows = ".3f"
@@ -136,7 +136,7 @@ class Number(Column):
     times: float = 1
 
     def forms(self, rows: pd.DataFrame) -> Sequence[str]:
-        """Format in each row."""
+        """Format of each row."""
         return [self.form] * len(rows) if isinstance(self.form, str) else self.form(rows)
 
     def cells(self, rows: pd.DataFrame) -> Iterable[object]:
@@ -149,8 +149,8 @@ class Estimated(Number):
     """An estimate with its interval.
 
     Attributes:
-        ends: the columns of both ends of the interval; by default those that `estimate` of `spec` gives it, or those
-            of a statistic.
+        ends: the columns of both ends of the interval. By default they are named as `spec.estimate` names them, or, if
+            the source is ``estimate``, as statistics do (``ci_low`` and ``ci_high``).
     """
 
     _: KW_ONLY
@@ -173,8 +173,8 @@ class PValue(Column):
     """A p-value, with a star where it is significant after Holm's adjustment.
 
     Attributes:
-        least: the column of what it can be at least, where it comes from so many random draws; it is then written as
-            less than.
+        least: the column of the smallest possible p-value, which a limited number of random draws can give. A p-value
+            as small as this is written as less than it.
     """
 
     _: KW_ONLY
@@ -192,10 +192,10 @@ class PValue(Column):
 
 @dataclass(frozen=True)
 class OrderPValue(Column):
-    """A p-value of an effect of the order, with a star where a bias card has it for a finding.
+    """A p-value of an effect of the order, with a star where the test is a finding of a bias card.
 
     Attributes:
-        card: the column of p-values of cards, see `spec.card_tests`; none for a test that no card has.
+        card: the column of p-values of cards, see `spec.card_tests`; None for a test that no card has.
     """
 
     _: KW_ONLY
@@ -224,23 +224,23 @@ class Flags(Column):
 
 
 def texts(*sources: str, **names: str) -> list[Text]:
-    """Columns as they are, readouts in words: under their own names, and under others (``n_items="items"``)."""
+    """Columns of texts, with readouts in words: `sources` keep their names, others get a head (``n_items="items"``)."""
     in_words = {"readout": READOUT_NAMES}
     return [Text(source, name=name, names=in_words.get(source, {})) for source, name in _heads(sources, names)]
 
 
 def numbers(form: str | OfRows, *sources: str, **named: Any) -> list[Number]:
-    """Numbers in one format: under their own names, and under others; with `times`, `missing` and `where`."""
+    """Columns of numbers in one format, named as by `texts`; `times`, `missing` and `where` apply to all of them."""
     return [Number(source, form, name=name, **_options(named)) for source, name in _heads(sources, named)]
 
 
 def estimates(form: str | OfRows, *sources: str, **named: Any) -> list[Estimated]:
-    """Estimates with their intervals in one format, see `numbers`."""
+    """Columns of estimates with their intervals in one format, see `numbers`."""
     return [Estimated(source, form, name=name, **_options(named)) for source, name in _heads(sources, named)]
 
 
 def counts(*sources: str, missing: str = "", **names: str) -> list[Number]:
-    """Whole numbers with commas."""
+    """Columns of whole numbers with commas."""
     return numbers(",.0f", *sources, missing=missing, **names)
 
 
@@ -254,7 +254,7 @@ def _heads(sources: Sequence[str], named: Mapping[str, str]) -> list[tuple[str, 
 
 
 def each_row(write: Callable[[Row], object]) -> OfRows:
-    """Function of rows that writes each by itself."""
+    """Function of rows that writes each row on its own."""
     return lambda rows: [write(row) for row in rows.to_dict("records")]
 
 
@@ -264,22 +264,22 @@ def cell(name: str, write: Callable[[Row], object], *, where: str | OfRows | Non
 
 
 def filled(text: str) -> OfRows:
-    """Function of rows that fills a text with values of each: ``"{style}, {other_style}"``."""
+    """Function of rows that fills a text with the values of each row: ``"{style}, {other_style}"``."""
     return each_row(text.format_map)
 
 
 def equal(column: str, value: object) -> OfRows:
-    """Function of rows: in which of them a column has the value."""
+    """Function of rows that is true for rows in which a column has the value."""
     return lambda rows: rows[column] == value
 
 
 def different(column: str, value: object) -> OfRows:
-    """Function of rows: in which of them a column has another value."""
+    """Function of rows that is true for rows in which a column has another value."""
     return lambda rows: rows[column] != value
 
 
 def star(holm: float) -> str:
-    """A star for a p-value that is significant."""
+    """A star for a significant p-value, else nothing."""
     return "*" if pd.notna(holm) and holm < SIGNIFICANT else ""
 
 
@@ -289,7 +289,7 @@ def stars(column: str) -> OfRows:
 
 
 def away_from_zero(name: str) -> OfRows:
-    """Marks on estimates: a star where the interval does not hold 0, two where adjusted p is significant too."""
+    """Marks on estimates: a star if the interval does not contain 0, two if the adjusted p is significant too."""
 
     def mark(row: Row) -> str:
         low, high, holm = (row[f"{name}_{end}"] for end in ("low", "high", "p_holm"))
@@ -304,7 +304,7 @@ def there(column: str) -> Callable[[pd.DataFrame], bool]:
 
 
 def known(column: str) -> Callable[[pd.DataFrame], bool]:
-    """Condition for a column to be in the table: some row has a value."""
+    """Condition for a column to be in the table: some row has a value in it."""
     return lambda rows: bool(rows[column].notna().any())
 
 

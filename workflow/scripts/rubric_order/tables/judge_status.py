@@ -20,14 +20,14 @@ SHOWN_OF_ID = 20  # characters of a batch's id
 
 
 def _rows(parts: dict[str, pd.DataFrame], currencies: dict[str, str]) -> pd.DataFrame:
-    """One row a judge and study, and one a judge; `parts` are by judge, see `status.judge_status`."""
+    """One row per judge and study, and one per judge; `parts` are by judge, see `status.judge_status`."""
     rows = [part.assign(judge=judge, currency=currencies.get(judge, "")) for judge, part in parts.items()]
     table = pd.concat(rows, ignore_index=True)
     return table[["judge", *table.columns.drop("judge")]]
 
 
 def _lines(rows: pd.DataFrame) -> pd.DataFrame:
-    """One line a judge and study; a judge of one study has one line."""
+    """One line per judge and study, and one per judge; a judge with a single study has one line."""
     return rows[(rows["study"] == EVERY) | (rows.groupby("judge")["study"].transform("size") > 2)]
 
 
@@ -36,7 +36,7 @@ def _cost(row: Row) -> str:
 
 
 def _batch_rows(parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """One row an open batch; `parts` are by judge, see `status.open_batches`."""
+    """One row per open batch; `parts` are by judge, see `status.open_batches`."""
     rows = [part.assign(judge=judge) for judge, part in parts.items()]
     table = pd.concat(rows, ignore_index=True)
     return table[["judge", *table.columns.drop("judge")]]

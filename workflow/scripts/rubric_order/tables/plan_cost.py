@@ -19,15 +19,15 @@ CAPTION = (
     " no other column."
 )
 NOTHING: Mapping[str, pd.DataFrame] = MappingProxyType({})
-OF_REFERENCES = "references of "  # before a dataset, in place of a study: making its reference answers
+OF_REFERENCES = "references of "  # with a dataset, in place of a study: making its reference answers
 
 
 def table(parts: dict[str, pd.DataFrame], references: Mapping[str, pd.DataFrame] = NOTHING) -> pd.DataFrame:
-    """One row a judge and study, and one a judge; and one a judge and dataset whose reference answers are to be made.
+    """One row per judge and study, per judge, and per judge and dataset whose reference answers are to be made.
 
     Args:
-        parts: by judge, see `costs.judge_costs`; with `to_come`, the reads that show reference answers that are not
-            there yet, at most.
+        parts: by judge, see `costs.judge_costs`. Column `to_come`, if there is one, is the largest possible number of
+            reads that show reference answers which do not exist yet.
         references: by dataset, see `reference_costs.to_make`.
     """
     table = pd.concat([part.assign(judge=judge) for judge, part in parts.items()], ignore_index=True)
@@ -44,7 +44,7 @@ def table(parts: dict[str, pd.DataFrame], references: Mapping[str, pd.DataFrame]
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """One line a judge, and one of all judges together; studies are left to the CSV file."""
+    """One line per judge, and one for all judges together; only the CSV file has a row per study."""
     making = rows["study"].str.startswith(OF_REFERENCES)
     rows = rows[(rows["study"] == EVERY) | making].reset_index(drop=True)
     making = rows["study"].str.startswith(OF_REFERENCES)
@@ -80,7 +80,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _between(least: Iterable[int], most: Iterable[int]) -> list[str]:
-    """Numbers that are known, or the least and the most that they can be."""
+    """Numbers that are known; for others the range from the least to the most."""
     return [
         count(one) if pd.notna(two) and one == two else f"{count(one)} to {count(two) or 'unknown'}"
         for one, two in zip(least, most, strict=True)
@@ -88,10 +88,10 @@ def _between(least: Iterable[int], most: Iterable[int]) -> list[str]:
 
 
 def unmade(references: Mapping[str, Mapping[str, object]]) -> list[str]:
-    """Lines that say what to do where reference answers are still to be made, one a dataset.
+    """Lines that tell how to make missing reference answers, one per dataset.
 
     Args:
-        references: by dataset, with `rounds`.
+        references: settings of reference answers by dataset, with `rounds`.
     """
     return [
         f"Reference answers of {dataset} are not there yet: each is written and reviewed in up to {block['rounds']}"
@@ -102,10 +102,10 @@ def unmade(references: Mapping[str, Mapping[str, object]]) -> list[str]:
 
 
 def unpinned(judges: Mapping[str, str | None]) -> list[str]:
-    """Lines that name the judges whose revision can move.
+    """Lines that name the judges whose revision is not fixed.
 
     Args:
-        judges: their revisions, by label; None where config names none.
+        judges: revisions of judges, by label; None if config names no revision.
     """
     return [
         f"{label} is not pinned: {f'revision {revision!r}' if revision else 'no revision'} is no commit of 40 digits."
@@ -115,7 +115,7 @@ def unpinned(judges: Mapping[str, str | None]) -> list[str]:
 
 
 def saved(rows: pd.DataFrame) -> str:
-    """Saving by reads that share requests, in words."""
+    """A sentence on the requests that are saved because reads share them."""
     whole = rows[rows["study"] == EVERY]
     reads, requests = int(whole["reads"].sum()), int(whole["requests"].sum())
     return (
@@ -125,7 +125,7 @@ def saved(rows: pd.DataFrame) -> str:
 
 
 def _intervals(rows: pd.DataFrame, name: str) -> pd.Series:
-    """Intervals of hours or money in brackets; empty where none is known or nothing is left to do."""
+    """Intervals of hours or money in brackets; empty if the interval is unknown or nothing is left to do."""
     low, high = (rows.get(f"{name}_{side}", pd.Series(float("nan"), rows.index)) for side in ("low", "high"))
     return pd.Series(
         [
@@ -137,6 +137,6 @@ def _intervals(rows: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _amounts(values: pd.Series, most: pd.Series) -> pd.Series:
-    """Numbers of hours or money, marked as `most` says where they are known and not 0."""
+    """Numbers of hours or money, with the marks of `most` before numbers that are known and above 0."""
     text = values.map(lambda value: "unknown" if pd.isna(value) else f"{value:,.2f}")
     return most.where(values > 0, "") + text

@@ -17,12 +17,12 @@ from rubric_order.tables.spec import Table
 def rendered(
     table: Table, statistics: Mapping[str, pd.DataFrame], settings: Mapping[str, Any], labels: Labels
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows of a table with every digit, and the same as they are printed.
+    """The rows of a table with every digit, and the rows as they are printed.
 
     Args:
-        table: of the result's module.
-        statistics: by the argument of `Table.table` that they are for; `settings` are the other arguments.
-        labels: of judges and datasets, which are printed in place of the ids.
+        table: the table of the result's module.
+        statistics: statistics by the argument of `Table.table` that takes them; `settings` are the other arguments.
+        labels: labels of judges and datasets, which are printed in place of the ids.
     """
     settings = dict(settings)
     condition = settings.pop("condition", BASELINE)

@@ -1,4 +1,4 @@
-"""Tables as data: which rows of a statistic a table has, and which columns."""
+"""Tables as data: the rows of statistics that a table has, and its columns."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,13 +17,13 @@ ENDS = {"estimate": "", "ci_low": "_low", "ci_high": "_high"}
 
 @dataclass(frozen=True)
 class Table:
-    """A table: what `table` returns is its CSV file, what `for_print` returns is printed.
+    """A table: `table` returns the rows of its CSV file, `for_print` returns the printed rows.
 
     Attributes:
-        rows: makes the rows from statistics and settings: `Rows`, or a function.
-        columns: of the printed table; in place of a column, a function from the rows to columns.
-        printed: the printed rows: values by column, or a function from rows to rows.
-        hidden: columns of the rows that the CSV file does not have.
+        rows: function from statistics and settings to the rows; usually `Rows`.
+        columns: columns of the printed table. An entry can also be a function from the rows to several columns.
+        printed: selection of the printed rows: values by column, or a function from rows to rows.
+        hidden: columns of the rows that the CSV file leaves out.
     """
 
     rows: Callable[..., pd.DataFrame]
@@ -49,7 +49,7 @@ class Table:
 
 
 class Setting(NamedTuple):
-    """A setting that chooses rows: the column that it is about, and its default."""
+    """A setting that chooses rows: the column whose values it selects, and its default."""
 
     column: str
     default: object = inspect.Parameter.empty
@@ -67,17 +67,17 @@ SETTINGS = {
 
 
 class Rows:
-    """Rows of statistics: chosen by settings, and laid out.
+    """Rows of statistics, chosen by settings and arranged.
 
     Args:
-        source: the name of a statistic, or a function that takes the chosen rows of statistics, each under its name,
-            and further settings by keyword, and returns rows.
-        by: settings that choose rows (`SETTINGS`; any other is the value of the column of its name). A statistic that
-            does not have the column is taken whole.
-        where: values of columns that choose rows whatever the settings.
+        source: the name of a statistic, or a function that returns rows. The function takes the chosen rows of
+            statistics, each as the argument of the statistic's name, and further settings by keyword.
+        by: names of settings that choose rows, see `SETTINGS`. A setting with another name selects values of the column
+            of that name. A statistic without the column is taken whole.
+        where: values of columns that choose rows independently of the settings.
         keys, values: one row for each value of the keys, see `wide`.
-        columns: which are kept. drop: which are not.
-        sort: by which columns rows are sorted.
+        columns: columns that are kept. drop: columns that are left out, if `columns` is empty.
+        sort: columns by which rows are sorted.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ def _chosen(estimates: pd.DataFrame, where: Mapping[str, object]) -> pd.DataFram
 
 
 def select(estimates: pd.DataFrame, **where: object) -> pd.DataFrame:
-    """Rows with these values: of each column one, one of several, or None for a missing one."""
+    """Rows with these values in these columns: a value, a list of accepted values, or None for a missing value."""
     return estimates[_has(estimates, where)]
 
 
@@ -142,22 +142,22 @@ def _has(estimates: pd.DataFrame, where: Mapping[str, object]) -> np.ndarray:
 
 
 class Taken(NamedTuple):
-    """Values that `wide` takes from estimates: the names of columns in the table by theirs, of the rows of `where`."""
+    """Values that `wide` takes from the rows of `where`; `columns` maps their columns to columns of the table."""
 
     columns: Mapping[str, str]
     where: Mapping[str, object]
 
 
-Value: TypeAlias = "str | Taken | pd.DataFrame | pd.Series"  # a quantity, whose estimates are taken; or as it is
+Value: TypeAlias = "str | Taken | pd.DataFrame | pd.Series"  # a quantity, whose estimates are taken; or values
 
 
 def estimate(quantity: str, name: str = "", *more: str, **where: object) -> Taken:
     """The estimate of a quantity with the ends of its interval: ``name``, ``name_low``, ``name_high``.
 
     Args:
-        name: the quantity's where there is none.
-        more: further columns of the same rows, ``name_column``.
-        where: values of columns, beside the quantity.
+        name: by default the name of the quantity.
+        more: further columns of the same rows, which become ``name_column``.
+        where: values of further columns that choose the rows.
     """
     name = name or quantity
     columns = {column: f"{name}{end}" for column, end in ENDS.items()} | {column: f"{name}_{column}" for column in more}
@@ -165,27 +165,29 @@ def estimate(quantity: str, name: str = "", *more: str, **where: object) -> Take
 
 
 def same(*columns: str) -> Taken:
-    """Columns that all rows of a key agree on: those of the first."""
+    """Columns that are equal in all rows of a key; they are taken from the first row."""
     return Taken(dict(zip(columns, columns, strict=True)), {})
 
 
 def taken(where: str | Mapping[str, object], *columns: str, prefix: str = "", **renamed: str) -> Taken:
-    """Columns of the rows of a quantity, or of some values of columns: under other names, and under their own.
+    """Columns of the rows of a quantity, or of the rows with some values of columns, under old or new names.
 
     Args:
-        prefix: before those that keep their own name.
+        where: the quantity, or values by column.
+        columns: columns that keep their names. renamed: new names by column.
+        prefix: text before the names in `columns`.
     """
     kept = {column: f"{prefix}{column}" for column in columns}
     return Taken(renamed | kept, {"quantity": where} if isinstance(where, str) else where)
 
 
 def wide(estimates: pd.DataFrame, keys: Sequence[str], values: Iterable[Value]) -> pd.DataFrame:
-    """One row for each value of the keys, in the order of the estimates, with values of rows beside each other.
+    """One row for each value of the keys, in the order of the estimates, with values of several rows side by side.
 
     Args:
-        estimates: a table with the keys, and what is taken.
-        values: each of at most one row a key, missing where there is none. Tables and series have the keys as their
-            index.
+        estimates: a table with the keys and the columns that `values` take.
+        values: values with at most one row per key; they are missing for keys without a row. Tables and series have the
+            keys as their index.
     """
     keys = [*keys]
     is_first = ~estimates.duplicated(keys).to_numpy()
@@ -204,27 +206,27 @@ def wide(estimates: pd.DataFrame, keys: Sequence[str], values: Iterable[Value]) 
 
 
 def significant(tests: pd.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
-    """Numbers of tests with significant p-values, by the keys, a column for each column of p-values."""
+    """Numbers of tests with a significant p-value, by the keys, with one column per column of p-values."""
     return (tests[[*columns]] < SIGNIFICANT).groupby([tests[key] for key in keys]).sum()
 
 
 def card_tests(order_tests: pd.DataFrame, keys: list[str], test: str, name: str = "p_card") -> pd.Series:
-    """Adjusted p-values of tests that are findings of bias cards, by the keys; others are not there.
+    """Adjusted p-values of the tests that are findings of bias cards, by the keys; other tests are left out.
 
     Args:
         order_tests: see `estimate` of `order_tests`.
-        keys: columns that name a row of the table.
-        test: which test. name: of the column.
+        keys: columns that identify a row of the table.
+        test: the name of the test. name: the name of the result.
     """
     return select(order_tests, finding=True, test=test).groupby(keys)["p_card"].min().astype(float).rename(name)
 
 
 def with_flags_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], name: str) -> list[str]:
-    """Column `flag` of the rows, with the flags of other estimates of the same rows, each after their name.
+    """Column `flag` of the rows, followed by the flags of other estimates of the same rows, each after `name`.
 
     Args:
-        others: estimates with the keys and `flag`, at most one a row.
-        name: what they are called. What is said of the whole row is not said again of them.
+        others: estimates with the keys and `flag`, at most one per row.
+        name: name of the other estimates. A flag that the row already has is not repeated for them.
     """
     index = pd.MultiIndex.from_frame(rows[keys])
     of_others = others.set_index(keys)["flag"].reindex(index).fillna("")
@@ -235,18 +237,19 @@ def with_flags_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], nam
     return joined
 
 
-# Parts of a difference between strategies (`strategy_comparison.paired_differences`), each with the other side's name.
+# Parts of a difference between strategies (`strategy_comparison.paired_differences`), with the other side's names.
 PARTS = {"order": "order", "averaging": "averaging_baseline", "averaging_baseline": "averaging"}
 
 
 def from_strategy(differences: pd.DataFrame, strategy: str) -> pd.DataFrame:
-    """Differences of a strategy from others, of which the statistics have each pair once, in either order.
+    """Differences of a strategy from others. The statistics have each pair of strategies once, in either order.
 
     Args:
         differences: rows of `estimate` of `strategy_comparison`.
 
     Returns:
-        The rows about it, with `strategy` the first: where it was the baseline, estimates are turned round.
+        The rows of pairs with this strategy, always as `strategy`. Where it was the `baseline`, estimates change their
+        sign; ``averaging`` and ``averaging_baseline`` keep their estimates and swap their names.
     """
     turned = differences[differences["baseline"] == strategy]
     sign = np.where(turned["quantity"].isin(["averaging", "averaging_baseline"]), 1, -1)

@@ -1,1 +1,1 @@
-"""Agreement with human scores, and what strategies and numbers of reads do to it."""
+"""Agreement with human scores, and the effects of strategies and numbers of reads on it."""

@@ -1,1 +1,1 @@
-"""Pairs and lists of candidates: position bias of verdicts, and what goes with it."""
+"""Pairs and lists of candidates: position bias of verdicts, and related quantities."""

@@ -1,1 +1,1 @@
-"""Several criteria in one answer: their order, and what one does to the next."""
+"""Several criteria in one answer: effects of their order, and of one criterion on the next."""

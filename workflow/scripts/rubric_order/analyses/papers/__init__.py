@@ -1,1 +1,1 @@
-"""Results that serve the tables of papers alone."""
+"""Results that are used only for the tables of papers."""

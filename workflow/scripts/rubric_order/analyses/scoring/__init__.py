@@ -1,1 +1,1 @@
-"""Scoring bias: what conditions of the prompt do to scores and their accuracy."""
+"""Scoring bias: effects of conditions of the prompt on scores and their accuracy."""

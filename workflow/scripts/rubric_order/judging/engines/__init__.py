@@ -1,4 +1,4 @@
-"""Engines send requests to a model and return its responses. One class a kind of judge, all of them of `Engine`."""
+"""Engines, which send requests to a model and return its responses: one subclass of `Engine` per kind of judge."""
 
 import importlib
 from abc import ABC, abstractmethod
@@ -15,14 +15,14 @@ from rubric_order.probes import Question, Shown
 from rubric_order.settings import judges
 from rubric_order.settings.judges import Judge
 
-# Reasons of errors that may pass: such a request is asked again on the next run.
+# Reasons of errors that may pass: a request with such an error is asked again on the next run.
 PASSING = frozenset({"rate_limited", "server_error", "timeout", "connection", "malformed", "budget", "stopped"})
 PASSING |= {"transient"}
 
-# Reasons of errors that may lie in the settings or in a function, and not in the request.
+# Reasons of errors whose cause may be the settings or a function, and not the request.
 REFUSED = frozenset({"bad_request", "wrong_model", "raised", "wrong_answer"})
 
-# Ways in which an answer can end before it is whole. Such an answer is a failure that may pass.
+# Finish reasons of answers that end before they are complete. Such an answer is a failure that may pass.
 CUT_SHORT = frozenset({"abort", "error", "repetition"})
 
 
@@ -31,14 +31,14 @@ class Request:
     """Request to a judge.
 
     Attributes:
-        request_id: hash of all that determines the answer.
+        request_id: hash of everything that determines the answer.
         prompt: the user's message.
-        questions: what the answer must say, in the order of the prompt. The log-probabilities of their labels are read
-            where there are several questions, and where the answer format is `score`.
+        questions: questions that the answer must answer, in the order of the prompt. The log-probabilities of their
+            labels are read where there are several questions, and where the answer format is `score`.
         repeat: 0 for the first read of a prompt, then 1, 2, ...
         profile: the judge's profile, see `Judge.under`.
         begun: beginning of an answer that the judge may only complete with a label; None for a free answer.
-        dataset, unit_id, options, shown: what the prompt is made of. A real judge sees the prompt alone.
+        dataset, unit_id, options, shown: origin and contents of the prompt. A real judge sees only the prompt.
     """
 
     request_id: str
@@ -54,12 +54,12 @@ class Request:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Labels that may be written; all questions of one prompt have the same ones."""
+        """Labels that may be written. All questions of one prompt have the same labels."""
         return self.questions[0].labels
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of several questions in the prompt; empty where there is one."""
+        """Names of the questions where the prompt has several; empty where it has one question."""
         return tuple(question.name for question in self.questions) if len(self.questions) > 1 else ()
 
 
@@ -86,12 +86,12 @@ class Response:
 
 @dataclass(frozen=True)
 class Turn:
-    """A job's turn at an endpoint, whose limits hold for all jobs together: one job at a time asks it.
+    """A job's turn at an endpoint. The limits hold for all jobs together, so one job at a time asks the endpoint.
 
     Attributes:
         spent: use of the judge's budget by earlier runs.
-        sent: file of `limits.RateLimiter`.
-        open_calls: file of `open_calls.OpenCalls`.
+        sent: the file for the record of `limits.RateLimiter`.
+        open_calls: the file of `open_calls.OpenCalls`.
     """
 
     spent: Amount
@@ -111,8 +111,8 @@ class Resources:
     Attributes:
         gpus: number of devices.
         model_folder: weights that the workflow converted; None for a model of the hub or a local folder.
-        turn: its turn at an endpoint; None where nothing is asked over one, or no other job can ask it.
-        function: a judge's function, where this process has it already: then it is called here.
+        turn: the job's turn at an endpoint; None where no endpoint is asked, or no other job can ask it.
+        function: a judge's function, if this process has it already. The function is then called in this process.
     """
 
     gpus: int = 0
@@ -129,13 +129,13 @@ Setting = TypeVar("Setting")
 class Engine(judges.Engine, ABC, Generic[AnyJudge]):
     """Answers the requests of a job. It is started for the job, and closed after it.
 
-    An engine of another package is registered as ours are, by an entry point. It brings the model of its judges'
-    settings along: a subclass of `Judge` whose `engine` is the name under which the engine is registered.
+    An engine of another package is registered by an entry point, like the engines of this package. It also provides the
+    model of its judges' settings: a subclass of `Judge` whose `engine` is the name that the engine is registered under.
 
     Attributes:
-        JUDGE: model of the settings of the judges that it answers for.
-        judge: the judge that it answers for. Its `capabilities` say what the engine can do.
-        resources: what the job has for it.
+        JUDGE: model of the settings of the judges that the engine answers for.
+        judge: the judge that the engine answers for. The judge's `capabilities` say what the engine can do.
+        resources: resources that the job has for the engine.
     """
 
     JUDGE: type[AnyJudge]
@@ -145,10 +145,10 @@ class Engine(judges.Engine, ABC, Generic[AnyJudge]):
 
     @abstractmethod
     def start(self) -> None:
-        """Load the model, or find the way to it. Called once, before all others.
+        """Load the model, or prepare the connection to it. Called once, before all other methods.
 
         Raises:
-            InputError: a setting cannot be used, in one line.
+            InputError: a setting cannot be used. The message is one line.
         """
 
     @abstractmethod
@@ -159,12 +159,12 @@ class Engine(judges.Engine, ABC, Generic[AnyJudge]):
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """Answer requests, yielding each as it finishes, in any order. Every request gets exactly one response.
 
-        Called again for the second requests. A prompt that cannot be answered is a response with an `error`, whose
-        first word is one of `PASSING` where another try may help.
+        The method is called again for the second requests. A prompt that cannot be answered gives a response with an
+        `error`. The first word of the error is one of `PASSING` if another try may help.
         """
 
     def answer_in_batches(self, requests: Iterable[Request]) -> Iterator[list[Response]]:
-        """Answer requests as `answer` does, yielding together what finished together, or one at a time."""
+        """Answer requests like `answer`, but yield lists: responses that finished together, or one each."""
         responses = self.answer(requests)
         try:
             for response in responses:
@@ -175,21 +175,21 @@ class Engine(judges.Engine, ABC, Generic[AnyJudge]):
             raise
 
     def end_early(self, seconds: float | None = None) -> None:
-        """End `answer` for good, from any thread: nothing more is asked, and later calls of it answer nothing.
+        """End `answer` for good, from any thread: nothing more is asked, and later calls of `answer` yield nothing.
 
         Args:
-            seconds: in which what is under way has to be answered; if None, the engine's own time for it.
+            seconds: time for the answers to requests under way; if None, the engine's own time limit.
         """
 
     def write_late(self) -> None:
-        """Write what could not be written when it came. Called before `close`, where the job was killed."""
+        """Write responses that could not be written when they came. Called before `close`, if the job was killed."""
 
     def close(self) -> None:
-        """Free what the engine holds. Called once it was started, also after answering failed."""
+        """Free what the engine holds. Called at the end if the engine was started, even if answering failed."""
 
 
 def given(setting: Setting | None) -> Setting:
-    """A setting of sampling that config can leave open at an endpoint alone."""
+    """A setting of sampling, which must not be None. Only judges at an endpoint can leave it open in config."""
     if setting is None:
         raise ValueError("a setting of sampling is null")
     return setting

@@ -1,4 +1,4 @@
-"""Account of an endpoint's calls: what a call can use is reserved and written down before it is sent, then booked."""
+"""Account of an endpoint's calls. Before a call is sent, the most that it can use is reserved and written down."""
 
 import asyncio
 import contextlib
@@ -22,9 +22,9 @@ class Usage:
     """Tokens that an endpoint counted.
 
     Attributes:
-        prompt, completion: of the prompt and of the answer.
-        cached: part of the prompt that was in the endpoint's cache; None where it does not say.
-        written: part of the prompt that was put into it.
+        prompt, completion: tokens of the prompt, and of the answer.
+        cached: tokens of the prompt that were in the endpoint's cache; None where the endpoint does not say.
+        written: tokens of the prompt that were put into the cache.
     """
 
     prompt: int
@@ -35,7 +35,7 @@ class Usage:
 
 @dataclasses.dataclass
 class Tally:
-    """The calls sent for one request, and the most that they can have used."""
+    """Number of calls sent for one request, and the most that these calls can have used."""
 
     attempts: int = 0
     tokens: int = 0
@@ -47,7 +47,7 @@ class Call:
     """A call that is sent.
 
     Attributes:
-        used: what it used; the most that it can use until that is known.
+        used: use of the call. Until it is known, the most that the call can use.
     """
 
     used: Amount
@@ -58,7 +58,7 @@ class Account:
 
     Attributes:
         under_way: number of calls that were sent and have no answer yet.
-        closed: whether the job ends early: then no call is sent any more.
+        closed: whether the job ends early. No more calls are sent then.
         failures: number of calls without an answer, by reason.
     """
 
@@ -67,7 +67,7 @@ class Account:
 
         Args:
             judge: the judge that is asked.
-            turn: what earlier jobs spent, and the files in which calls are written down; None where none are.
+            turn: spending of earlier jobs, and the files in which calls are written down; None to write none.
             engine: description of the engine.
         """
         self.prices = judge.prices
@@ -88,31 +88,31 @@ class Account:
         self.limiter.begin()
 
     async def end(self) -> None:
-        """Wait until all is written that was begun, before an event loop ends."""
+        """Wait until all writing that was begun is done, before an event loop ends."""
         if self._commits is not None:
             await self._commits.end()
 
     def close(self) -> None:
-        """Write what the next job has to know of the last minute."""
+        """End the writing of calls, and write the record of the last minute for the next job."""
         if self._commits is not None:
             self._commits.close()
         self.limiter.close()
 
     def most(self, prompt: int, completion: int) -> Amount:
-        """The most that one call with at most so many tokens can use."""
+        """The most that one call can use, given the most tokens of its prompt and of its answer."""
         return Amount(1, prompt + completion, self.prices.most(prompt, completion) if self.prices else 0.0)
 
     def used(self, usage: Usage) -> Amount:
-        """Use of one call by what the endpoint counted."""
+        """Use of one call, from the tokens that the endpoint counted."""
         tokens = usage.prompt, usage.completion, usage.cached or 0, usage.written
         return Amount(1, usage.prompt + usage.completion, self.prices.cost(*tokens) if self.prices else 0.0)
 
     @contextlib.asynccontextmanager
     async def call(self, request_id: str, most: Amount, tally: Tally) -> AsyncIterator[Call]:
-        """Wait until a call may be sent; what it may have cost is in the account and the tally when the block ends.
+        """Wait until a call may be sent. When the block ends, the call's use is added to the account and the tally.
 
         Raises:
-            CallError: the budget does not allow it.
+            CallError: the budget does not allow the call.
         """
         try:
             await self.budget.reserve(most)
@@ -148,9 +148,9 @@ class Account:
             tally.cost += call.used.cost
 
     async def _is_written(self, request_id: str, most: Amount) -> bool:
-        """Write a call down that is about to be sent; False where it has to wait, or the job ends.
+        """Write down a call that is about to be sent; False if it must wait, or the job ends.
 
-        It is on disk before it is sent: nothing is paid for that could not be stored, or booked after a kill.
+        The call is on disk before it is sent. So each call that is paid for can be stored, or booked after a kill.
         """
         if self.journal is None or self._commits is None:
             return True
@@ -161,12 +161,12 @@ class Account:
         return written
 
     def with_use(self, response: Response, tally: Tally) -> Response:
-        """A response that says what its calls used."""
+        """A response with the use of the calls that were made for it."""
         cost = tally.cost if self.prices else None
         return dataclasses.replace(response, attempts=tally.attempts, tokens=tally.tokens, cost=cost)
 
     def answered(self, response: Response) -> None:
-        """Write a response down before the job is given it, if calls were made for it."""
+        """Write a response down before the job gets it, if calls were made for it."""
         if self.journal is not None and response.attempts:
             self.journal.answered(response)
 
@@ -176,7 +176,7 @@ class Account:
             self.journal.write_late()
 
     def spent(self) -> str:
-        """Words on what was spent, for the log."""
+        """Spending so far, in words for the log."""
         spent = self.budget.spent
         line = f"{spent.calls} calls and {spent.tokens} tokens so far, earlier runs included"
         if self.prices is not None:

@@ -1,4 +1,4 @@
-"""One request: calls, until one of them is answered or there have been enough."""
+"""Asking one request: calls are made until one is answered, or the most attempts are reached."""
 
 import asyncio
 import random
@@ -18,10 +18,10 @@ class Asker(ABC):
         self._judge, self._account = judge, account
 
     async def ask(self, request: Request) -> Response:
-        """The response to one request, after as many calls as it takes.
+        """The response to one request, after as many calls as needed.
 
         Raises:
-            CutOffError: it is cancelled after a call was sent.
+            CutOffError: the task is cancelled after a call was sent.
         """
         tally = Tally()
         try:
@@ -34,7 +34,7 @@ class Asker(ABC):
         return self._account.with_use(response, tally)
 
     async def _answer(self, request: Request, tally: Tally) -> Response:
-        """The answer of the first call that gives one, or the error of the last one."""
+        """The response of the first call that gives one, or else the error of the last call."""
         attempt = 1
         while True:
             try:
@@ -47,7 +47,7 @@ class Asker(ABC):
             attempt += 1
 
     def _pause(self, attempt: int) -> float:
-        """Random seconds to wait after a failed call, beside what the endpoint asks for; `attempt` counts from 1."""
+        """Random seconds to wait after a failed call, added to the endpoint's own wait. `attempt` counts from 1."""
         backoff = self._judge.backoff
         longest = min(backoff.first * 2.0 ** min(attempt - 1, 64), backoff.longest)
         return random.uniform(0.0, longest)  # noqa: S311 - nothing secret
@@ -57,5 +57,5 @@ class Asker(ABC):
         """The response that one call gives.
 
         Raises:
-            CallError: it gives none.
+            CallError: the call gives no response.
         """

@@ -1,4 +1,4 @@
-"""Engines that ask over HTTP, whatever the protocol: connection, account and delivery together."""
+"""Engines that ask over HTTP, with any protocol. They join connection, account and delivery."""
 
 import logging
 from abc import abstractmethod
@@ -20,8 +20,8 @@ class CalledEngine(CallingEngine[CalledJudge]):
     """A judge that is asked over HTTP.
 
     Attributes:
-        AT_ONCE: requests under way at once, where config does not say how many.
-        WAITS: whether the answers to calls under way are waited for where a job ends early.
+        AT_ONCE: requests under way at once, if config gives no number.
+        WAITS: whether a job that ends early waits for the answers to calls under way.
     """
 
     AT_ONCE: ClassVar[int]
@@ -44,7 +44,7 @@ class CalledEngine(CallingEngine[CalledJudge]):
 
     @abstractmethod
     def _connect(self) -> Connection:
-        """The endpoint, and what it takes to call it."""
+        """The connection to the endpoint."""
 
     @abstractmethod
     def _protocol(self, connection: Connection) -> Protocol[Any]:
@@ -65,7 +65,7 @@ class AddressedEngine(CalledEngine[AddressedJudge]):
     """A judge at an address that config names."""
 
     AT_ONCE = 32
-    WAITS = True  # they are paid for
+    WAITS = True  # the answers are paid for
 
     def _connect(self) -> Connection:
         name = self.judge.api_key_env

@@ -1,4 +1,4 @@
-"""Engines whose calls are counted: what an endpoint and a function have in common."""
+"""Engines whose calls are counted: the common part of endpoints and functions."""
 
 import contextlib
 import logging
@@ -18,11 +18,12 @@ MeteredJudge = TypeVar("MeteredJudge", bound=Metered)
 
 
 class CallingEngine(Engine[MeteredJudge]):
-    """A judge that is asked in calls, many at once, within its limits. `_begin` makes it ready."""
+    """A judge that is asked in calls, many at once, within its limits. `_begin` prepares the engine."""
 
     def __init__(self, judge: MeteredJudge, resources: Resources) -> None:
         super().__init__(judge, resources)
-        # What answers under a name may change; and a call that failed in two runs was paid for twice.
+        # It makes the description of each run unique: the model behind a name may change, and a call that failed in
+        # two runs was paid for twice.
         self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
 
     def _begin(
@@ -33,13 +34,14 @@ class CallingEngine(Engine[MeteredJudge]):
         waits: bool = True,
         session: AbstractAsyncContextManager[object] | None = None,
     ) -> None:
-        """Open the account, and make the delivery. `describe` works already.
+        """Open the account, and make the delivery. `describe` must work already.
 
         Args:
-            asking: takes the account, and gives what asks for the response to one request, see `Asker.ask`.
-            at_once: requests under way at once, where config does not say how many.
-            waits: whether the answers to calls under way are waited for where a job ends early.
-            session: what has to be open while requests are asked.
+            asking: takes the account, and returns a function that asks for the response to one request, see
+                `Asker.ask`.
+            at_once: requests under way at once, if config gives no number.
+            waits: whether a job that ends early waits for the answers to calls under way.
+            session: context that must be open while requests are asked.
         """
         self.account = Account(self.judge, self.resources.turn, self.describe())
         self.delivery = Delivery(
@@ -52,7 +54,7 @@ class CallingEngine(Engine[MeteredJudge]):
         )
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, see `Delivery.responses` for a job that ends early."""
+        """Answer requests. For a job that ends early see `Delivery.batches`."""
         return self.delivery.responses(requests)
 
     def answer_in_batches(self, requests: Iterable[Request]) -> Iterator[list[Response]]:

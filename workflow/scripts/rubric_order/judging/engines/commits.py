@@ -1,4 +1,4 @@
-"""Writing calls down before they are sent. The disk takes as long for one as for many: calls that wait go together."""
+"""Writing calls down before they are sent. Many calls take the disk as long as one, so they are written in groups."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -8,9 +8,9 @@ from rubric_order.judging.open_calls import OpenCalls
 
 
 class Commits:
-    """The calls that wait for the disk. They are written in a thread of their own: the event loop goes on meanwhile.
+    """Calls that wait for the disk. They are written in a separate thread, so that the event loop goes on meanwhile.
 
-    While one group is written, the next one gathers. No call leaves before its line is on disk.
+    While one group of calls is written, the next group gathers. No call is sent before its line is on disk.
     """
 
     def __init__(self, journal: OpenCalls) -> None:
@@ -22,7 +22,7 @@ class Commits:
     async def add(self, request_id: str, most: Amount) -> bool:
         """Wait until a call is on disk; False where the disk is full, see `OpenCalls.add_all`.
 
-        If the caller is cancelled, its call is not sent: a line that was written is taken back.
+        If the caller is cancelled, its call is not sent, and a line that was written for the call is taken back.
 
         Raises:
             InputError: the file cannot be written.
@@ -31,7 +31,7 @@ class Commits:
         written: asyncio.Future[bool] = loop.create_future()
         self._waiting.append((request_id, most, written))
         if self._writing is None:
-            self._writing = loop.create_task(self._write())  # begins after all tasks that are ready have had their turn
+            self._writing = loop.create_task(self._write())  # begins after all ready tasks have run once
         try:
             return await written
         except asyncio.CancelledError:
@@ -40,11 +40,11 @@ class Commits:
             raise
 
     async def end(self) -> None:
-        """Wait until nothing is written any more. Called before an event loop ends, when no caller waits."""
+        """Wait until all writing is done. Called before an event loop ends, when no caller waits."""
         while self._writing is not None:
             try:
                 await asyncio.wait([self._writing])
-            except asyncio.CancelledError:  # a signal can come when an error has ended the job
+            except asyncio.CancelledError:  # a signal can still come after an error has ended the job
                 continue
 
     def close(self) -> None:
@@ -52,7 +52,7 @@ class Commits:
         self._thread.shutdown()
 
     async def _write(self) -> None:
-        """Write one group after another, until none waits."""
+        """Write one group of calls after another, until no call waits."""
         loop = asyncio.get_running_loop()
         try:
             while group := [call for call in self._waiting if not call[2].done()]:
@@ -60,7 +60,7 @@ class Commits:
                 calls = [(request_id, most) for request_id, most, _ in group]
                 try:
                     whole = await loop.run_in_executor(self._thread, self._journal.add_all, calls)
-                except Exception as error:  # it is raised in those who wait
+                except Exception as error:  # it is raised in the callers that wait
                     for _, _, written in group:
                         if not written.done():
                             written.set_exception(error)

@@ -1,6 +1,6 @@
 """Decision models: a text and a question are sent, and probabilities come back. Nothing is generated.
 
-Calls, limits, account and delivery are those of every judge over HTTP. This module writes bodies and reads answers.
+Calls, limits, account and delivery work as for every judge over HTTP. This module writes bodies and reads answers.
 """
 
 import functools
@@ -25,15 +25,15 @@ from rubric_order.parsing.decisions import Decision, DecisionError, Form
 from rubric_order.prompts.structured import Structured
 from rubric_order.settings.judges import Decisions
 
-ADDRESSES = ("/decisions", "/systemone")  # ends of a whole address
-FINISHED = "decision"  # finish reason of a decision: an answer that was not generated
+ADDRESSES = ("/decisions", "/systemone")  # how a complete address of calls ends
+FINISHED = "decision"  # finish reason of a decision, which is not generated
 TEMPLATE_TOKENS = 256  # tokens that a server adds to a question
 ANSWER_TOKENS = 64  # tokens that a server can count for the answer to a question
-ANSWER_BYTES = 2**20  # of an answer to a question, far more than the probabilities of all levels take
+ANSWER_BYTES = 2**20  # most bytes of an answer, per question: far more than all probabilities need
 
 
 class DecisionProtocol(Protocol[Decisions]):
-    """The protocol as one judge speaks it, in its dialect."""
+    """The protocol with the settings and the dialect of one judge."""
 
     VERSION = r"-v?\d[\w.-]*"  # jev-1.13.0
 
@@ -45,7 +45,7 @@ class DecisionProtocol(Protocol[Decisions]):
         """The call for a request.
 
         Raises:
-            InputError: its prompt is not in parts.
+            InputError: the prompt is not in parts.
         """
         try:
             prompt = Structured.decode(request.prompt)
@@ -53,7 +53,7 @@ class DecisionProtocol(Protocol[Decisions]):
             raise InputError(f"judge: request {request.request_id}: {error}") from None
         body = self.body(prompt, self.under(request.profile))
         questions = len(body["questions"])
-        # Servers may count the text once a question. A token has at least one byte.
+        # Servers may count the text once per question. A token has at least one byte.
         asked = len(json.dumps(body["questions"], ensure_ascii=False).encode())
         return Prepared(
             self._address(),
@@ -75,7 +75,7 @@ class DecisionProtocol(Protocol[Decisions]):
         return body | judge.extra_body
 
     def _address(self) -> str:
-        """The address of calls: below `base_url`, unless it is a whole one, whatever the form that is spoken there."""
+        """The address of calls, relative to `base_url`; or `base_url`, if it is a complete address, in any dialect."""
         whole = self.judge.base_url.rstrip("/")
         return whole if whole.endswith(ADDRESSES) else f"/{self.form.dialect}"
 
@@ -83,7 +83,7 @@ class DecisionProtocol(Protocol[Decisions]):
         return usage_of(content)
 
     def response(self, request: Request, content: Mapping[str, Any], usage: Usage | None) -> Response:
-        """The response that an answer holds: its JSON, and the probability of each option in canonical order.
+        """The response from an answer: its JSON as text, and log-probabilities of the options in canonical order.
 
         Raises:
             CallError: the answer does not follow the protocol.
@@ -132,7 +132,7 @@ class DecisionsEngine(AddressedEngine[Decisions]):
 
 
 def usage_of(content: Mapping[str, Any]) -> Usage | None:
-    """Tokens that an answer says to have used; None where it does not. The answer itself may count none."""
+    """Tokens used according to an answer; None if it gives none. Output tokens that are missing count as 0."""
     usage = content.get("usage")
     if not isinstance(usage, Mapping):
         return None
@@ -150,7 +150,7 @@ def usage_of(content: Mapping[str, Any]) -> Usage | None:
 def _logprobs(
     made: Sequence[Decision | DecisionError], labels: Sequence[Sequence[str]], canonical: Sequence[str]
 ) -> list[float]:
-    """Log-probabilities of the options in canonical order, one ordering after the other; NaN where there are none."""
+    """Log-probabilities of the options in canonical order, one ordering after the other; NaN for a failed decision."""
     logprobs: list[float] = []
     for decision, shown in zip(made, labels, strict=True):
         if isinstance(decision, DecisionError):

@@ -1,4 +1,4 @@
-"""Answering many requests at once in an event loop of its own, and handing the responses to the job as they come."""
+"""Answering many requests at once in a separate event loop, and handing responses to the job as they come."""
 
 import asyncio
 import contextlib
@@ -20,20 +20,20 @@ from rubric_order.judging.engines.handover import Handover
 
 log = logging.getLogger(__name__)
 
-MAX_REFUSED_IN_A_ROW = 10  # after as many refused requests, the mistake is in config and not in the requests
-MAX_FAILED_IN_A_ROW = 50  # after as many failed requests, each with all its attempts, the endpoint is down
+MAX_REFUSED_IN_A_ROW = 10  # after so many refused requests, the mistake is in config and not in the requests
+MAX_FAILED_IN_A_ROW = 50  # after so many failed requests, each with all its attempts, the endpoint is down
 MAX_WAITING_RESPONSES = 4096  # finished responses that the job has not taken yet
-ENDING_SECONDS = 15.0  # time for the calls under way where a job ends early; SLURM kills it 30 s after SIGTERM
+ENDING_SECONDS = 15.0  # time for calls under way if a job ends early; SLURM kills a job 30 s after SIGTERM
 
-READ_AHEAD = 64  # requests that are taken before they are wanted
-HAND_OVER_SECONDS = 0.01  # finished responses gather for so long: each hand-over makes the event loop wait for the job
+READ_AHEAD = 64  # requests that are taken before they are needed
+HAND_OVER_SECONDS = 0.01  # responses gather for so long: each hand-over makes the event loop wait for the job
 
 
 class CutOffError(Exception):
     """A request was cut off after a call was sent for it.
 
     Attributes:
-        response: what becomes of it.
+        response: response to the request, with an error.
     """
 
     def __init__(self, response: Response) -> None:
@@ -42,7 +42,7 @@ class CutOffError(Exception):
 
 
 class Delivery:
-    """Answers requests, and stops where they all fail."""
+    """Answers requests, and stops if they all fail."""
 
     def __init__(
         self,
@@ -54,20 +54,20 @@ class Delivery:
         waits: bool,
         report: Callable[[], None],
     ) -> None:
-        """Make the delivery; nothing is asked before `responses`.
+        """Make the delivery. Nothing is asked before `responses` or `batches` is called.
 
         Args:
-            ask: gives the response to one request, or raises `CutOffError` where it is cancelled too late.
-            account: of the calls.
-            session: what has to be open while requests are asked.
+            ask: returns the response to one request, or raises `CutOffError` if it is cancelled after a call was sent.
+            account: account of the calls.
+            session: context that must be open while requests are asked.
             at_once: requests under way at once.
-            waits: whether the answers to calls under way are waited for where the job ends early.
+            waits: whether a job that ends early waits for the answers to calls under way.
             report: called when nothing more is asked.
         """
         self._ask, self._account, self._session = ask, account, session
         self._at_once, self._waits, self._report = at_once, waits, report
         self._refused: list[Response] = []
-        self._gathered: list[Response] = []  # finished, and not handed over
+        self._gathered: list[Response] = []  # finished, but not handed over yet
         self._handed = self._taken = 0  # numbers of responses
         self._in_a_row = 0
         self._stopped: str | None = None
@@ -75,19 +75,19 @@ class Delivery:
         self._cancel_work: Callable[[], object] = lambda: None
 
     def end_early(self, seconds: float | None = None) -> None:
-        """End for good, see `Engine.end_early`; `ENDING_SECONDS` if None."""
+        """End for good, see `Engine.end_early`. Calls under way have `ENDING_SECONDS` if `seconds` is None."""
         self._account.closed, self._ending_seconds = True, ENDING_SECONDS if seconds is None else seconds
         self._cancel_work()
 
     def responses(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, see `Engine.answer` and, for a job that ends early, `batches`."""
+        """Answer requests, see `Engine.answer`. For a job that ends early see `batches`."""
         batches, ready = self.batches(requests), deque[Response]()
         try:
             for batch in batches:
                 ready.extend(batch)
                 while ready:
                     response = ready[0]
-                    del ready[0]  # a signal can raise after a call, as of `popleft`: here it cannot
+                    del ready[0]  # a signal can raise after a call, such as `popleft()`; it cannot raise here
                     yield response
         except (KeyboardInterrupt, SystemExit) as stop:
             yield from ready
@@ -100,9 +100,9 @@ class Delivery:
     def batches(self, requests: Iterable[Request]) -> Generator[list[Response]]:
         """Answer requests, see `Engine.answer_in_batches`.
 
-        A job that a signal or an error ends sends no more calls. Those under way have `ENDING_SECONDS` to be answered.
-        After a signal all finished responses are still yielded. The calls that are cut off are yielded as failures,
-        and count with the most that they may have cost.
+        A job that a signal or an error ends sends no more calls. Calls under way have `ENDING_SECONDS` to be answered.
+        After a signal all finished responses are still yielded. Requests that are cut off are yielded as failures, and
+        their calls count as the most that they may have cost.
         """
         finished = Handover()
         loop = asyncio.new_event_loop()
@@ -122,7 +122,7 @@ class Delivery:
         except (KeyboardInterrupt, SystemExit):
             self.end_early()
             _join(thread)
-            finished.put(None)  # where the thread was not started
+            finished.put(None)  # in case the thread was not started
             yield from finished.rest()
             raise
         finally:
@@ -131,7 +131,7 @@ class Delivery:
             self._report()
 
     def _run(self, loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]", finished: Handover) -> None:
-        """Run the event loop, in a thread of its own, until all is answered."""
+        """Run the event loop, in a separate thread, until all is answered."""
         last: list[BaseException | None] = [None]
         try:
             loop.run_until_complete(work)
@@ -168,12 +168,12 @@ class Delivery:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
                 await self._account.end()
-                for held in self._refused:  # where the job does not end well they are asked again
+                for held in self._refused:  # if the job ends early, they are asked again in the next run
                     error = held.error if ended_well else f"stopped: {held.error}"
                     self._put(dataclasses.replace(held, error=error), finished)
 
     async def _last_answers(self) -> None:
-        """Send no more calls, and wait for the answers to those under way."""
+        """Send no more calls, and wait for the answers to calls under way."""
         self._account.closed = True
         if not self._waits:
             return
@@ -182,11 +182,11 @@ class Delivery:
             log.info("ending: up to %.0f s for the answers to %d calls", seconds, calls)
         begun = time.monotonic()
         while self._account.under_way and time.monotonic() < begun + self._ending_seconds:
-            with contextlib.suppress(asyncio.CancelledError):  # a signal can come when an error has ended the job
+            with contextlib.suppress(asyncio.CancelledError):  # a signal can come after an error
                 await asyncio.sleep(0.02)
 
     async def _work(self, source: "_Source", finished: Handover) -> None:
-        """Take requests, one at a time, until there are none."""
+        """Take and answer requests, one at a time, until none is left."""
         while (request := await source.next()) is not None:
             if self._stopped is not None:
                 response = Response(request.request_id, error=f"stopped: {self._stopped}", attempts=0)
@@ -205,11 +205,11 @@ class Delivery:
         """Pass a response on, and stop where too many requests in a row have failed.
 
         Raises:
-            InputError: all requests fail, for a reason that is in config.
+            InputError: all requests fail, for a reason whose cause is in config.
         """
         reason = response.error and response.error.partition(":")[0]
         if reason in REFUSED:
-            # Held back until something is answered: the reason may be our settings, and not this prompt.
+            # Held back until a request is answered: the cause may be the settings, and not this prompt.
             self._refused.append(response)
             if len(self._refused) >= MAX_REFUSED_IN_A_ROW:
                 raise InputError(
@@ -229,14 +229,14 @@ class Delivery:
         self._put(response, finished)
 
     def _put(self, response: Response, finished: Handover) -> None:
-        """Pass a response on to the job, soon, after it is written down."""
+        """Write a response down, and pass it on to the job soon."""
         self._account.answered(response)
         if not self._gathered:
             asyncio.get_running_loop().call_later(HAND_OVER_SECONDS, self._hand_over, finished)
         self._gathered.append(response)
 
     def _hand_over(self, finished: Handover) -> None:
-        """Pass on what has gathered."""
+        """Pass on the responses that have gathered."""
         if self._gathered:
             self._handed += len(self._gathered)
             finished.put(self._gathered)
@@ -244,14 +244,14 @@ class Delivery:
 
 
 class _Source:
-    """Requests, of which a thread takes some ahead: the next one need not be there yet."""
+    """Requests from an iterator that may block. A thread takes some of them ahead."""
 
     def __init__(self, requests: Iterator[Request]) -> None:
         self._loop = asyncio.get_running_loop()
-        self._ready = deque[Request | BaseException | None]()  # ends with None, or with what was raised
-        self._more = asyncio.Event()  # set where the thread has added one
-        self._used = 0  # since the thread was last told
-        self._wanted: queue.SimpleQueue[int] = queue.SimpleQueue()  # how many may be taken; 0 at the end
+        self._ready = deque[Request | BaseException | None]()  # ends with None, or with the exception that was raised
+        self._more = asyncio.Event()  # set when the thread has added an entry
+        self._used = 0  # requests used since the thread was last told
+        self._wanted: queue.SimpleQueue[int] = queue.SimpleQueue()  # numbers of further requests to take; 0 at the end
         self._wanted.put(READ_AHEAD)
         threading.Thread(target=self._take, args=(requests,), name="requests", daemon=True).start()
 
@@ -259,11 +259,11 @@ class _Source:
         """The next request; None at the end.
 
         Raises:
-            BaseException: what was raised where it is made.
+            BaseException: the exception that the iterator raised.
         """
         while not self._ready:
             self._more.clear()
-            if not self._ready:  # the thread looks at the event after it has added one
+            if not self._ready:  # the thread checks the event after it has added an entry
                 await self._more.wait()
         entry = self._ready[0]
         if isinstance(entry, BaseException):
@@ -277,7 +277,7 @@ class _Source:
         return entry
 
     def close(self) -> None:
-        """Take no more."""
+        """Take no more requests."""
         self._wanted.put(0)
 
     def _take(self, requests: Iterator[Request]) -> None:
@@ -286,7 +286,7 @@ class _Source:
                 entry: Request | BaseException | None
                 try:
                     entry = next(requests, None)
-                except BaseException as raised:  # it is raised where the request is wanted
+                except BaseException as raised:  # `next` raises it
                     entry = raised
                 self._ready.append(entry)
                 if not self._more.is_set():

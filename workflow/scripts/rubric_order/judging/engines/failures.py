@@ -2,7 +2,7 @@
 
 from rubric_order.judging.engines import PASSING
 
-MOST_CHARACTERS = 300  # of a message
+MOST_CHARACTERS = 300  # longest message
 
 
 class CallError(Exception):
@@ -10,10 +10,10 @@ class CallError(Exception):
 
     Attributes:
         reason: one word, see `engines.PASSING`.
-        again: whether the same call may succeed later.
+        again: whether the call may succeed if it is repeated later.
         billed: whether the call may have been charged.
         sent: False where nothing has reached the endpoint.
-        after: seconds that the endpoint asks to wait; None if it does not.
+        after: seconds that the endpoint asks to wait; 0 if it does not ask.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class CallError(Exception):
 
 
 def one_line(text: str, secrets: frozenset[str] | set[str] = frozenset()) -> str:
-    """A message on one line, without anything secret that it may repeat."""
+    """A message on one line, cut to `MOST_CHARACTERS`, with any secrets in it replaced."""
     for value in secrets:
         text = text.replace(value, "***")
     return " ".join(text.split())[:MOST_CHARACTERS]

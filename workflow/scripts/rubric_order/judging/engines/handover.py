@@ -1,4 +1,4 @@
-"""Handing responses from a thread to the main one, where a signal may raise at any moment."""
+"""Handing responses from a thread to the main thread, where a signal may raise at any moment."""
 
 import queue
 from collections import deque
@@ -11,19 +11,20 @@ Entry = list[Response] | BaseException | None
 
 
 class Handover:
-    """Entries that one thread puts and another one takes; they end with None.
+    """Entries that one thread puts and another thread takes. The last entry is None.
 
-    A signal that comes while the main thread waits raises when the wait ends. A queue has then given its entry away,
-    and the job would lose these responses. So the wait takes nothing, and no signal raises while an entry is taken.
+    A signal that comes while the main thread waits raises when the wait ends. A plain queue would then have removed its
+    entry, and the job would lose the responses in it. So the wait takes no entry, and no signal raises while an entry
+    is taken.
 
     Attributes:
-        ready: responses that were taken and are not handed on yet. Whoever hands them on removes them.
+        ready: responses that were taken and are not handed on yet. The code that hands them on removes them.
     """
 
     def __init__(self) -> None:
         self.ready: list[Response] = []
         self._entries = deque[Entry]()
-        self._news: queue.SimpleQueue[None] = queue.SimpleQueue()  # an item for each entry
+        self._news: queue.SimpleQueue[None] = queue.SimpleQueue()  # holds one item per entry
         self._ended = False
 
     def put(self, entry: Entry) -> None:
@@ -32,10 +33,10 @@ class Handover:
         self._news.put(None)
 
     def take(self) -> Entry:
-        """Wait for the next entry. If it has responses, they are in `ready`, too.
+        """Wait for the next entry. Responses in the entry are in `ready`, too.
 
         Raises:
-            BaseException: what a signal raises. Nothing is lost: `rest` has what was taken.
+            BaseException: the exception that a signal raises. Nothing is lost: `rest` yields what was taken.
         """
         while not (self._entries or self._ended):
             self._news.get()
@@ -46,7 +47,7 @@ class Handover:
         return entry
 
     def rest(self) -> Iterator[list[Response]]:
-        """Responses that were not handed on: those in `ready`, then those to come until the end."""
+        """Responses that were not handed on: first those in `ready`, then those of all entries until the end."""
         if self.ready:
             yield self.ready
         while (entry := self.take()) is not None:

@@ -1,4 +1,4 @@
-"""Limits of an endpoint: a rate limit for requests and tokens a minute, and a budget for all that is spent."""
+"""Limits of an endpoint: a rate limit for requests and tokens per minute, and a budget for all spending."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ MINUTE = 60.0
 
 
 class Amount(NamedTuple):
-    """Use of calls: their number, tokens (prompts and answers together), and money."""
+    """Use by calls: number of calls, tokens (prompts and answers together), and money."""
 
     calls: int = 0
     tokens: int = 0
@@ -30,15 +30,15 @@ class Amount(NamedTuple):
 
 
 class BudgetSpentError(Exception):
-    """The next call could cost more than is left."""
+    """The next call could use more than is left of the budget."""
 
 
 class Budget:
-    """A limit on what may be spent. Before a call is sent, the most that it can use is reserved.
+    """A limit on spending. Before a call is sent, the most that it can use is reserved.
 
-    A call that does not fit waits while other calls are under way, since these may use less than they reserved. If it
-    does not fit when no call is under way, it is refused, and so are all later calls. Otherwise only the shortest
-    prompts would still be asked, and the answers would be a biased selection.
+    A call that does not fit waits while other calls are under way, since these may use less than they reserved. If a
+    call does not fit when no other call is under way, it is refused, and so are all later calls. Otherwise only the
+    shortest prompts would still be asked, and the answers would be a biased selection.
     """
 
     def __init__(self, limits: Mapping[str, float | None], spent: Amount | None = None) -> None:
@@ -56,7 +56,7 @@ class Budget:
         """Reserve the most that a call can use.
 
         Raises:
-            BudgetSpentError: with the limit that would be exceeded.
+            BudgetSpentError: the message names the limit that would be exceeded.
         """
         while self._refusal is None and self._exceeded(most):
             if self._reserved.calls == 0:
@@ -76,11 +76,11 @@ class Budget:
         return True
 
     def hold(self, most: Amount) -> None:
-        """Reserve an amount that was sent before, whether it fits or not."""
+        """Reserve an amount for calls that were sent before, even if it does not fit."""
         self._reserved = self._reserved.plus(most)
 
     def refuse(self, most: Amount) -> str:
-        """Refuse an amount that does not fit, and all later ones; the reason."""
+        """Refuse an amount that does not fit, and all later amounts. Returns the reason."""
         if self._refusal is None:
             limit = self._exceeded(most) or "calls"
             left = self.limits[limit] - getattr(self.spent, limit)
@@ -91,7 +91,7 @@ class Budget:
         return self._refusal
 
     def settle(self, most: Amount, used: Amount) -> None:
-        """Replace the amount that was reserved for a call with what it used."""
+        """Replace the amount that was reserved for a call with the amount that the call used."""
         self._reserved = self._reserved.minus(most)
         self.spent = self.spent.plus(used)
         self._settled.set()
@@ -103,7 +103,7 @@ class Budget:
 
 @dataclass
 class Sent:
-    """A call that has been sent: when, the tokens it counts for, and whether that was less than a minute ago."""
+    """A sent call: its time, the tokens that it counts as, and whether it still counts in the last minute."""
 
     time: float
     tokens: int
@@ -111,14 +111,15 @@ class Sent:
 
 
 class RateLimiter:
-    """A limit on requests and tokens in any minute, by the time at which they are sent.
+    """A limit on the requests, and on the tokens, that are sent in any minute.
 
-    Requests are spaced evenly, since endpoints also count in windows shorter than a minute. A request first counts with
-    the most tokens that it can use, and with the tokens that it did use once these are known.
+    Requests are spaced evenly, since endpoints also count in windows shorter than a minute. A request first counts as
+    the most tokens that it can use. Once the tokens that it did use are known, it counts as these.
 
     Args:
-        requests, tokens: limits a minute; None for no limit.
-        record: file that tells the next job what was sent in the last minute, and when it may send; None for none.
+        requests, tokens: limits per minute; None for no limit.
+        record: file that tells the next job what was sent in the last minute, and when that job may send. None to
+            write no file.
     """
 
     def __init__(
@@ -135,12 +136,12 @@ class RateLimiter:
         self.begin()
 
     def begin(self) -> None:
-        """Change to another event loop. No call may be under way. All event loops have the same clock."""
+        """Change to another event loop, which has the same clock. No call may be under way."""
         self._turn = asyncio.Lock()  # first come, first served
         self._corrected = asyncio.Event()
 
     def close(self) -> None:
-        """Write the record of the last minute. An event loop's times are those of the monotonic clock."""
+        """Write the record of the last minute. An event loop's times are times of the monotonic clock."""
         if self._record is not None:
             zero = time.time() - time.monotonic()
             sent = [[zero + sent.time, sent.tokens] for sent in self._window if sent.counts]
@@ -149,7 +150,7 @@ class RateLimiter:
     def _read(self, record: Path) -> None:
         """Count what an earlier job sent less than a minute ago."""
         zero = time.time() - time.monotonic()
-        # Where the file is missing or damaged, nothing is known.
+        # If the file is missing or damaged, earlier calls are not known.
         with contextlib.suppress(OSError, ValueError, TypeError, LookupError):
             saved = json.loads(record.read_text(encoding="utf-8"))
             self._next = min(saved["next"] - zero, time.monotonic() + self.spacing)
@@ -178,14 +179,14 @@ class RateLimiter:
             return sent
 
     def correct(self, sent: Sent, tokens: int) -> None:
-        """Say how many tokens a request did use."""
+        """Replace the tokens that a request counts as with the tokens that it did use."""
         if self.tokens and sent.counts:
             self._in_window += tokens - sent.tokens
             sent.tokens = tokens
             self._corrected.set()
 
     def _fits(self, tokens: int, now: float) -> bool:
-        """Tell whether the limit has room for `tokens`. A request above the limit fits when nothing else counts."""
+        """Tell whether the limit has room for `tokens`. A request above the limit fits if no other counts."""
         while self._window and self._window[0].time + MINUTE <= now:
             old = self._window.popleft()
             old.counts = False

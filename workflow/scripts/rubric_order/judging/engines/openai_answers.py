@@ -1,4 +1,4 @@
-"""Reading an endpoint's answers: numbers of tokens, and log-probabilities of labels."""
+"""Reading of an endpoint's answers: numbers of tokens, and log-probabilities of labels."""
 
 import dataclasses
 import math
@@ -12,9 +12,9 @@ from rubric_order.judging.engines.protocols import is_count
 from rubric_order.judging.engines.vllm_offline import places_of_labels
 from rubric_order.probes import Question
 
-ROUNDING = 1e-4  # so far above 0 a log-probability can be
-MOST_PROBABILITY = 1.01  # sum of the probabilities that are listed at one place: 1, and rounding
-# Types of the parts of an answer, and what each belongs to.
+ROUNDING = 1e-4  # a log-probability can be above 0 by so much
+MOST_PROBABILITY = 1.01  # greatest sum of the probabilities listed at one place: 1, and rounding
+# Types of the parts of an answer, and the field of the response that each belongs to.
 PARTS = {
     "text": "text",
     "output_text": "text",
@@ -22,11 +22,11 @@ PARTS = {
     "thinking": "reasoning",
     "reasoning": "reasoning",
 }
-MAX_UNKNOWN_SHARE = 1e-3  # of the labels' probability; where more is unknown, none is reported
+MAX_UNKNOWN_SHARE = 1e-3  # share of the labels' probability; if more is unknown, no probabilities are reported
 
 
 def usage_of(content: Mapping[str, Any]) -> Usage | None:
-    """Tokens that an answer says to have used; None where it does not."""
+    """Tokens used according to an answer; None where it gives none."""
     usage = content.get("usage")
     if not isinstance(usage, dict):
         return None
@@ -39,9 +39,9 @@ def usage_of(content: Mapping[str, Any]) -> Usage | None:
 
 
 def texts_of(message: Mapping[str, Any]) -> dict[str, object]:
-    """The `text`, `refusal` and `reasoning` of a message. Each should be text or None; what it is instead is returned.
+    """The `text`, `refusal` and `reasoning` of a message. Each should be text or None; other values are returned too.
 
-    An answer in parts is put together: texts, refusals and thoughts each by themselves, as they follow each other.
+    If an answer comes in parts, the parts of each kind (texts, refusals, thoughts) are joined in their order.
     """
     texts = {
         "text": message.get("content"),
@@ -61,7 +61,7 @@ def texts_of(message: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _text_of(part: Mapping[str, Any]) -> str | None:
-    """Text of a part; None where it is no text."""
+    """Text of a part; None where the part holds no text."""
     written = next((part[name] for name in ("text", "refusal", "thinking", "reasoning") if name in part), None)
     if isinstance(written, list):  # thoughts can be parts themselves
         pieces = [_text_of(piece) if isinstance(piece, Mapping) else None for piece in written]
@@ -71,7 +71,7 @@ def _text_of(part: Mapping[str, Any]) -> str | None:
 
 @dataclasses.dataclass(frozen=True)
 class LoggedToken:
-    """A generated token, and the log-probabilities that are listed where it stands."""
+    """A generated token, and the log-probabilities that are listed at its place."""
 
     name: str
     text: str
@@ -79,16 +79,16 @@ class LoggedToken:
 
     @classmethod
     def of(cls, entry: dict[str, Any]) -> "LoggedToken":
-        """A place of an answer, as the protocol has it.
+        """A token from its entry in an answer, in the form of the protocol.
 
         Raises:
-            KeyError, TypeError, ValueError: it is none.
+            KeyError, TypeError, ValueError: the entry does not have this form.
         """
         if not isinstance(entry["token"], str) or not isinstance(entry.get("bytes"), list | None):
             raise TypeError("a token is text, and its bytes are a list")
         listed: dict[str, float] = {}
         for candidate in entry["top_logprobs"] or []:
-            # Different tokens can have one text: their probabilities add up.
+            # Different tokens can have the same text: their probabilities are summed.
             name, logprob = candidate["token"], _finite(candidate["logprob"])
             listed[name] = float(np.logaddexp(listed.get(name, -np.inf), logprob))
         listed.setdefault(entry["token"], _finite(entry["logprob"]))
@@ -103,7 +103,7 @@ def _finite(logprob: float) -> float:
     """A log-probability. Endpoints write -9999 for minus infinity, which JSON does not have.
 
     Raises:
-        ValueError: it is none: no number, or above 0 by more than rounding.
+        ValueError: it is not a number, or is above 0 by more than rounding.
     """
     if not logprob <= ROUNDING:
         raise ValueError(f"{logprob!r} is no log-probability")
@@ -125,14 +125,14 @@ def start_of_answer(tokens: list[LoggedToken], text: str, reasoned: bool) -> int
 
 
 def read_options(tokens: Sequence[LoggedToken], variants: list[list[str]]) -> tuple[list[float] | None, int | None]:
-    """Log-probability of each label at the place where the answer writes one, as `vllm_offline.read_options` has it.
+    """Log-probability of each label at the place where the answer writes one, like `vllm_offline.read_options`.
 
     Args:
-        tokens: of the answer.
+        tokens: the tokens of the answer.
         variants: the tokens that write each label.
 
     Returns:
-        Log-probabilities of the labels, and the index of the token; None and None where they are not known.
+        Log-probabilities of the labels, and the index of the token at this place; both None if not known.
     """
     label_token_names = {name for label in variants for name in label}
     place = next((index for index, token in enumerate(tokens) if token.name in label_token_names), 0)
@@ -145,7 +145,7 @@ def read_several(
 ) -> list[float] | None:
     """Log-probabilities of the labels of each question at its place, see `vllm_offline.read_several`; NaN if not known.
 
-    None where those of no question are known.
+    None if they are known for no question.
     """
     logprobs: list[float] = []
     token_names, pieces = [token.name for token in tokens], [token.text for token in tokens]
@@ -158,9 +158,10 @@ def read_several(
 def option_logprobs(listed: Mapping[str, float], variants: list[list[str]]) -> list[float] | None:
     """Log-probability of each label among the likeliest tokens of a place.
 
-    The probabilities of tokens that write one label are summed. Those of other tokens are not distributed over labels.
-    A label that is not listed is at most as likely as the least likely listed token. If all such labels together can
-    have at most `MAX_UNKNOWN_SHARE` of the labels' probability, they count as impossible. Otherwise the result is None.
+    The probabilities of tokens that write one label are summed. The probabilities of other tokens are not distributed
+    over labels. A token that is not listed is at most as likely as the least likely listed token. If all labels without
+    a listed token together can have at most `MAX_UNKNOWN_SHARE` of the listed labels' probability, they count as
+    impossible. Otherwise the result is None.
 
     Args:
         listed: log-probabilities of tokens.

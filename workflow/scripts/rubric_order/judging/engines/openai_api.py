@@ -1,4 +1,4 @@
-"""OpenAI-compatible endpoints: those that others run, and a server of vLLM for the time of a job."""
+"""OpenAI-compatible endpoints: endpoints that others run, and a vLLM server that runs for the time of a job."""
 
 import importlib.metadata
 from typing import Any, TypeVar
@@ -33,7 +33,7 @@ class EndpointEngine(AddressedEngine[Endpoint], OpenAiEngine[Endpoint]):
 
 
 class ServerEngine(OpenAiEngine[Server]):
-    """A server of our own, which ends with the job."""
+    """A server that the job starts, and that ends with the job."""
 
     JUDGE = Server
     AT_ONCE = 512  # the server batches them: fewer leave a large GPU idle

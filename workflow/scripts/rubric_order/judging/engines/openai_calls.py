@@ -20,10 +20,10 @@ from rubric_order.judging.engines.serving import Server
 
 MAX_WAIT_SECONDS = 600.0  # a call is given up if the endpoint asks for a longer wait
 
-# What the client would send from the environment to whatever endpoint; config names what is sent.
+# Variables whose values the client would send to any endpoint. Only values that config names are sent.
 VARIABLES = ("OPENAI_ADMIN_KEY", "OPENAI_CUSTOM_HEADERS", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
 
-# No call can succeed: what the endpoint does not accept.
+# Statuses after which no call can succeed, and what the endpoint does not accept.
 MISTAKES = {401: "the key", 402: "payment", 404: "the model or base_url", 405: "base_url"}
 TOO_LONG = re.compile(
     "maximum context length|context length exceeded|context window|prompt is too long|longer than the maximum",
@@ -31,15 +31,15 @@ TOO_LONG = re.compile(
 )
 
 
-STREAM = re.compile(rb"(data|event|id|retry|):")  # how a line of server-sent events begins
-STARTS = 1000  # bytes by which an answer that is no JSON object is told
+STREAM = re.compile(rb"(data|event|id|retry|):")  # beginning of a line of server-sent events
+STARTS = 1000  # first bytes of an answer, by which an answer other than a JSON object is recognised
 
 
 def secret(name: str, where: str) -> str:
     """The value of an environment variable. No message contains it.
 
     Raises:
-        InputError: it is missing, or no header can hold it.
+        InputError: the variable is missing, or a header cannot hold its value.
     """
     value = os.environ.get(name, "").strip()
     if not value:
@@ -68,7 +68,7 @@ def fill_in(headers: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
 
 
 class Connection:
-    """An endpoint and what it takes to call it. It is used inside ``async with``, in one event loop at a time."""
+    """Access to an endpoint. It is used inside ``async with``, in one event loop at a time."""
 
     def __init__(
         self,
@@ -94,10 +94,10 @@ class Connection:
             os.environ.pop(name, None)
         trust_env = self.server is None  # a server on this machine needs no proxy
         self._client = openai.AsyncOpenAI(
-            api_key=self._key or "none",  # which is not sent
+            api_key=self._key or "none",  # the placeholder is not sent
             base_url=self.base_url,
             max_retries=0,
-            timeout=None,  # ours is for the whole call
+            timeout=None,  # `_answer` limits the whole call
             http_client=transport.client(trust_env=trust_env),
         )
         self._clients = transport.Clients(trust_env=trust_env)
@@ -110,26 +110,26 @@ class Connection:
     async def post(
         self, address: str, body: Mapping[str, Any], *, limit: int = transport.DEFAULT_LIMIT
     ) -> dict[str, Any]:
-        """The endpoint's answer, as JSON.
+        """Post a body, and return the JSON of the endpoint's answer.
 
         Args:
-            address: below the endpoint's own, or a whole one.
-            body: what is sent.
+            address: relative to the endpoint's address, or a complete address.
+            body: the body to send.
             limit: size of the largest answer that is read, in bytes.
 
         Raises:
-            CallError: there is none, or it is not what the protocol says.
+            CallError: there is no answer, or it does not follow the protocol.
             InputError: no call can succeed.
         """
         return self._content(await self._call(lambda: self._post(address, body), limit))
 
     async def _post(self, address: str, body: Mapping[str, Any]) -> bytes:
-        """The endpoint's answer to a request as the OpenAI client makes it."""
+        """The endpoint's answer to a request in the form that the OpenAI client makes."""
         options = {"headers": self._headers}
 
         async def post(http_client: Any) -> None:
             async with self._client.with_options(http_client=http_client) as client:
-                # Not through the client's typed methods: they know one provider's fields, and check no answer.
+                # The client's typed methods are not used: they know one provider's fields, and check no answer.
                 await client.post(address, body={}, cast_to=bytes, options=options)
 
         pattern = await self._clients.pattern(address, post)
@@ -143,23 +143,23 @@ class Connection:
     async def get(
         self, address: str, parameters: Mapping[str, object] | None = None, *, limit: int = transport.DEFAULT_LIMIT
     ) -> dict[str, Any]:
-        """Get JSON from an address of the endpoint. It raises as `post` does.
+        """Get JSON from an address of the endpoint. Raises the errors of `post`.
 
         Args:
-            address: below the endpoint's own.
-            parameters: of the query.
-            limit: as of `post`.
+            address: relative to the endpoint's address.
+            parameters: parameters of the query.
+            limit: see `post`.
         """
         options = {"headers": self._headers, "params": dict(parameters or {})}
         return self._content(await self._call(lambda: self._client.get(address, cast_to=bytes, options=options), limit))
 
     async def delete(self, address: str) -> None:
-        """Delete what the endpoint has at an address. It raises as `post` does."""
+        """Delete the object at an address of the endpoint. Raises the errors of `post`."""
         options = {"headers": self._headers}
         await self._call(lambda: self._client.delete(address, cast_to=bytes, options=options), transport.DEFAULT_LIMIT)
 
     async def upload(self, name: str, content: bytes, purpose: str) -> dict[str, Any]:
-        """Upload a file; the endpoint's description of it. It raises as `post` does."""
+        """Upload a file. Returns the endpoint's description of the file. Raises the errors of `post`."""
         options = {"headers": {"Content-Type": "multipart/form-data", **self._headers}}
         file = ("file", (name, content, "application/jsonl"))
         return self._content(
@@ -172,7 +172,7 @@ class Connection:
         )
 
     async def download(self, file_id: str, *, limit: int) -> bytes:
-        """Content of a file of the endpoint. It raises as `post` does."""
+        """Content of a file of the endpoint. Raises the errors of `post`."""
         options = {"headers": self._headers}
         return await self._call(
             lambda: self._client.get(f"/files/{file_id}/content", cast_to=bytes, options=options), limit
@@ -204,13 +204,13 @@ class Connection:
             if self.server is not None:
                 self.server.check()
             cause = (error.__cause__ or error) if isinstance(error, openai.APIConnectionError) else error
-            # Whether the endpoint had begun to answer is not known.
+            # It is not known if the endpoint had begun to answer.
             raise CallError("connection", self.plain(f"{type(cause).__name__} {cause}"), billed=True) from None
         except (ValueError, RecursionError):
             raise CallError("malformed", "the answer is not whole JSON", billed=True) from None
 
     def _status_error(self, response: Any) -> CallError:
-        """Error that a response without success stands for; its message is found as the OpenAI client finds it."""
+        """Error for a response without success. Its message is taken from the same place as in the OpenAI client."""
         text = response.text.strip()
         try:
             content = json.loads(text)
@@ -223,20 +223,20 @@ class Connection:
         return self._error(response.status_code, code, str(told.get("message") or shown), response.headers)
 
     def _content(self, answer: bytes) -> dict[str, Any]:
-        """The JSON object of an answer, which is no error."""
+        """The JSON object of an answer. An answer that holds an error raises."""
         try:
             content = _loads(answer)
         except (ValueError, RecursionError):
             raise CallError("malformed", "the answer is not whole JSON", billed=True) from None
-        if content.get("error"):  # some gateways say so under status 200
+        if content.get("error"):  # some gateways send errors with status 200
             raise self.refusal(500, content)
         return content
 
     def refusal(self, status: int, content: Mapping[str, Any]) -> CallError:
-        """Error that an answer with an error in it stands for.
+        """Error for an answer that holds an error.
 
         Args:
-            status: of the answer, where the error has no code that is one.
+            status: status of the answer, used if the error has no status as its code.
             content: the answer.
 
         Raises:
@@ -248,17 +248,17 @@ class Connection:
         return self._error(status, f"{told.get('code')} {told.get('type')}", str(told.get("message")), {})
 
     def plain(self, text: str) -> str:
-        """A message of the endpoint on one line, without anything secret that it may repeat."""
+        """A message of the endpoint on one line, cut to 300 characters, with any secrets in it replaced."""
         return " ".join(self.without_secrets(text).split())[:300]
 
     def without_secrets(self, text: str) -> str:
-        """A text of the endpoint without anything secret that it may repeat."""
+        """A text of the endpoint, with any secrets in it replaced."""
         for value in self._secrets:
             text = text.replace(value, "***")
         return text
 
     def _error(self, status: int, code: str, message: str, headers: Mapping[str, str]) -> CallError:
-        """Error that a status other than 200 stands for."""
+        """Error for a status that is not a success."""
         if 300 <= status < 400:
             target = self.plain(headers.get("location", "no address"))
             raise InputError(
@@ -285,11 +285,11 @@ class Connection:
 
 
 def _loads(answer: bytes) -> dict[str, Any]:
-    """The JSON object of an answer, whatever type the endpoint says that it has.
+    """The JSON object of an answer, whatever content type the endpoint gives.
 
     Raises:
-        CallError: it is something else, such as a page in HTML: the address or a setting is wrong.
-        ValueError, RecursionError: it begins as a JSON object, and is not whole.
+        CallError: the answer is not a JSON object, but for example a page in HTML: the address or a setting is wrong.
+        ValueError, RecursionError: the answer begins like a JSON object, and is not valid JSON.
     """
     start = answer[:STARTS].lstrip()
     if start and not start.startswith(b"{"):
@@ -316,7 +316,7 @@ def retry_after(headers: Mapping[str, str]) -> float:
         except ValueError:
             try:
                 seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-            except (ValueError, OverflowError):  # no date, or one of a year that no clock has
+            except (ValueError, OverflowError):  # not a date, or a year out of range
                 continue
         if math.isfinite(seconds):
             return max(seconds, 0.0)

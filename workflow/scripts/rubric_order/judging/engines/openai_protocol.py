@@ -28,22 +28,22 @@ from rubric_order.settings.judges import Chat
 log = logging.getLogger(__name__)
 
 MAX_TEMPLATE_TOKENS = 256  # tokens that a chat template adds to the messages
-ANSWER_BYTES = 4 * 2**20  # of an answer, beside its tokens
-TOKEN_BYTES = 256  # of a token that is written or listed, with its name, its bytes and its log-probability
-TOKEN_ID = "token_id:"  # noqa: S105 - how vLLM's server names a token, if asked to
+ANSWER_BYTES = 4 * 2**20  # bytes of an answer, in addition to its tokens
+TOKEN_BYTES = 256  # bytes per token that is written or listed, with its name, its bytes and its log-probability
+TOKEN_ID = "token_id:"  # noqa: S105 - prefix of a token's name, if vLLM's server is asked for ids
 
-Variants = list[list[str]]  # for each label the tokens that write it, as an answer names them
+Variants = list[list[str]]  # the tokens that write each label, as an answer names them
 
 
 class ChatCompletions(Protocol[Chat]):
-    """The protocol as one judge speaks it."""
+    """The protocol with the settings of one judge."""
 
     def __init__(self, judge: Chat, connection: Connection) -> None:
         super().__init__(judge, connection)
         self.is_vllm = connection.server is not None or judge.dialect == "vllm"
-        # Of vLLM, by labels: the tokens of each, alone and after a space.
+        # The tokens of each label, alone and after a space, by labels. Only a vLLM server gives them.
         self._spellings: dict[tuple[str, ...], asyncio.Task[list[list[list[int]]]]] = {}
-        self._told: set[tuple[str, ...]] = set()  # labels whose probabilities are not asked for
+        self._told: set[tuple[str, ...]] = set()  # labels without probabilities for which the log has a warning
 
     async def __aexit__(self, *error: object) -> None:
         tasks = list(self._spellings.values())
@@ -57,11 +57,11 @@ class ChatCompletions(Protocol[Chat]):
         """The call for a request.
 
         Raises:
-            InputError: a label has no token of its own, and one question is asked.
+            InputError: see `variants`.
         """
         variants = await self.variants(request)
         body = self.body(request, variants)
-        # The most that is booked for one answer.
+        # The most tokens that are booked for one answer.
         answer = min(self.under(request.profile).sampling.max_tokens or 0, MAX_TOKENS_COUNTED)
         return Prepared(
             "/chat/completions",
@@ -110,7 +110,8 @@ class ChatCompletions(Protocol[Chat]):
         """The tokens that write each label; None where their log-probabilities are not asked for.
 
         Raises:
-            InputError: a label has no token of its own, and one question is asked.
+            InputError: one question with numbers as labels is asked, and they have no tokens of their own, see
+                `label_tokens.problem`; or vLLM's server does not give the tokens.
         """
         judge = self.under(request.profile)
         wanted = bool(request.names) or judge.answer_format == "score"
@@ -134,7 +135,7 @@ class ChatCompletions(Protocol[Chat]):
         return self._unread(request, reason)
 
     def _unread(self, request: Request, reason: str) -> Variants | None:
-        """None; the log says once why the probabilities of labels are not asked for."""
+        """Return None. For each set of labels, log once why their probabilities are not asked for."""
         if request.labels not in self._told:
             self._told.add(request.labels)
             log.warning("no option probabilities for scores %s: %s", ", ".join(request.labels), reason)
@@ -159,7 +160,7 @@ class ChatCompletions(Protocol[Chat]):
     def response(
         self, request: Request, content: Mapping[str, Any], usage: Usage | None, variants: Variants | None
     ) -> Response:
-        """The response that an answer holds. An answer without text is a refusal, a filtered answer, or empty.
+        """The response from an answer. An answer without text is a refusal, a filtered answer, or empty.
 
         Raises:
             CallError: the answer does not follow the protocol.
@@ -192,7 +193,7 @@ class ChatCompletions(Protocol[Chat]):
         )
 
     def _error(self, texts: Mapping[str, str | None]) -> str | None:
-        """Reason why an answer counts as none."""
+        """Reason why an answer counts as a failure; None where it is usable."""
         if wrong := self.wrong_model(texts["model"]):
             return wrong
         if texts["finish_reason"] == "content_filter":
@@ -206,19 +207,19 @@ class ChatCompletions(Protocol[Chat]):
     def _options(
         self, request: Request, choice: Mapping[str, Any], texts: Mapping[str, str | None], variants: Variants
     ) -> tuple[list[float] | None, int | None]:
-        """Log-probabilities of the labels, and the index of the token where they are read if that is one."""
+        """Log-probabilities of the labels, and the index of the token where they are read, if it is a single token."""
         try:
             tokens = [LoggedToken.of(entry) for entry in (choice.get("logprobs") or {}).get("content") or []]
             start = start_of_answer(tokens, texts["text"] or "", bool(texts["reasoning"]))
-        except (KeyError, TypeError, AttributeError, ValueError):  # the answer was paid for, and is one without them
+        except (KeyError, TypeError, AttributeError, ValueError):  # the answer was paid for, and is kept without them
             tokens, start = [], 0
         if request.names:
             logprobs, place = read_several(tokens[start:], variants, request.questions), None
         else:
             logprobs, place = read_options(tokens[start:], variants)
             place = None if place is None else start + place
-        # Several scores are read with their probabilities where an endpoint gives them. Nobody who chose `feedback`
-        # waits for them.
+        # The probabilities of several scores are read if the endpoint gives them. With format `feedback`, missing ones
+        # are not counted.
         self.unknown += logprobs is None and self.under(request.profile).answer_format == "score"
         return logprobs, place
 
@@ -229,7 +230,7 @@ def prompt_bytes(body: Mapping[str, Any]) -> int:
 
 
 def largest(body: Mapping[str, Any], max_tokens: int) -> int:
-    """Size of the largest answer that is read, in bytes: far more than the protocol takes for what is asked."""
+    """Size of the largest answer that is read, in bytes: far more than the protocol needs for the request."""
     if not max_tokens:
         return transport.DEFAULT_LIMIT
     listed = len(body.get("logprob_token_ids", ())) or body.get("top_logprobs", 0)

@@ -1,4 +1,4 @@
-"""Protocols in which judges are asked over HTTP: what is sent for a request, and what its answer says."""
+"""Protocols of judges over HTTP: the call for a request, and the response from its answer."""
 
 import dataclasses
 import functools
@@ -13,13 +13,13 @@ from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.settings.judges import Called
 
 MAX_TOKENS_COUNTED = 2**31 - 1  # a larger count of tokens is an error of the endpoint
-DATED = r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})"  # how the name of a dated version ends
+DATED = r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})"  # end of the name of a dated version
 
 CalledJudge = TypeVar("CalledJudge", bound=Called)
 
 
 def is_count(count: object) -> TypeGuard[int]:
-    """True for a number of tokens that an endpoint can have counted."""
+    """True for a possible number of tokens: a whole number from 0 to `MAX_TOKENS_COUNTED`."""
     return type(count) is int and 0 <= count <= MAX_TOKENS_COUNTED
 
 
@@ -28,12 +28,12 @@ class Prepared:
     """A call that is ready to be sent.
 
     Attributes:
-        address: below the endpoint's own.
-        body: what is sent.
-        prompt, completion: the most tokens that its prompt and its answer can have.
+        address: relative to the endpoint's address, or a complete address.
+        body: the body to send.
+        prompt, completion: the most tokens that the prompt and the answer can have.
         limit: size of the largest answer that is read, in bytes.
-        read: makes the response from the answer and what it used. It raises CallError where the answer does not follow
-            the protocol.
+        read: function that makes the response from the answer and its usage. It raises CallError if the answer does not
+            follow the protocol.
     """
 
     address: str
@@ -45,11 +45,11 @@ class Prepared:
 
 
 class Protocol(ABC, Generic[CalledJudge]):
-    """A protocol as one judge speaks it. Requests are asked inside ``async with``.
+    """A protocol with the settings of one judge. Requests are asked inside ``async with``.
 
     Attributes:
-        VERSION: pattern of what a version of a model adds to its name.
-        unknown: number of answers whose options' probabilities are not known well enough.
+        VERSION: pattern of the text that a version of a model adds to the model's name.
+        unknown: number of answers in which the probabilities of the options are not known well enough.
     """
 
     VERSION = DATED
@@ -76,10 +76,10 @@ class Protocol(ABC, Generic[CalledJudge]):
 
     @abstractmethod
     def usage(self, content: Mapping[str, Any]) -> Usage | None:
-        """Tokens that an answer says to have used; None where it does not."""
+        """Tokens used according to an answer; None where it gives none."""
 
     def wrong_model(self, model: str | None) -> str | None:
-        """Error of an answer by another model than the one that was asked; None where it is by that one."""
+        """Error if an answer is from another model than the one that was asked; None if it is from the right model."""
         if model is None or model in self.judge.accepted_names:
             return None
         if re.fullmatch(re.escape(self.judge.shown_name) + self.VERSION, model):

@@ -1,9 +1,9 @@
-"""The calls of a judge job, made by a process of its own: the sender. It outlives the job while calls are under way.
+"""The sender: a separate process that makes the calls of a judge job. It outlives a killed job while calls are open.
 
 If the job made the calls itself, a kill would close their connections, and the answers would be paid for and lost. The
-sender takes requests from the job and gives responses back, over two pipes. A job that ends says so. Where the first
-pipe ends without that, the job was killed. The sender then sends nothing more and waits for the answers under way. They
-go into the file of open calls, where the next job finds them. That job waits until the sender has ended.
+sender takes requests from the job and gives responses back, over two pipes. A job sends `END` when it ends. If the
+first pipe closes without that, the job was killed. The sender then sends no more calls and waits for the answers under
+way. They go into the file of open calls, where the next job finds them. The next job waits until the sender has ended.
 """
 
 import contextlib
@@ -27,9 +27,9 @@ from rubric_order.judging.engines.handover import Handover
 from rubric_order.settings.judges import Metered
 
 LIBRARY = Path(__file__).parents[3]
-AHEAD = 1024  # requests that are given beyond those under way, until the job has taken the responses
-TOGETHER = 64  # requests that are given together, at most
-LOCK_SECONDS = 10.0  # it looks so often whether the job still waits for it, where another sender is at work
+AHEAD = 1024  # requests given to the sender beyond those under way, until the job has taken the responses
+TOGETHER = 64  # most requests that are given together
+LOCK_SECONDS = 10.0  # while another sender is at work, time between two checks that the job still waits
 
 END = "end"  # the job ends
 
@@ -37,7 +37,7 @@ Inbox = queue.SimpleQueue[list[Request] | str | None]
 
 
 class Sender(Engine[Metered]):
-    """The job's side."""
+    """The job's side of the sender."""
 
     JUDGE = Metered
 
@@ -49,21 +49,21 @@ class Sender(Engine[Metered]):
         self._responses, self._given = Pipe(duplex=False)
 
     def start(self) -> None:
-        """Start the process, and wait until it is ready: no request is sent before. `close` ends it in any case.
+        """Start the process, and wait until it is ready for requests. `close` ends the process even if this fails.
 
         Raises:
-            InputError: what the engine raises; or the process has ended.
+            InputError: the engine raised it; or the process has ended.
         """
         path = os.pathsep.join(filter(None, (str(LIBRARY), os.environ.get("PYTHONPATH"))))
         with self._theirs, self._given:
             pipes = self._theirs.fileno(), self._given.fileno()
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
-                [sys.executable, "-P", "-m", __name__, *map(str, pipes)],  # imports nothing from the working folder
+                [sys.executable, "-P", "-m", __name__, *map(str, pipes)],  # -P: import nothing from the working folder
                 pass_fds=pipes,
                 env={**os.environ, "PYTHONPATH": path},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                start_new_session=True,  # signals of a terminal reach the job alone
+                start_new_session=True,  # signals of a terminal reach only the job
             )
         self._send((self.judge, self.resources))
         self._described = self._taken()
@@ -77,13 +77,13 @@ class Sender(Engine[Metered]):
         self._responses.close()
 
     def _wait(self) -> int | None:
-        """Status with which the process ends; None where there is none."""
+        """Wait for the process to end. Returns its status; None if there is no process."""
         return None if self._process is None else self._process.wait()
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, see `Engine.answer` and, for a job that ends early, `Delivery.responses`."""
+        """Answer requests, see `Engine.answer`. For a job that ends early see `Delivery.batches`."""
         finished = Handover()
-        ended, room = threading.Event(), queue.SimpleQueue[None]()  # has an entry for each request that may be given
+        ended, room = threading.Event(), queue.SimpleQueue[None]()  # room: an entry per request that may be given
         for _ in range((self.judge.concurrency or 0) + AHEAD):
             room.put(None)
         give = threading.Thread(target=self._give, args=(iter(requests), room, ended, finished), daemon=True)
@@ -91,7 +91,7 @@ class Sender(Engine[Metered]):
         whole = False
 
         def stop() -> None:
-            """Give no more requests, and say that the job ends."""
+            """Give no more requests, and tell the sender that the job ends."""
             ended.set()
             room.put(None)
             with contextlib.suppress(RuntimeError):  # the thread was not started
@@ -109,7 +109,7 @@ class Sender(Engine[Metered]):
                     raise entry
                 while finished.ready:
                     response = finished.ready[0]
-                    del finished.ready[0]  # a signal can raise after a call, as of `pop`: here it cannot
+                    del finished.ready[0]  # a signal can raise after a call, such as `pop()`; it cannot raise here
                     yield response
                     room.put(None)
             whole = True
@@ -124,13 +124,13 @@ class Sender(Engine[Metered]):
                 self._wait()
 
     def _end(self) -> None:
-        """Say that the job ends: then the sender ends."""
+        """Tell the sender that the job ends, so that the sender ends."""
         if not self._requests.closed:
             self._send(END)
             self._requests.close()
 
     def _send(self, entry: object) -> None:
-        with contextlib.suppress(OSError):  # the sender has ended, which `_taken` tells
+        with contextlib.suppress(OSError):  # the sender has ended; `_taken` raises
             self._requests.send(entry)
 
     def _give(
@@ -140,7 +140,7 @@ class Sender(Engine[Metered]):
         ended: threading.Event,
         finished: Handover,
     ) -> None:
-        """Give requests to the sender, as many together as there is room for, and None at the end."""
+        """Give requests to the sender, up to `TOGETHER` at once while there is room, and None at the end."""
         together: list[Request] = []
 
         def send() -> None:
@@ -164,7 +164,7 @@ class Sender(Engine[Metered]):
             finished.put(error)
 
     def _take(self, finished: Handover) -> None:
-        """Take the responses to all requests."""
+        """Take responses from the sender until all requests are answered."""
         try:
             while (responses := self._taken()) is not None:
                 finished.put(responses)
@@ -177,7 +177,7 @@ class Sender(Engine[Metered]):
         """Next entry from the sender.
 
         Raises:
-            BaseException: what was raised there.
+            BaseException: the sender has raised it.
             InputError: the sender has ended.
         """
         try:
@@ -196,15 +196,15 @@ class Sender(Engine[Metered]):
 
 
 def main(requests: Connection, responses: Connection) -> None:
-    """Answer what comes over the first pipe over the second one, until the job ends."""
+    """Answer the requests from the first pipe over the second pipe, until the job ends."""
     try:
         first = requests.recv()
-    except (EOFError, OSError):  # it was killed
+    except (EOFError, OSError):  # the job was killed
         return
-    if first == END:  # it ended before it said what to ask
+    if first == END:  # the job ended before it sent the judge
         return
     judge, resources = first
-    while not requests.poll():  # before it is told that this process is ready, a job says only that it ends
+    while not requests.poll():  # a job sends nothing but `END` before it knows that this process is ready
         with locks.only_writer(resources.turn.open_calls, patience=LOCK_SECONDS) as mine:
             if mine:
                 _serve(judge, resources, requests, responses)
@@ -212,8 +212,8 @@ def main(requests: Connection, responses: Connection) -> None:
 
 
 def _allow_files() -> None:
-    """Let this process open as many files as the system lets it: each call under way has a connection."""
-    import resource  # Windows has none, nor this process
+    """Raise the number of open files to the most that the system allows: each call under way has a connection."""
+    import resource  # Windows has no such module, but this process does not run there
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
@@ -237,7 +237,7 @@ def _serve(judge: Metered, resources: Resources, requests: Connection, responses
         except (EOFError, OSError):
             killed.set()
         ended.set()
-        # Where the job was killed, nothing waits for this process but the next job.
+        # If the job was killed, only the next job waits for this process.
         engine.end_early(judge.timeout if killed.is_set() else None)
         inbox.put(END)
 
@@ -255,7 +255,7 @@ def _serve(judge: Metered, resources: Resources, requests: Connection, responses
 
 
 def _requests(first: list[Request] | str | None, inbox: Inbox) -> Iterator[Request]:
-    """The requests of one round, which ends with None, or with `END` where the job ends early."""
+    """The requests of one round. A round ends with None, or with `END` if the job ends early."""
     entry = first
     while isinstance(entry, list):
         yield from entry
@@ -263,7 +263,7 @@ def _requests(first: list[Request] | str | None, inbox: Inbox) -> Iterator[Reque
 
 
 def _answer(engine: Engine[Any], requests: Iterator[Request], responses: Connection) -> None:
-    """Pass all responses on, then None; or what was raised.
+    """Pass all responses on, then None; or the exception that was raised.
 
     Raises:
         SystemExit: the job ends.
@@ -277,7 +277,7 @@ def _answer(engine: Engine[Any], requests: Iterator[Request], responses: Connect
         for batch in signals.yielded_after(given, stop):
             _pass_on(batch, responses)
         raise
-    except InputError as error:  # the job ends, and this process with it: what is left of the round is not asked
+    except InputError as error:  # job and process end: other requests of the round are not asked
         _pass_on(error, responses)
         sys.exit()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""vLLM's server on this machine, for the time of one job."""
+"""A vLLM server on this machine, for the time of one job."""
 
 import contextlib
 import json
@@ -24,10 +24,10 @@ log = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
 READY_SECONDS = 1800.0  # longest time that loading a model may take
-PORT_TRIES = 3  # another process can take the port between finding and using it
-STOP_SECONDS = 30.0  # time that the server gets to end by itself
+PORT_TRIES = 3  # another process can take the port after it was found and before it is used
+STOP_SECONDS = 30.0  # time for the server to end before it is killed
 
-# Starts the server so that it is asked to end when this process ends, however that comes (prctl(2), PR_SET_PDEATHSIG).
+# Starts the server so that it gets SIGTERM when this process ends in any way (prctl(2), PR_SET_PDEATHSIG).
 STARTER = """
 import ctypes, os, signal, sys
 ctypes.CDLL(None).prctl(1, signal.SIGTERM)
@@ -39,7 +39,7 @@ def start(judge: judges.Server, resources: Resources) -> "Server":
     """Start a server and wait until it answers.
 
     Raises:
-        InputError: it ended, or did not answer in time.
+        InputError: the server ended, or did not answer in time.
     """
     for _ in range(PORT_TRIES):
         server = Server(judge, resources)
@@ -77,7 +77,7 @@ class Server:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            start_new_session=True,  # so that it can be ended with all that it started
+            start_new_session=True,  # so that it can be ended with all of its child processes
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -106,7 +106,8 @@ class Server:
         """Check that the server still runs.
 
         Raises:
-            InputError: with the last error that it printed; all that it printed is in the log.
+            InputError: the server has ended. The message has the last error that it printed. If it ended before it was
+                ready, its kept output (up to 500 lines) is printed to the standard error.
         """
         status = self.process.poll()
         if status is not None:
@@ -122,7 +123,7 @@ class Server:
         return any("address already in use" in line.lower() for line in self._output)
 
     def stop(self) -> None:
-        """End the server and all processes that it started. What it prints meanwhile is dropped."""
+        """End the server and all processes that it started. Its output meanwhile is dropped."""
         self._ready = False
         self._signal(signal.SIGTERM)
         try:
@@ -137,7 +138,7 @@ class Server:
             os.killpg(self.process.pid, number)
 
     def _read(self) -> None:
-        """Keep what the server prints while it starts. Pass on what it prints later: warnings and errors."""
+        """Keep the server's last lines of output. Once it is ready, also pass them on: they are warnings and errors."""
         for line in self.process.stdout or ():
             self._output.append(line)
             if self._ready:
@@ -145,7 +146,7 @@ class Server:
 
 
 def server_arguments(judge: judges.Server, resources: Resources) -> dict[str, Any]:
-    """Arguments of the server: the engine's, as in the job's own process, and those of the interface."""
+    """Arguments of the server: arguments of the engine, like in `vllm_offline`, and of the server's interface."""
     return {
         "served_model_name": judge.shown_name,
         "generation_config": "vllm",  # the judge's sampling settings, not the model's recommendations
@@ -159,13 +160,13 @@ def server_arguments(judge: judges.Server, resources: Resources) -> dict[str, An
 
 
 def server_environment(judge: judges.Server) -> dict[str, str]:
-    """Environment variables of the server. Without them vLLM reserves a CPU core, too many on a small machine."""
+    """Environment variables of the server. Without them, vLLM reserves a CPU core, too much on a small machine."""
     ours = {"VLLM_CPU_NUM_OF_RESERVED_CPU": "0"} if vllm_offline.is_cpu_build() else {}
     return {**ours, **os.environ, **vllm_offline.environment(judge)}
 
 
 def as_options(arguments: dict[str, Any]) -> list[str]:
-    """Arguments by name as options of a command line."""
+    """Options of a command line, from arguments by name."""
     options = []
     for name, value in arguments.items():
         option = name.replace("_", "-")

@@ -1,4 +1,4 @@
-"""A judge that computes its answers, see `simulation`: no model, no network, and a bias that is known."""
+"""A judge that computes its answers, see `simulation`. It needs no model and no network, and its bias is known."""
 
 import dataclasses
 import itertools
@@ -32,7 +32,7 @@ _REMARKS = (
     "The main points are addressed in turn.",
 )
 
-# Answers without a score, each with the reason why the engine stopped. What is in braces is filled in.
+# Answers without a score, each with its finish reason. Names in braces are filled in.
 FEEDBACK_FAILURES = (
     ("", "stop"),
     ("Feedback: {remark} I cannot give a score here.", "stop"),
@@ -41,18 +41,18 @@ FEEDBACK_FAILURES = (
     ("Feedback: {remark} [RESULT] {above}", "stop"),
     ("Feedback: {remark} [RESULT] 1 or [RESULT] 2", "stop"),
 )
-COMPARED = ("position", "position_or_tie", "ranking")  # what a label names where candidates are compared
+COMPARED = ("position", "position_or_tie", "ranking")  # kinds of labels where candidates are compared
 REFERENCES = {
     "text": "_write",
     "verdict": "_review",
-}  # reference answers, and what is said of them
+}  # methods for reference answers, and for their reviews, by kind of label
 COMPARISON_FAILURES = (
     ("", "stop"),
     ("I cannot say.", "stop"),
     ("[[A]] or [[B]]", "stop"),
     ("Both have their", "length"),
 )
-# What it writes as a reference answer, so that a judge that is simulated too can tell the level.
+# Text that the judge writes as a reference answer. Another simulated judge can read the level from it.
 WRITTEN = "A simulated answer. [level {level:.2f} of {n}] It stands for a text that is exactly as good as that."
 _LEVEL = re.compile(r"\[level ([0-9]\.[0-9]{2}) of ([0-9]{1,2})\]")
 SCORE_FAILURES = (("", "stop"), ("I cannot say.", "stop"), ("{half}", "stop"), ("{above}", "stop"), ("1 or 2", "stop"))
@@ -74,7 +74,7 @@ class SimulatedEngine(Engine[Simulated]):
         delay = self.simulation.seconds_per_request
         waiting = iter(requests)
         while batch := list(itertools.islice(waiting, BATCH_REQUESTS)):
-            # What is computed together has one shape and one temperature.
+            # Requests that are computed together have one shape and one temperature.
             batch.sort(key=_kind)
             for (*_, questions, label_kind, profile), alike in itertools.groupby(batch, key=_kind):
                 temperature = given(self.judge.under(profile).sampling.temperature)
@@ -112,10 +112,10 @@ class SimulatedEngine(Engine[Simulated]):
             )
 
     def _answer_several(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
-        """Answers to several questions: a line each, left out where the judge fails to give its score.
+        """Answers to several questions: one line per question, left out if the judge fails to give its score.
 
-        In a crossed design the prompt lists the levels in some order. Without it the prompt lists no levels, and no
-        position of theirs can be preferred.
+        In a crossed design the prompt lists the levels in some order. In other designs the prompt lists no levels, so
+        that the judge cannot prefer a position of a level.
         """
         places, n = len(requests[0].questions), len(requests[0].labels)
         crossed = bool(requests[0].shown.levels)
@@ -185,7 +185,7 @@ class SimulatedEngine(Engine[Simulated]):
             )
 
     def _write(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
-        """Texts of the levels that are asked for, with the judge's error."""
+        """Reference answers. Their level is the level that is asked for, with the judge's error."""
         wanted = np.array([request.shown.levels[0] for request in requests], dtype=float)
         sizes = np.array([_asked_scale(request.prompt) for request in requests])
         levels = np.zeros(len(requests))
@@ -197,7 +197,7 @@ class SimulatedEngine(Engine[Simulated]):
             yield Response(request.request_id, text=WRITTEN.format(level=level, n=n), finish_reason="stop")
 
     def _review(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
-        """Answers on whether texts have the levels that were asked for; no text of a simulated judge, no verdict."""
+        """Verdicts if texts have the levels that were asked for. Texts not by a simulated judge get no verdict."""
         wanted = np.array([request.shown.levels[0] for request in requests], dtype=float)
         levels = [_LEVEL.search(request.prompt) for request in requests]
         for row, (request, level) in enumerate(zip(requests, levels, strict=True)):
@@ -210,7 +210,7 @@ class SimulatedEngine(Engine[Simulated]):
             yield Response(request.request_id, text="Yes." if fits else "No.", finish_reason="stop")
 
     def _merit(self, requests: Sequence[Request], head: str) -> np.ndarray:
-        """Log-weight of each candidate of each request, wherever it stands, shape (reads, n)."""
+        """Log-weight of each candidate of each request, without effects of its position, shape (reads, n)."""
         judge = self.simulation
         items = [(request.dataset, item) for request in requests for item in request.options]
         merit: dict[tuple[str, str], float] = {}
@@ -281,15 +281,15 @@ class SimulatedEngine(Engine[Simulated]):
 
 
 def _asked_scale(prompt: str) -> int:
-    """The number of score levels that a writer is told of."""
+    """The number of score levels, as the prompt for a reference answer gives it."""
     (scale,) = re.findall(r"on the scale from 1 \(worst\) to ([0-9]{1,2}) \(best\)", prompt)[:1]
     return int(scale)
 
 
 def _level_to_judge(prompt: str) -> float | None:
-    """The quality of a reference answer of a simulated judge that is the response to judge; None of other responses.
+    """Quality of the response to judge, if it is a reference answer by a simulated judge; None for other responses.
 
-    Such a text as the reference answer that a prompt shows is none.
+    A reference answer that the prompt shows in addition to the response does not count.
     """
     response = prompt.partition("###Response to evaluate:")[2].partition("###")[0]
     if (level := _LEVEL.search(response)) is None:
@@ -306,7 +306,7 @@ def _kind(request: Request) -> tuple[int, int, int, int, str, str]:
 
 
 def _padded(requests: Sequence[Request], n: int) -> np.ndarray:
-    """Candidates that the conditions of requests pad: 1, else 0, shape (reads, n)."""
+    """1 for each candidate that the condition of its request pads, else 0, shape (reads, n)."""
     padded = np.zeros((len(requests), n))
     for row, request in enumerate(requests):
         before, separator, number = request.shown.condition.partition("padded_")
@@ -316,7 +316,7 @@ def _padded(requests: Sequence[Request], n: int) -> np.ndarray:
 
 
 def _wording(requests: Sequence[Request], n: int) -> Wording | None:
-    """Wording of the prompts beside the order of the levels; None where all are the usual ones."""
+    """Wording of the prompts, apart from the order of the levels; None if all prompts have the usual wording."""
     condition_names = [request.shown.condition for request in requests]
     if {*condition_names} == {BASELINE} or not all(name in conditions.Offered() for name in {*condition_names}):
         return None
@@ -327,7 +327,7 @@ def _wording(requests: Sequence[Request], n: int) -> Wording | None:
 
 
 def _item_of(request: Request, place: int) -> str:
-    """The item that a request is about at one place: its text, and the name of the question in small letters."""
+    """The item of a request's question at one place: the unit's id, and the name of the question in small letters."""
     return f"{request.unit_id}-{request.questions[place].name.lower().replace(' ', '_')}"
 
 
@@ -339,5 +339,5 @@ def _by_score(selection: Selection, shown: np.ndarray) -> np.ndarray:
 
 
 def _remarks(requests: Sequence[Request]) -> np.ndarray:
-    """A number from the hash of each request, that chooses among wordings."""
+    """A number per request, from the hash of its id. It chooses among wordings."""
     return simulation.keys(f"remark\x1f{request.request_id}" for request in requests) >> np.uint64(33)

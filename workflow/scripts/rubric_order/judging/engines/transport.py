@@ -1,4 +1,4 @@
-"""HTTP clients of an endpoint: bodies have a size limit, and a call knows whether any of it was sent."""
+"""HTTP clients of an endpoint: bodies have a size limit, and it is known if any part of a call was sent."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import openai
 
-DEFAULT_LIMIT = 64 * 2**20  # bytes of a body, decompressed, where nothing says how long an answer can be
+DEFAULT_LIMIT = 64 * 2**20  # most bytes of a body, decompressed, if the longest possible answer is not known
 STEP = 2**16  # bytes that are decompressed at once
 
 # The OpenAI client brings its HTTP library: httpx2, or httpx in older versions.
@@ -25,15 +25,15 @@ _http: Any = importlib.import_module(
     )
 )
 
-ACCEPTED = {"Accept-Encoding": "gzip"}  # which `_Bounded` decompresses in steps
+ACCEPTED = {"Accept-Encoding": "gzip"}  # the encoding that `_Bounded` decompresses in steps
 
-# Errors of a call without an answer, by the OpenAI client's own lists.
+# Errors of a call without an answer, according to the OpenAI client's own lists.
 TIMEOUTS: tuple[type[Exception], ...] = (_http.TimeoutException,)
 FAILURES: tuple[type[Exception], ...] = (_http.RequestError, ssl.SSLError, anyio.EndOfStream)
 
 
 class BodyError(Exception):
-    """The body of an answer is larger than the limit, or is compressed in a way that was not asked for."""
+    """The body of an answer is larger than the limit, or has a compression that was not asked for."""
 
 
 @dataclass
@@ -54,7 +54,7 @@ _current: contextvars.ContextVar[Transfer] = contextvars.ContextVar("transfer")
 
 @contextlib.contextmanager
 def transfer(limit: int) -> Iterator[Transfer]:
-    """The state of the call that is made inside the block."""
+    """Provide the state of the call that is made inside the block."""
     state = Transfer(limit)
     token = _current.set(state)
     try:
@@ -64,18 +64,19 @@ def transfer(limit: int) -> Iterator[Transfer]:
 
 
 def client(*, trust_env: bool, verify: ssl.SSLContext | bool = True) -> Any:
-    """An HTTP client for the OpenAI client. The calls that it makes have the state of `transfer`.
+    """An HTTP client for the OpenAI client. Its calls use the state of `transfer`.
 
-    A redirect is not followed: it would take the prompt and the secret headers to an address that config does not name.
+    Redirects are not followed: they would take the prompt and the secret headers to an address that config does not
+    name.
 
     Args:
         trust_env: use the proxies that the environment names.
-        verify: how certificates are checked.
+        verify: settings for the check of certificates.
     """
     return openai.DefaultAsyncHttpxClient(
         trust_env=trust_env,
         verify=verify,
-        timeout=None,  # ours is for the whole call
+        timeout=None,  # the caller limits the whole call
         limits=_http.Limits(max_connections=None, max_keepalive_connections=None),
         follow_redirects=False,
         headers=ACCEPTED,
@@ -84,10 +85,11 @@ def client(*, trust_env: bool, verify: ssl.SSLContext | bool = True) -> Any:
 
 
 class Clients:
-    """HTTP clients that repeat a request of the OpenAI client with other bodies, one for each call under way.
+    """HTTP clients that repeat a request of the OpenAI client with other bodies, one client for each call under way.
 
-    The OpenAI client itself makes each request anew from its settings, which takes as long as sending it. An HTTP
-    client looks through all of its connections twice in each call; here each has one. They have the same cookies.
+    The OpenAI client itself makes each request anew from its settings, which takes as long as sending the request. An
+    HTTP client looks through all of its connections twice in each call, so here each client has one connection. All
+    clients share their cookies.
     """
 
     def __init__(self, *, trust_env: bool) -> None:
@@ -102,8 +104,8 @@ class Clients:
         """The request that the OpenAI client makes for an address.
 
         Args:
-            address: below the endpoint's own.
-            post: lets the OpenAI client post to it through an HTTP client; nothing is sent.
+            address: relative to the endpoint's address, or a complete address.
+            post: makes the OpenAI client post to the address through a given HTTP client, which sends nothing.
         """
         if address not in self._patterns:
             async with self._making:
@@ -127,7 +129,7 @@ class Clients:
         return made[0]
 
     async def send(self, pattern: Any, content: bytes) -> Any:
-        """The response to a request that is like `pattern`, with a body of its own."""
+        """Send a request like `pattern`, but with another body. Returns the response."""
         free = self._free.pop() if self._free else self._new()
         try:
             request = _http.Request(pattern.method, pattern.url, headers=pattern.headers, content=content)
@@ -151,7 +153,7 @@ class Clients:
 
 
 async def _watch(request: Any) -> None:
-    """Note when a request begins to be sent. What a proxy is asked for first is no part of the call."""
+    """Note that the sending of a request has begun. An earlier CONNECT request to a proxy does not count."""
     state = _current.get(Transfer())
 
     async def trace(event: str, details: Mapping[str, Any]) -> None:
@@ -162,7 +164,7 @@ async def _watch(request: Any) -> None:
 
 
 async def _bound(response: Any) -> None:
-    """Put the limit around the body of a response before any of it is read."""
+    """Put the limit around the body of a response before any part of the body is read."""
     limit = _current.get(Transfer()).limit
     encodings = [name.strip().lower() for name in response.headers.get("content-encoding", "").split(",")]
     encodings = [name for name in encodings if name not in ("", "identity")]
@@ -176,7 +178,7 @@ async def _bound(response: Any) -> None:
 
 
 class _Bounded(_http.AsyncByteStream):  # type: ignore[misc]
-    """The decompressed body of a response, which raises `BodyError` where it grows beyond a limit."""
+    """The decompressed body of a response. It raises `BodyError` if it grows beyond a limit."""
 
     def __init__(self, stream: Any, limit: int, *, compressed: bool) -> None:
         self._stream, self._limit = stream, limit

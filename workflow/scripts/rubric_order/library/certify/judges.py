@@ -1,4 +1,4 @@
-"""Judges as ``rubric-order certify`` takes them: a word, and what it stands for in a config."""
+"""Judges as ``rubric-order certify`` takes them: a word, and the block of config that it stands for."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Options:
     """Settings of a judge that have an option of their own; None leaves a setting to the defaults.
 
     Attributes:
-        model: what an endpoint calls its model.
+        model: name of the model at an endpoint.
         api_key_env: environment variable that holds the key.
         key_over_http: send the key over plain http to another machine.
         answer_format: feedback and then the score, or the score alone.
         template: file of a prompt.
-        prices: of a million tokens of prompts and of answers, such as ``0.4,1.6``.
+        prices: price of a million tokens of prompts, and of answers, such as ``0.4,1.6``.
         budget: money, or a number of calls or tokens, such as ``2.50`` or ``500calls``.
         changes: further settings, each ``KEY=VALUE``, such as ``sampling/temperature=0.7``.
     """
@@ -57,7 +57,7 @@ def block(word: str, options: Options) -> dict[str, Any]:
 
     Args:
         word: see `FORMS`.
-        options: what is said of the judge beside.
+        options: further settings of the judge.
 
     Raises:
         InputError: the word is of no such form, or an option does not fit it.
@@ -155,7 +155,7 @@ def _change(made: dict[str, Any], change: str) -> None:
     """Set one key of a block, in place.
 
     Raises:
-        InputError: it is not ``KEY=VALUE``, or the value is no YAML.
+        InputError: the change is not ``KEY=VALUE``, or the value is no YAML.
     """
     path, equals, text = change.partition("=")
     if not equals or not path:

@@ -1,8 +1,8 @@
 """A study of one judge in a folder: planned, asked, scored and estimated as the workflow does it, without Snakemake.
 
-The folder holds the study as a config, ``certify.yaml``, and the judge's response store where the workflow has it, so
-that Snakemake runs the same study there and asks nothing again. Tables of the stages are in ``data``, by the names that
-they have in the workflow under ``results``.
+The folder holds the study as a config, ``certify.yaml``, and the judge's response store in the place where the workflow
+has it. So Snakemake can run the same study there, and asks nothing again. Tables of the stages are in ``data``, with
+the names that they have in the workflow under ``results``.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ from rubric_order.tables import rendering
 STUDY = "certify"
 CONFIG, PAGE, SUMMARY, READS = "certify.yaml", "card.html", "summary.json", "reads.csv"
 ADAPTIVE = "adaptive.csv"
-STRATEGIES = ["balanced", "single"]  # all positions equally often, and the usual ordering, which is one of these
+STRATEGIES = ["balanced", "single"]  # all positions equally often; and the usual ordering, which balanced has too
 STATISTICS = "results/statistics/"
 KINDS: tuple[registry.Kind, ...] = ("tables", "figures")
 STYLE = Path(output.__file__).with_name("rubric_order.mplstyle")
-CLIENT = "openai"  # the package that asks endpoints, of an extra
+CLIENT = "openai"  # the package that asks endpoints; it comes with an extra
 HEADER = """\
 # The study of `rubric-order certify`. In a clone of rubric-order, Snakemake runs it too, and asks nothing again:
 #   snakemake all results/summary.html --cores all --directory {folder} --configfile {folder}/certify.yaml
@@ -79,9 +79,9 @@ class Certification:
     """A study of one judge.
 
     Attributes:
-        folder: what it writes goes there.
-        run: its config, complete and checked.
-        inputs: its items.
+        folder: folder into which the study is written.
+        run: config of the study, complete and checked.
+        inputs: items of the study.
     """
 
     folder: Path
@@ -162,7 +162,7 @@ class Certification:
         return len(distinct)
 
     def _template(self) -> Path:
-        """The judge's own template, or that of the study's probe for it."""
+        """The judge's own template, or the template that the study's probe has for the judge."""
         if isinstance(self.judge.template, str):
             return Path(self.judge.template)
         if self.judge.template is not None:
@@ -173,7 +173,7 @@ class Certification:
         return prompts.TEMPLATES / f"{probe.template(self.judge, self.run.config.studies[STUDY].prompt)}.jinja"
 
     def cost(self) -> pd.Series:
-        """Cost of what the store does not answer yet, see `costs.judge_costs`."""
+        """Cost of the requests that the store does not answer yet, see `costs.judge_costs`."""
         reads = {STUDY: len(PLAN.read(self._plan, columns=["request_id"]))}
         return costs.judge_costs(self.judge, {STUDY: self._requests}, reads, self.store, encode=None).iloc[0]
 
@@ -188,7 +188,7 @@ class Certification:
         return len(asked)
 
     def ask(self, watch: shard.Watch = progress) -> None:
-        """Ask what the store does not answer, and write all responses and their scores.
+        """Ask the requests that the store does not answer, and write all responses and their scores.
 
         Raises:
             InputError: see `shard.judge`; or the answers come from several versions of the judge.
@@ -197,16 +197,16 @@ class Certification:
         self._keep(self._ask(asked, watch), studies, PLAN.read(self._plan))
 
     def ask_in_rounds(self, setting: Adaptive, watch: shard.Watch = progress) -> pd.DataFrame:
-        """Ask until each text is known well enough, and write what is known of it.
+        """Ask until the score of each text is known well enough, and write these scores.
 
-        The probe groups are asked first, completely. Responses, scores and reads that are written are theirs alone:
-        when the others stopped depends on their answers, so that their reads are no sample to estimate a bias from.
+        The probe groups are asked first, completely. Only responses, scores and reads of the probe groups are written.
+        The number of reads of another text depends on its answers, so they are no sample to estimate a bias from.
 
         Args:
-            setting: when to stop.
+            setting: settings that decide when a text is stopped.
 
         Returns:
-            All texts, see `adaptive.described`, with column ``probe``; also in the file `ADAPTIVE`.
+            A table of all texts, see `adaptive.described`, with column ``probe``. The file `ADAPTIVE` has it too.
 
         Raises:
             InputError: see `ask`; or reads of a text share a request.
@@ -270,7 +270,7 @@ class Certification:
 
     @contextlib.contextmanager
     def _asking(self, watch: shard.Watch) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
-        """Function that responds to requests, several times over one engine."""
+        """Context of a function that responds to requests, and can be called several times with one engine."""
         files.remove_leftovers(self.store.folder)
         with (
             locks.only_writer(self.folder / "certify"),
@@ -283,16 +283,16 @@ class Certification:
         return [name for name in (PAGE, SUMMARY, READS, ADAPTIVE, CONFIG) if (self.folder / name).exists()]
 
     def statistics(self, names: Iterable[str] = CARDS) -> dict[str, pd.DataFrame]:
-        """Estimates by statistic, of which each is made once; by default those that cards are made from."""
+        """Estimates by statistic, each computed once; by default the statistics that cards are made from."""
         labels, made = Labels(**labels_of(self.run)), dict[str, Path]()
         return {name: in_order(ESTIMATES.read(self._estimated(name, made)), labels) for name in names}
 
     def _estimated(self, name: str, made: dict[str, Path]) -> Path:
-        """File of one statistic, which is made after those that it reads.
+        """File of one statistic, after the statistics that it reads were computed.
 
         Args:
-            name: its name.
-            made: those that are made; it joins them.
+            name: name of the statistic.
+            made: files of the statistics that are computed already, by name; this statistic is added.
         """
         if name in made:
             return made[name]
@@ -311,7 +311,7 @@ class Certification:
         return output
 
     def cards(self) -> list[Card]:
-        """The bias card of the judge, as ``summary.json`` and as a page too."""
+        """The bias cards of the judge, which are also written as ``summary.json`` and as a page."""
         shown = {kind: Shown(self.run, kind) for kind in KINDS}
         behind = {name for kind in KINDS for name in shown[kind].statistics}
         statistics = self.statistics(dict.fromkeys([*CARDS, *sorted(behind)]))
@@ -369,13 +369,13 @@ class Certification:
 
 
 def prepare(folder: Path, block: Mapping[str, Any], inputs: Inputs, *, in_rounds: bool = False) -> Certification:
-    """Write a study into a folder: its config and its files. A study that is there already goes on.
+    """Write a study into a folder: its config and its files. A study that is already there is continued.
 
     Args:
-        folder: made where it is missing.
-        block: of config, of the judge, see `judges.block`.
+        folder: folder of the study; it is made if it is missing.
+        block: block of config of the judge, see `judges.block`.
         inputs: the items.
-        in_rounds: the study will not ask all of its reads, which its config then says.
+        in_rounds: whether the study will ask only some of its reads; its config then says so.
 
     Raises:
         InputError: a setting cannot be used, or the folder has the study of another judge.
@@ -412,13 +412,13 @@ def prepare(folder: Path, block: Mapping[str, Any], inputs: Inputs, *, in_rounds
     text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=120)
     files.write_text(
         HEADER.format(folder=folder) + NOT_ALL_ASKED * in_rounds + text, folder / CONFIG
-    )  # first: by it the folder is known
+    )  # written first: it marks the folder as a study
     inputs.copy_to(folder)
     return Certification(folder, run, inputs)
 
 
 def _with_paths_in(folder: Path, written: Mapping[str, Any]) -> dict[str, Any]:
-    """A config whose datasets have their files in a folder, wherever this process runs."""
+    """A config with absolute paths to the files of its datasets in a folder."""
     blocks = {
         name: block
         | {"files": {key: {"path": str((folder / file["path"]).absolute())} for key, file in block["files"].items()}}
@@ -431,7 +431,7 @@ def _check_engine(judge: Judge) -> None:
     """Refuse a judge that this process cannot ask.
 
     Raises:
-        InputError: its model is loaded by a job, its answers are recorded, or a package is missing.
+        InputError: the model is loaded by a job, the answers are recorded, or a package is missing.
     """
     if judge.LOADED or not judge.ASKED:
         expected = "expected an endpoint, a decision model or a function; others take a clone and a config (make run)"
@@ -444,7 +444,7 @@ def _check_folder(folder: Path, name: str, judge: Judge, dataset: str) -> None:
     """Refuse a folder that has another study: of another judge, or of own texts in the place of the sample.
 
     Raises:
-        InputError: with what differs.
+        InputError: the folder has another study (the message says what differs), or other files.
     """
     path = folder / CONFIG
     if not path.exists():
@@ -466,7 +466,7 @@ def _only(blocks: object, key: str, path: Path) -> tuple[str, Mapping[str, Any]]
     """Id and settings of the one judge, or dataset, of a config.
 
     Raises:
-        InputError: there are others.
+        InputError: there is not exactly one.
     """
     if not isinstance(blocks, Mapping) or len(blocks) != 1:
         raise InputError(f"{path}: {key}: expected one, as certify wrote it; give another --folder, or run Snakemake")

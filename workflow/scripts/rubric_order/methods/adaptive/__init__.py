@@ -1,1 +1,1 @@
-"""Reading an item until it is known well enough: valid intervals at each read, and rules that stop by them."""
+"""Reading of an item until its score is known well enough: valid intervals at each read, and rules when to stop."""

@@ -1,9 +1,9 @@
-"""Stopping by what complete reads of other groups say: estimates without their position effect, and how far they err.
+"""Stopping rule learnt from complete reads of other groups: position effects to subtract, and the size of errors.
 
-The interval of an item after t reads is its mean, less what the orderings that were read add in other groups, plus and
-minus a factor times a standard error. The factor is not taken from a table. It is the smallest with which, had the
-other groups been read adaptively, few enough claims would have been wrong: conformal risk control to the first order,
-with groups as the sample.
+The interval of an item after t reads is its mean, less the effects of the read orderings in other groups, plus and
+minus a factor times a standard error. The factor is not taken from a table. It is the smallest factor with which few
+enough claims would have been wrong if the other groups had been read adaptively. This is conformal risk control to the
+first order, with groups as the sample.
 """
 
 from typing import NamedTuple
@@ -13,14 +13,14 @@ import numpy as np
 from rubric_order.methods.adaptive import sequences, stopping
 from rubric_order.methods.adaptive.stopping import Groups, Stops
 
-FACTORS = np.geomspace(12, 0.5, 65)  # that are tried, from the largest
+FACTORS = np.geomspace(12, 0.5, 65)  # factors that are tried, from the largest
 MOST_ROWS = 10_000  # items times draws that a factor is tried on
-MOST_PRIOR = 1000.0  # weight of other items' variance, in reads, where items do not differ in it
+MOST_PRIOR = 1000.0  # weight of other items' variance, in reads, where items do not differ in variance
 _ROUNDING = 1e-9
 
 
 class Scale(NamedTuple):
-    """Scores that are possible, and how many reads an item can have.
+    """Scores that are possible, and number of reads that an item can have.
 
     Attributes:
         size: N, number of all reads of an item.
@@ -36,8 +36,8 @@ class Goal(NamedTuple):
     """Aim of the reading of an item.
 
     Attributes:
-        target: width of its interval, in points.
-        place: stop also where its place among the candidates of its group is settled.
+        target: largest width of the item's interval at which reading stops, in points.
+        place: stop also where the item's place among the candidates of its group is settled.
         alpha: share of claims that may be wrong.
     """
 
@@ -47,11 +47,12 @@ class Goal(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Variance of items' reads, and how much items differ in it; one number each, or one an item.
+    """Variance of items' reads, and a weight for it; each is one number, or has one number per item.
 
     Attributes:
-        variance: mean over items.
-        weight: of that beside an item's own variance, in reads.
+        variance: mean variance over items.
+        weight: weight of this mean relative to an item's own variance, in reads: larger if items differ less in
+            variance.
     """
 
     variance: float | np.ndarray
@@ -59,13 +60,14 @@ class Spread(NamedTuple):
 
 
 class Boundary(NamedTuple):
-    """Rule that was learnt.
+    """Learnt rule.
 
     Attributes:
-        offsets: what each ordering adds to the mean of an item, shape (N,); they sum to 0.
-        spread: of an item's reads without that.
-        factor: of standard errors; infinite where there is too little to learn from: only what is certain stops then.
-        n_groups: groups that it was learnt on.
+        offsets: mean departure of each ordering from the mean of an item, shape (N,); they sum to 0.
+        spread: spread of an item's reads without offsets.
+        factor: factor of standard errors; infinite where there is too little to learn from. Reading then stops only
+            by bounds that are certain.
+        n_groups: number of groups that the rule was learnt on.
     """
 
     offsets: np.ndarray
@@ -78,7 +80,7 @@ class Paths(NamedTuple):
     """Estimates of items after each read.
 
     Attributes:
-        estimate, error: mean without offsets, and its standard error, shape (m, t).
+        estimate, error: mean after offsets are subtracted, and its standard error, shape (m, t).
         certain: see `sequences.certain`.
     """
 
@@ -87,13 +89,16 @@ class Paths(NamedTuple):
     certain: np.ndarray
 
     def reach(self, factor: float) -> np.ndarray:
-        """Half of each interval by a factor, shape (m, t); all is known of no error by a finite factor alone."""
+        """Half-width of each interval by a factor, shape (m, t).
+
+        For an infinite factor it is infinite, even where the error is 0.
+        """
         with np.errstate(invalid="ignore"):
             reach = factor * self.error
         return np.where(self.error == 0, np.inf if np.isinf(factor) else 0.0, reach)
 
     def within(self, reach: np.ndarray) -> np.ndarray:
-        """Intervals about the estimates, cut to what is certain, shape (m, t) -> (m, t, 2)."""
+        """Intervals about the estimates, cut to the bounds `certain`, shape (m, t) -> (m, t, 2)."""
         low, high = self.certain[..., 0], self.certain[..., 1]
         return np.stack([np.clip(self.estimate + side * reach, low, high) for side in (-1, 1)], axis=-1)
 
@@ -102,8 +107,8 @@ class Claims(NamedTuple):
     """Claims about items when they are stopped.
 
     Attributes:
-        stops: when and why.
-        estimate: shape (m,). low, high: ends of the interval that is claimed, shape (m,).
+        stops: when and why the items are stopped.
+        estimate: estimate at the stop, shape (m,). low, high: ends of the interval that is claimed, shape (m,).
     """
 
     stops: Stops
@@ -117,8 +122,8 @@ def paths(values: np.ndarray, offsets: np.ndarray, spread: Spread, scale: Scale)
 
     Args:
         values: scores in the order of the reads, shape (m, t); NaN for a read without one.
-        offsets: of the orderings of these reads, shape (m, t).
-        spread: of other items.
+        offsets: offsets of the orderings of these reads, shape (m, t).
+        spread: spread of other items' reads.
         scale: see `Scale`.
     """
     reads = np.arange(1, values.shape[1] + 1)
@@ -133,22 +138,22 @@ def paths(values: np.ndarray, offsets: np.ndarray, spread: Spread, scale: Scale)
 
 
 def claims(walk: Paths, factor: float, goal: Goal, scale: Scale, groups: Groups) -> Claims:
-    """Items stopped by a factor, each with the interval at its last read.
+    """Claims about items that are stopped by a factor, each with the interval at its last read.
 
     Args:
         walk: estimates of the rounds so far.
-        factor: see `Boundary`. goal: what to stop for. groups: the items by group.
+        factor: see `Boundary`. goal: see `Goal`. groups: the items by group.
     """
     reach = walk.reach(factor)
     ends = walk.within(reach)
-    # What is certain stops by itself alone: an interval that ends at the end of the scale is narrow on one side only.
+    # An interval cut at an end of the scale is narrow on one side only: so its uncut width counts, or the certain one.
     widths = np.minimum(2 * reach, walk.certain[..., 1] - walk.certain[..., 0])
     stops = stopping.stop(widths, scale.size, goal.target, groups, places=ends if goal.place else None)
     return Claims(stops, stops.taken(walk.estimate), *stops.taken(ends).T)
 
 
 def wrong(claimed: Claims, truth: np.ndarray, groups: Groups) -> np.ndarray:
-    """Claims that are wrong: the interval misses the mean of all reads, or a place that was settled is another.
+    """True for wrong claims: the interval misses the mean of all reads, or a settled place is not the true one.
 
     Args:
         truth: mean of all reads, shape (m,), without gaps.
@@ -163,7 +168,7 @@ def wrong(claimed: Claims, truth: np.ndarray, groups: Groups) -> np.ndarray:
 
 
 def right_places(estimate: np.ndarray, truth: np.ndarray, groups: Groups, chosen: np.ndarray) -> np.ndarray:
-    """Items that stand to each other item of their group as the truth has it.
+    """True for items whose order relative to each other item of their group is the true one.
 
     Args:
         estimate, truth: shape (m,). groups: the items by group.
@@ -181,7 +186,7 @@ def right_places(estimate: np.ndarray, truth: np.ndarray, groups: Groups, chosen
 
 
 def offsets_of(values: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean that each ordering adds to an item's mean: by all groups, and by all but each group.
+    """Mean departure of each ordering from an item's mean: over all groups, and over the groups other than each group.
 
     Args:
         values: scores by ordering, shape (m, N), without gaps. group: shape (m,), from 0.
@@ -196,19 +201,19 @@ def offsets_of(values: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def spreads(values: np.ndarray, group: np.ndarray, offsets: np.ndarray) -> tuple[Spread, Spread]:
-    """Variance of items' reads without offsets, by all groups, and by all but each group.
+    """Spread of items' reads without offsets: over all groups, and over the groups other than each group.
 
-    The weight is that of the scaled F distribution which has the mean and the variance of the items' variances.
+    The weight is that of the scaled F distribution that has the mean and the variance of the items' variances.
 
     Args:
         values, group: see `offsets_of`.
-        offsets: of the orderings, shape (N,).
+        offsets: offsets of the orderings, shape (N,).
 
     Returns:
-        One number each, and shape (groups,) each.
+        A spread with one number for each attribute, and a spread with attributes of shape (groups,).
 
-    Source: Smyth (2004), Linear models and empirical Bayes methods for assessing differential expression, by moments in
-    the place of logarithms, as variances can be 0.
+    Source: Smyth (2004), Linear models and empirical Bayes methods for assessing differential expression, here by
+    moments instead of logarithms, because variances can be 0.
     """
     variance = (values - offsets).var(axis=1, ddof=1)
     sums = np.stack([np.bincount(group, part) for part in (np.ones(len(variance)), variance, variance**2)])
@@ -235,27 +240,29 @@ def learn(
 ) -> Boundary:
     """Learn a rule from groups that were read completely.
 
-    Each item is read in `draws` random orders. What orderings add to a group, and its variance, come from the other
-    groups. A factor is good enough where few claims are wrong, at it and at all larger factors: (sum over groups of
-    their wrong shares + what one group more would add, see `_unseen`) / (groups + 1) is at most alpha. Then claims
-    about items of further groups are wrong with probability alpha, but for terms smaller than 1 / groups, if groups are
-    exchangeable. So that the wrong ones are not hidden among items that are read to their end, they must also be few
-    beside the items that stop early.
+    Each item is read in `draws` random orders. The offsets for a group come from the other groups, and so does the
+    spread. A factor is good enough if few claims are wrong at this factor and at all larger ones: (sum of the groups'
+    shares of wrong claims + the share that one more group would add, see `_unseen`) / (groups + 1) is at most alpha. If
+    groups are exchangeable, claims about items of further groups are then wrong with probability alpha, up to terms
+    smaller than 1 / groups. Wrong claims must also be few relative to the items that stop early. So they are not hidden
+    among items that are read to their end.
 
     Args:
         values: scores by ordering, shape (m, N), without gaps.
         group: number of each item's group, from 0 without gaps, shape (m,).
-        cell: number of the items that a place is among, such as those of a group and criterion, shape (m,).
-        scale, goal: what can be said, and is wanted.
-        draws: random orders of each item; fewer where there are many items (`MOST_ROWS`).
-        rng: of these orders.
+        cell: number of the set of items among which an item has its place, such as the items of a group and criterion,
+            shape (m,).
+        scale, goal: see `Scale` and `Goal`.
+        draws: number of random orders of each item; fewer where there are many items (`MOST_ROWS`).
+        rng: generator of these orders.
 
     Returns:
-        A boundary with an infinite factor where groups are too few: with an alpha of 0.05 less than 19.
+        The boundary. Its factor is infinite if groups are too few (less than 19 with an alpha of 0.05), or if no factor
+        is good enough.
 
-    Source: Angelopoulos et al. (2024), Conformal risk control, Theorem 1. There one group more adds 1, the most that it
-    could: the probability is then at most alpha, and with few groups far less. Groups as the sample, what one more
-    adds, the one that is left out and the share of early items are ours.
+    Source: Angelopoulos et al. (2024), Conformal risk control, Theorem 1. In the theorem, one more group adds 1, the
+    largest possible share: the probability is then at most alpha, and with few groups far less. Groups as the sample,
+    the share that one more group adds, leaving out each group, and the share of early items are ours.
     """
     count, size = int(group.max()) + 1, scale.size
     overall, without = offsets_of(values, group)
@@ -287,18 +294,19 @@ def learn(
 
 
 def _unseen(share: np.ndarray) -> float:
-    """Sum that one group more is expected to add to the wrong shares of groups, at a factor that was chosen without it.
+    """Expected addition of one more group to the sum of wrong shares, at a factor that was chosen without this group.
 
-    A factor is chosen for the groups that are there, and suits them better than others. Without one of them a smaller
-    factor would have done, by an amount in proportion to its own share; so its share would have been larger. Where
-    shares fall with the factor at one rate, the sum of that over groups is the mean share, weighted by the shares
-    themselves. It is 1 where a group is right or wrong as a whole, as in conformal prediction.
+    A factor is chosen for the given groups, and suits them better than others. Without one of them, a smaller factor
+    would have been enough, by an amount in proportion to this group's wrong share. So the wrong share of this group
+    would have been larger. If wrong shares fall with the factor at the same rate in all groups, the sum of these
+    increases over groups is the mean share, weighted by the shares themselves. It is 1 if each group is right or wrong
+    as a whole, as in conformal prediction.
 
     Args:
         share: wrong share of each group's claims, shape (groups,).
 
     Returns:
-        From 0 to 1; 1 where no claim is wrong, since nothing says less.
+        From 0 to 1; 1 where no claim is wrong, because nothing then shows that it is less.
 
     >>> _unseen(np.array([1.0, 0, 0, 0])), _unseen(np.array([0.25, 0.25, 0.5, 0]))
     (1.0, 0.375)

@@ -1,21 +1,22 @@
-"""Confidence sequences for the mean of an item's reads, when these are taken in random order without replacement.
+"""Confidence sequences for the mean of an item's reads, which are taken in random order without replacement.
 
-An item has a finite set of N orderings. Its mean over all of them is the target: a number that is certain once all are
-read. A confidence sequence is an interval after each read, such that with probability 1 - alpha all of them hold the
-target at once. So reading may stop at any time, for any reason, and the interval at that time is valid. The only
-assumption is that the order of the reads is drawn at random; nothing is assumed of the judge or of other items.
+An item has a finite set of N orderings. The target is the item's mean over all of them: a number that is certain once
+all are read. A confidence sequence gives an interval after each read. With probability 1 - alpha, all of these
+intervals contain the target. So reading may stop at any time, for any reason, and the interval at that time is valid.
+The only assumption is that the order of the reads is drawn at random; nothing is assumed about the judge or about other
+items.
 """
 
 import numpy as np
 
-BETS = {0.25: 0.1, 0.5: 0.2, 1.0: 0.7}  # shares of the capital that are bet, with the part that each has at first
-STEPS = 400  # candidates for the mean of scores that are no whole numbers
+BETS = {0.25: 0.1, 0.5: 0.2, 1.0: 0.7}  # shares of the capital that are bet, each with its part of the initial capital
+STEPS = 400  # candidates for the mean, if scores are not whole numbers
 CELLS_AT_ONCE = 4_000_000
 _ROUNDING = 1e-9
 
 
 def certain(values: np.ndarray, *, size: int, low: float, high: float) -> np.ndarray:
-    """Bounds of the mean of all reads that hold for certain: those to come lie on the scale.
+    """Certain bounds of the mean of all reads; they hold because further reads lie on the scale.
 
     Args:
         values: scores in the order of the reads, shape (m, t), t at most `size`; NaN for a read without one.
@@ -23,7 +24,7 @@ def certain(values: np.ndarray, *, size: int, low: float, high: float) -> np.nda
         low, high: ends of the scale.
 
     Returns:
-        Shape (m, t, 2), in points; NaN from a read without a score on.
+        Shape (m, t, 2), in points; NaN from the first read without a score.
 
     >>> certain(np.array([[3.0, 5.0]]), size=4, low=1, high=5).tolist()
     [[[1.5, 4.5], [2.5, 4.5]]]
@@ -36,24 +37,25 @@ def certain(values: np.ndarray, *, size: int, low: float, high: float) -> np.nda
 def intervals(
     values: np.ndarray, *, size: int, low: float, high: float, alpha: float | np.ndarray, whole: bool
 ) -> np.ndarray:
-    """Confidence sequence of each item: the interval of its mean over all N reads, after each of the first t.
+    """Confidence sequence of each item: the interval of its mean over all N reads, after each of the first t reads.
 
-    For each mean m that is possible, a gambler bets against it. If m is true, the next score has the expectation
-    (N m - sum so far) / (N - reads so far), so the bets are fair, and the capital reaches 1 / alpha with probability
-    alpha at most (Ville's inequality). Means against which it was reached are excluded. The capital is spread over
-    fixed shares (`BETS`), half of it on higher and half on lower scores. Most is bet at once, since reads are few.
+    For each possible mean m, a gambler bets against m. If m is true, the next score has the expectation
+    (N m - sum so far) / (N - reads so far). So the bets are fair, and the capital reaches 1 / alpha with probability
+    alpha at most (Ville's inequality). A mean is excluded if the capital of the bets against it has reached 1 / alpha.
+    The capital is spread over fixed shares (`BETS`), half of it on higher and half on lower scores. The largest part of
+    the capital is bet completely in each read, because reads are few.
 
     Args:
         values, size, low, high: see `certain`.
-        alpha: probability that any of an item's intervals misses, one number or shape (m,).
-        whole: scores are whole numbers, so that only multiples of 1 / N are possible means.
+        alpha: probability that any of an item's intervals misses the mean, one number or shape (m,).
+        whole: whether scores are whole numbers, so that only multiples of 1 / N are possible means.
 
     Returns:
-        Shape (m, t, 2), in points: never outside `certain`, and never wider than after an earlier read. NaN from a read
-        without a score on.
+        Shape (m, t, 2), in points: never outside `certain`. An interval is not wider than after an earlier read, unless
+        all means are excluded; it is then `certain`. NaN from the first read without a score.
 
     Source: Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, Section 4 (without
-    replacement); fixed shares in the place of bets that learn are ours, as there are few reads.
+    replacement). Fixed shares instead of bets that learn are ours, because reads are few.
 
     >>> scores = np.full((1, 10), 3.0)
     >>> found = intervals(scores, size=10, low=1, high=5, alpha=0.05, whole=True)
@@ -76,20 +78,21 @@ def intervals(
     ends = np.stack([np.maximum(accepted[..., 0], bounds[..., 0]), np.minimum(accepted[..., 1], bounds[..., 1])], -1)
     lower, upper = np.maximum.accumulate(ends[..., 0], axis=1), np.minimum.accumulate(ends[..., 1], axis=1)
     ends = np.stack([lower, upper], axis=-1)
-    return np.where((lower > upper)[..., None], bounds, ends)  # all means were beaten: one of the rare misses
+    return np.where((lower > upper)[..., None], bounds, ends)  # if all means are excluded, a rare miss
 
 
 def _accepted(x: np.ndarray, size: int, candidates: np.ndarray, alpha: np.ndarray, whole: bool) -> np.ndarray:
-    """Least and greatest candidate that is possible and that no gambler has beaten, after each read, from 0 to 1.
+    """Least and greatest candidate mean that is possible and not excluded, after each read, from 0 to 1.
 
     Args:
         x: scores from 0 to 1, shape (m, t). candidates: shape (c,). alpha: shape (m,). whole: see `intervals`.
 
     Returns:
-        Shape (m, t, 2). Against a fixed m the capital is a convex function of m, so what lies between is accepted too.
+        Shape (m, t, 2). The capital against a candidate is a convex function of the candidate, so that all candidates
+        between the two are accepted too.
     """
     bets, parts = (np.array([*numbers]) for numbers in (BETS.keys(), BETS.values()))
-    slack = _ROUNDING if whole else size / STEPS  # of the sum of all reads
+    slack = _ROUNDING if whole else size / STEPS  # tolerance for the sum of all reads
     capital = np.ones((2, len(x), len(candidates), len(bets)))
     most = np.zeros((len(x), len(candidates)))
     total = np.zeros(len(x))

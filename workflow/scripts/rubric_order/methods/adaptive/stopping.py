@@ -1,7 +1,7 @@
-"""Rules that stop the reading of items: narrow enough, or their place among the candidates of their group is settled.
+"""Rules that stop the reading of items whose interval is narrow enough, or whose place in their group is settled.
 
-Items are read in rounds: in each round every item that is not stopped gets its next read. What is decided after a
-round depends on the reads so far alone, so that a replay of recorded reads stops the same items as asking does.
+Items are read in rounds: in each round, every item that is not stopped gets its next read. The decisions after a round
+depend only on the reads so far, so that a replay of recorded reads stops the same items as reading by a judge does.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,11 +17,11 @@ _ROUNDING = 1e-9
 
 
 class Stops(NamedTuple):
-    """Items after some rounds.
+    """State of items after some rounds.
 
     Attributes:
         reads: number of each item's reads, shape (m,).
-        reason: `READING` for one that is read on, `WIDTH`, `PLACE`, or `ALL` where there is nothing more to read.
+        reason: `READING` for an item that is read on, `WIDTH`, `PLACE`, or `ALL` where there is nothing more to read.
     """
 
     reads: np.ndarray
@@ -33,13 +33,13 @@ class Stops(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Items by group, one row a group.
+    """Items by group, with one row per group.
 
     Attributes:
         group: number of each item's group, shape (m,).
-        slot: its place in the row, shape (m,).
-        shape: number of groups, and of items in the largest one.
-        several: whether an item's group has others, shape (m,).
+        slot: place of each item in the row of its group, shape (m,).
+        shape: number of groups, and number of items in the largest group.
+        several: whether an item's group has other items, shape (m,).
     """
 
     group: np.ndarray
@@ -52,7 +52,7 @@ def orders(seed: int, keys: Iterable[Sequence[object]], size: int) -> np.ndarray
     """Random order of each item's reads, from the seed and the item's key alone.
 
     Args:
-        keys: what names each item, such as dataset, id and number of levels.
+        keys: key that names each item, such as dataset, id and number of levels.
         size: N, number of all reads of an item.
 
     Returns:
@@ -79,10 +79,12 @@ def grouped(group: np.ndarray) -> Groups:
 
 
 def settled(low: np.ndarray, high: np.ndarray, groups: Groups) -> np.ndarray:
-    """Items whose interval overlaps with that of no other item of their group, shape (m,).
+    """True for items whose interval overlaps with no other item's interval in their group, shape (m,).
+
+    An item alone in its group is not settled.
 
     Args:
-        low, high: ends, shape (m,); an item with NaN could be anywhere.
+        low, high: ends of the intervals, shape (m,); an item with NaN could be anywhere.
     """
     lows, highs = np.full(groups.shape, np.inf), np.full(groups.shape, np.inf)
     nowhere = np.isnan(low)
@@ -103,12 +105,12 @@ def stop(widths: np.ndarray, size: int, target: float, groups: Groups, *, places
     """Read items in rounds until they are stopped.
 
     Args:
-        widths: of each item's interval after each of its reads, in points, shape (m, t): t rounds, t at most `size`.
-            NaN where it has none, such as after a read without a score: such an item is read to its end.
+        widths: width of each item's interval after each of its reads, in points, shape (m, t): t rounds, t at most
+            `size`. NaN where an item has no interval, such as after a read without a score: it is read to its end.
         size: N, number of all reads of an item.
-        target: an item is stopped when its interval is at most so wide, in points.
+        target: an item is stopped when its interval has this width or less, in points.
         groups: the items by group.
-        places: intervals by which places are settled, shape (m, t, 2); None not to stop for that.
+        places: intervals by which places are settled, shape (m, t, 2); None if items do not stop for their place.
     """
     count, rounds = widths.shape
     reads, reason = np.full(count, rounds), np.full(count, READING)
@@ -117,7 +119,7 @@ def stop(widths: np.ndarray, size: int, target: float, groups: Groups, *, places
         reading = reason == READING
         if read == size:
             reason[reading] = ALL
-            continue  # such items have the most reads, as they were set
+            continue  # the reads of these items are already set to the number of rounds
         narrow = widths[:, read - 1] <= target + _ROUNDING
         reason[reading & narrow] = WIDTH
         if places is not None:

@@ -1,1 +1,1 @@
-"""Precision of studies that are not made yet, from a pilot."""
+"""Precision of planned studies, predicted from a pilot."""

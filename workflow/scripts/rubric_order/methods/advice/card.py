@@ -1,7 +1,7 @@
-"""Standard errors that decide a bias card, in a study that is not made yet.
+"""Standard errors that decide a bias card, for a planned study.
 
-They are those that plan a card from its own estimates, here by what each item adds to them, so that they follow for
-groups of other sizes too.
+They are the errors with which a card is planned from its own estimates. Here they are computed from the contribution of
+each item to the estimates, so that they can be predicted for groups of other sizes too.
 """
 
 import math
@@ -21,12 +21,12 @@ from rubric_order.methods.position.blocks import Block, matrix_of
 from rubric_order.methods.position.planning_groups import Errors, Spread
 from rubric_order.methods.uncertainty import additive, distributions
 
-BOUNDS = 0.02  # a share of pairs that differ is taken to be so far from 0 and from the most that there can be
-CONFIDENCE = 0.95  # of the interval that tells a spread from none
+BOUNDS = 0.02  # least distance of the share of pairs that differ from 0, and from its largest value
+CONFIDENCE = 0.95  # confidence of the interval that shows whether a spread is above 0
 
 
 class Spreads(NamedTuple):
-    """Spread between single items as the pilot has it; see `planning_groups.Spread`."""
+    """Spread between single items in the pilot; see `planning_groups.Spread`."""
 
     variance: float
     logarithm: bool
@@ -37,13 +37,16 @@ class CardErrors:
     """Contributions of a pilot's items to the estimates that decide a card, summed over groups.
 
     Attributes:
-        n: number of score levels. orderings: that the design reads. repeats: in each.
-        sums: of each kind of estimate, see `variances.unit_sums`. `spread` is not there where it cannot be told.
+        n: number of score levels.
+        orderings: number of orderings of the design. repeats: number of reads in each ordering.
+        sums: sums for each kind of estimate, see `variances.unit_sums`. There is no `spread` if it is not known.
         least: least variance of each position's log-odds with one item, shape (n,).
-        spread: of single items; None where it cannot be told.
-        by: the readouts that decide. soft: whether option probabilities decide what is in log-odds.
-        exponent: standard error of the power of the probabilities, see `planning_groups.Errors`, of the pilot's groups.
-        groups: effective ones of the pilot. differ: share of the pairs of written scores that differ.
+        spread: spread between single items; None if it is not known.
+        by: the readouts that decide. soft: whether option probabilities decide the estimates in log-odds.
+        exponent: standard error of the power of the probabilities, see `planning_groups.Errors`, for the pilot's
+            groups.
+        groups: number of effective groups of the pilot.
+        differ: share of the pairs of written scores that differ; NaN without written scores.
     """
 
     n: int
@@ -59,7 +62,7 @@ class CardErrors:
     differ: float
 
     def at(self, shape: Shape, groups: float, *, times: float = 1.0) -> Errors:
-        """Standard errors in a study of so many groups of a shape; larger by a factor `times`."""
+        """Standard errors in a study with `groups` groups of a shape; larger by a factor `times`."""
         parts = {name: variances.parts(sums.sum(axis=0)) for name, sums in self.sums.items()}
         errors = {name: times * np.sqrt(part.variance(shape, groups)) for name, part in parts.items()}
         errors["positions"] = np.maximum(errors["positions"], times * np.sqrt(self.least / shape.items / groups))
@@ -79,7 +82,7 @@ class CardErrors:
         )
 
     def scales(self, names: tuple[str, ...], shape: Shape, *, resamples: int, seed: int) -> np.ndarray:
-        """Errors in resamples of the pilot's groups over those of the pilot, of some kinds together.
+        """Ratio of the errors in each resample of the pilot's groups to the pilot's errors, for some kinds together.
 
         Returns:
             Geometric means over the estimates of these kinds, shape (resamples,).
@@ -97,11 +100,11 @@ class CardErrors:
 
     @property
     def negative(self) -> list[str]:
-        """Kinds of estimates of which the part that groups share came out below 0."""
+        """Kinds of estimates for which the variance between groups is estimated below 0."""
         return [name for name, sums in self.sums.items() if (variances.parts(sums.sum(axis=0)).between < 0).all()]
 
     def _model(self, shape: Shape) -> Errors:
-        """Expected errors of a judge whose pairs of reads differ as often, see `planning_groups.expected`."""
+        """Expected errors of a judge with the same share of differing pairs, see `planning_groups.expected`."""
         most = 1 - 1 / self.n
         differ = most / 2 if math.isnan(self.differ) else self.differ
         return planning_groups.expected(
@@ -114,7 +117,7 @@ class CardErrors:
         )
 
     def _spread(self, errors: dict[str, np.ndarray], groups: float, model: Errors) -> Spread:
-        """The spread, as plans by a card take it: where it cannot be told from none, as small as without reads."""
+        """Spread that plans by a card use; if the pilot's spread may be 0, the spread that the model expects."""
         if self.spread is None:
             return Spread(0.0, math.nan, False)
         error = float(errors["spread"][0])
@@ -126,13 +129,13 @@ class CardErrors:
 
 
 def card_errors(pilot: Pilot, design: Design, *, temperature: float | None) -> CardErrors:
-    """Estimates that decide a card, in a pilot's reads by a design.
+    """Contributions to the estimates that decide a card, from a pilot's reads by a design.
 
     Args:
-        temperature: at which answers are drawn; None where it is unknown.
+        temperature: temperature at which answers are drawn; None where it is unknown.
 
     Raises:
-        Unknown: the reads cannot tell it.
+        Unknown: the reads do not show the errors.
     """
     part = pilot.part(design)
     by, exponent = _deciding(part, math.nan if temperature is None else temperature)
@@ -172,7 +175,7 @@ def _has(block: Block, column: str) -> bool:
 
 
 def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, float]:
-    """The readouts that decide, as those of a card with more groups would, and the error of the exponent."""
+    """Readouts that would decide a card with more groups, and the error of the exponent."""
     hard = _has(block, "score")
     column = selections.READOUTS[Readout.SOFT]
     is_read = (
@@ -185,7 +188,7 @@ def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, f
         place = block.table.loc[both, selections.READOUTS[Readout.HARD]].to_numpy(dtype=int) - 1
         group = np.unique(block.units("group")[block.item[both]], return_inverse=True)[1]
         _, low, high = sampling.exponent(shares, place, group)
-    if both.any() and low <= 1 <= high:  # more groups show that expected scores decide points
+    if both.any() and low <= 1 <= high:  # more groups would show that expected scores decide points
         width = 2 * float(distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2))
         return order_tests.deciding(hard=True, known=1.0, drawn=True), (high - low) / width
     drawn = order_tests.drawn_as_they_are(low, high, temperature)
@@ -207,7 +210,10 @@ def _of_shifts(block: Block, column: str) -> np.ndarray:
 
 
 def _of_spread(block: Block, readout: Readout) -> tuple[Spreads | None, np.ndarray, np.ndarray]:
-    """The spread between single items, what each adds to its square, shape (k, 1), and which items these are."""
+    """Spread between single items, contribution of each item to its square, shape (k, 1), and a mask of the items used.
+
+    The spread is None if it is not known.
+    """
     column = "expected_score" if readout == Readout.SOFT else "score"
     cells = pilots.cells_of(block, block.table[column].to_numpy(dtype=float, na_value=np.nan))
     chosen = ~np.isnan(cells).any(axis=(1, 2))

@@ -1,4 +1,4 @@
-"""Ways in which the items of a study can be read that a pilot's own reads can stand for."""
+"""Study designs whose reads are among a pilot's own reads, so that the pilot can predict their precision."""
 
 from typing import NamedTuple
 
@@ -6,17 +6,18 @@ import numpy as np
 
 from rubric_order import strategies
 
-FEW_READS = (2, 3, 5)  # of strategy `random`
+FEW_READS = (2, 3, 5)  # numbers of reads per item by strategy `random`
 
 
 class Design(NamedTuple):
-    """Reads of an item in a study to be made.
+    """Reads of an item in a planned study.
 
     Attributes:
-        strategy: its name in config.
-        budget: reads of strategies that have a budget; else None.
-        orderings: that differ. repeats: reads in each.
-        columns: the pilot's orderings that are read, shape (orderings,); empty where each item has some of its own.
+        strategy: name of the strategy in config.
+        budget: number of reads for strategies that have a budget; else None.
+        orderings: number of distinct orderings. repeats: number of reads in each ordering.
+        columns: indices of the pilot's orderings that are read, shape (orderings,); empty where each item has its own
+            orderings.
     """
 
     strategy: str
@@ -27,7 +28,7 @@ class Design(NamedTuple):
 
     @property
     def reads(self) -> int:
-        """Reads of an item."""
+        """Number of reads per item."""
         return self.orderings * self.repeats
 
     @property
@@ -37,12 +38,12 @@ class Design(NamedTuple):
 
 
 def possible(shown: np.ndarray, repeats: int, *, crossed: bool) -> list[Design]:
-    """The designs whose reads a pilot has made, of those that a config can ask for; of fewest reads first.
+    """Designs that a config can ask for, and whose reads a pilot has made; the designs with fewest reads come first.
 
     Args:
-        shown: the pilot's orderings, shape (D, n). repeats: reads of each item in each of them.
-        crossed: whether only designs count in which every score stands in every position. Otherwise also those of
-            single reads and of a few, in orderings that differ from item to item.
+        shown: the pilot's orderings, shape (D, n). repeats: number of reads of each item in each ordering.
+        crossed: whether to return only designs in which every score stands in every position. If not, designs with one
+            read or a few reads per item, in orderings that differ from item to item, are included.
     """
     n = shown.shape[1]
     column = {tuple(row): place for place, row in enumerate(shown.tolist())}
@@ -59,7 +60,7 @@ def possible(shown: np.ndarray, repeats: int, *, crossed: bool) -> list[Design]:
         if len(columns) < len(rows):
             continue
         if name == "repeated_rotations":
-            often = range(2 if n > 2 else 3, repeats + 1)  # of two levels `balanced` reads both orderings twice
+            often = range(2 if n > 2 else 3, repeats + 1)  # with two levels, `balanced` reads both orderings twice
             designs += [Design(name, len(rows) * times, len(rows), times, columns) for times in often]
         elif times[0] <= repeats:
             designs.append(Design(name, None, len(rows), int(times[0]), columns))

@@ -28,15 +28,15 @@ GOALS = {
     BIAS: "smallest worth of a position that 80% of studies find, log-odds",
     SHIFT: "smallest shift by the usual ordering that 80% of studies find, points",
 }
-RISING = (RANKED, EQUIVALENT)  # goals of which more is better
+RISING = (RANKED, EQUIVALENT)  # goals for which a larger value is better
 OF_CARDS = (EQUIVALENT, BIAS, SHIFT)
 CROSSED = (PREFERENCE, *OF_CARDS)  # goals for which every score has to stand in every position
-FEWEST_GROUPS = uniformity.FEW_CLUSTERS  # of an option; with fewer, errors are not known well themselves
+FEWEST_GROUPS = uniformity.FEW_CLUSTERS  # groups of an option; with fewer, the errors themselves are not known well
 _NO_VARIANCE = 1e-12
 
 
 class Margins(NamedTuple):
-    """Margins of `equivalent`, by the rules of a card."""
+    """Margins for the goal `equivalent`, by the rules of a card."""
 
     points: float
     log_odds: float
@@ -49,9 +49,10 @@ class Asked:
 
     Attributes:
         goal: one of `GOALS`.
-        confidence: of the study's intervals, and of those of predictions.
-        margins: of `equivalent`. temperature: at which answers are drawn; None where it is unknown.
-        resamples, seed: of the pilot's groups.
+        confidence: confidence of the study's intervals, and of the predictions' intervals.
+        margins: margins for the goal `equivalent`.
+        temperature: temperature at which answers are drawn; None where it is unknown.
+        resamples, seed: number of resamples of the pilot's groups, and their seed.
     """
 
     goal: str
@@ -64,11 +65,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class Predictor(ABC):
-    """Precision of a goal by a design, for any number and sizes of groups.
+    """Prediction of a goal's precision for a design, for any number and sizes of groups.
 
     Attributes:
-        asked: see there.
-        truncated: parts of variances that came out below 0 and count as 0.
+        asked: see `Asked`.
+        truncated: parts of variances that are estimated below 0 and count as 0.
     """
 
     asked: Asked = field(repr=False)
@@ -76,19 +77,19 @@ class Predictor(ABC):
 
     @abstractmethod
     def at(self, shape: Shape, groups: float) -> float:
-        """The prediction for so many groups."""
+        """Prediction for `groups` groups of a shape."""
 
     @abstractmethod
     def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
         """Interval of the prediction, by resampling the pilot's groups."""
 
     def reaches(self, shape: Shape, groups: float, target: float) -> bool:
-        """True if the prediction for so many groups is at least as good as a target."""
+        """True if the prediction for `groups` groups is at least as good as a target."""
         return better(self.asked.goal, self.at(shape, groups), target)
 
     @property
     def value(self) -> float:
-        """Estimate that the precision is about, as the pilot has it by this design; NaN of goals without one."""
+        """Estimate whose precision is predicted, from the pilot's reads by this design; NaN for goals without one."""
         return math.nan
 
     def predicted(self, shape: Shape, groups: float) -> Interval:
@@ -112,7 +113,7 @@ class _Resampled(Predictor):
         """Prediction from the pilot, then from each resample, shape (1 + resamples,)."""
 
     def width(self, shape: Shape, groups: float) -> float:
-        """Standard errors of a half-width, by Student's t over groups."""
+        """Half-width of an interval, in standard errors, by Student's t over groups."""
         return float(distributions.t_quantile((1 + self.asked.confidence) / 2, max(shape.effective(groups) - 1, 1)))
 
 
@@ -135,7 +136,7 @@ class _OfMean(_Resampled):
 
 @dataclass(frozen=True)
 class _OfR(_Resampled):
-    """Half-width of the interval of r, which is one on Fisher's scale."""
+    """Half-width of the interval of r; the interval is computed on Fisher's scale."""
 
     parts: variances.Parts = field(repr=False)
     z: np.ndarray = field(repr=False)
@@ -152,7 +153,7 @@ class _OfR(_Resampled):
 
 @dataclass(frozen=True)
 class _OfPreference(_Resampled):
-    """Half-width of the interval of what a position adds, mean over positions."""
+    """Half-width of the interval of a position's effect, mean over positions."""
 
     parts: variances.Parts = field(repr=False)
     least: np.ndarray = field(repr=False)
@@ -169,7 +170,7 @@ class _OfPreference(_Resampled):
 class _OfPairs(_Resampled):
     """Share of pairs of items whose means by a design are in the order of their means over all orderings.
 
-    Of normal scores it follows from the correlation of both: 1/2 + arcsin(rho) / pi.
+    For normal scores, the share follows from the correlation rho of the two means: 1/2 + arcsin(rho) / pi.
 
     Source: Sheppard (1899), On the application of the theory of error to cases of normal distribution and normal
     correlation; rho squared is the coefficient of generalisability.
@@ -203,7 +204,7 @@ class _OfCard(Predictor):
         return ends[0], ends[1]
 
     def reaches(self, shape: Shape, groups: float, target: float) -> bool:
-        """See the base; a share that cannot be reached is not worked out to the end."""
+        """See the base; the computation of a share stops early if it cannot reach the target."""
         return better(self.asked.goal, self._at(shape, groups, 1.0, enough=target), target)
 
     def _ends(self, scales: np.ndarray) -> np.ndarray:
@@ -221,13 +222,13 @@ class _OfCard(Predictor):
 
 
 def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
-    """Precision of a goal if a study is read by a design.
+    """Predictor of a goal's precision in a study with a design.
 
     Args:
-        pilot: its reads. Goals of a card are about both readouts, whichever the pilot was laid out by.
+        pilot: the pilot's reads. Goals of a card use both readouts, whichever readout the pilot was laid out by.
 
     Raises:
-        Unknown: the pilot cannot tell.
+        Unknown: the pilot does not allow the prediction.
     """
     if asked.goal in OF_CARDS:
         return _of_card(pilot, design, asked)
@@ -269,7 +270,10 @@ def _check_varies(variance: np.ndarray) -> None:
 
 
 def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
-    """Variances among the items of a group, or among all where groups have one item, by the analysis of variance."""
+    """Predictor from the variances among the items of a group, by the analysis of variance.
+
+    If all groups have one item, the variances are among all items.
+    """
     every = pilot.values.mean(axis=2)
     by_design = pilot.values[..., : design.repeats].mean(axis=2)
     sizes = np.bincount(pilot.unit)
@@ -297,7 +301,7 @@ def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
         noise = of_every / free / (d - 1)
         item, error = square / free - noise / d, of_design / free / (d - 1)
     negative = ["differences between items"] if item[0] < 0 else []
-    if not design.columns:  # each item has orderings of its own, so that what these add to all is an error too
+    if not design.columns:  # each item has its own orderings, so that their effects on all items are an error too
         shift = float(by_design.mean(axis=0).var(ddof=1)) - error[0] / len(every)
         negative += ["what orderings add to all items"] if shift < 0 else []
         error = error + max(shift, 0)
@@ -326,7 +330,7 @@ def better(goal: str, one: float, other: float) -> bool:
 
 
 def groups_needed(of: Predictor, shape: Shape, target: float) -> float:
-    """The least number of groups at which a goal reaches its target; infinite where none does."""
+    """Least number of groups at which a goal reaches its target; infinite if no number does."""
 
     def enough(groups: float) -> bool:
         return of.reaches(shape, groups, target)

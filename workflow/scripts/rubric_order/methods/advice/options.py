@@ -11,18 +11,21 @@ from rubric_order.methods.advice.goals import Asked, Predictor
 from rubric_order.methods.advice.pilot import Pilot, Unknown
 from rubric_order.methods.advice.variances import Shape
 
-MULTIPLES = (1, 2, 4)  # of the pilot's groups, where neither a target nor a budget is given
-CURVE = 7  # numbers of groups of a curve
+MULTIPLES = (1, 2, 4)  # multiples of the pilot's number of groups, if neither a target nor a budget is given
+CURVE = 7  # points of a curve, each with a number of groups
 
 
 class Option(NamedTuple):
     """A study that could be made.
 
     Attributes:
-        design, shape, groups: see there. like_pilot: whether groups are as large as those of the pilot.
-        precision: what is predicted, with its interval. value: of what, see `goals.Predictor`.
-        calls: of the judge. cost: of these calls; NaN where no price is known.
-        meets: whether the target is met; None without one. affordable: whether the budget allows it; None without one.
+        design, shape, groups: design, shape of the groups, and number of groups.
+        like_pilot: whether groups are as large as the pilot's.
+        precision: predicted precision, with its interval.
+        value: estimate whose precision is predicted, see `goals.Predictor`.
+        calls: number of calls of the judge. cost: cost of these calls; NaN where no price is known.
+        meets: whether the target is met; None without a target.
+        affordable: whether the budget allows the option; None without a budget.
         truncated: see `goals.Predictor`.
     """
 
@@ -43,8 +46,9 @@ class Budget(NamedTuple):
     """Limits of a study.
 
     Attributes:
-        target: value that the goal is to reach. amount: of calls, or of money where `price` is known; None: no limit.
-        price: of one call; NaN where calls are counted.
+        target: value that the goal has to reach; None without a target.
+        amount: largest number of calls, or amount of money where `price` is known; None for no limit.
+        price: price of one call; NaN where calls are counted.
     """
 
     target: float | None
@@ -59,13 +63,14 @@ class Budget(NamedTuple):
 
 
 def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], list[str]]:
-    """Options that reach a target, or that a budget allows, the cheapest first; and why there are no others.
+    """Options that reach a target, or that a budget allows, the best first; and reasons why designs have no option.
 
-    With a target each option has the least number of groups that reaches it. Those that do within the budget come
-    first, by their calls. Without one each option takes as many groups as the budget pays for, the most precise first.
+    With a target, each option has the least number of groups that reaches the target. Options that reach it within the
+    budget come first, sorted by calls. With a budget only, each option has as many groups as the budget pays for, and
+    the most precise option comes first.
 
     Raises:
-        Unknown: the pilot tells nothing of any design.
+        Unknown: the pilot predicts nothing for any design.
     """
     made: list[Option] = []
     reasons: list[str] = []
@@ -87,10 +92,10 @@ def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], l
 
 
 def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Iterator[Option]:
-    """Precision of each design by calls, with groups as those of the pilot.
+    """Precision of each design for several numbers of calls, with groups like the pilot's.
 
     Args:
-        most_calls: where curves end.
+        most_calls: number of calls at which curves end.
     """
     for design, of in _predictors(pilot, asked, []):
         shape = pilot.shape
@@ -103,7 +108,7 @@ def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Ite
 
 
 def possible(pilot: Pilot, goal: str) -> list[Design]:
-    """Designs that the pilot can stand for.
+    """Designs whose reads the pilot has made.
 
     Raises:
         Unknown: there is none.
@@ -118,7 +123,7 @@ def possible(pilot: Pilot, goal: str) -> list[Design]:
 
 
 def _predictors(pilot: Pilot, asked: Asked, reasons: list[str]) -> Iterator[tuple[Design, Predictor]]:
-    """Predictions of each design; reasons why there is none are added to `reasons`."""
+    """Each design with its predictor; if a design has none, the reason is added to `reasons`."""
     for design in possible(pilot, asked.goal):
         try:
             yield design, goals.predictor(pilot, design, asked)
@@ -127,7 +132,10 @@ def _predictors(pilot: Pilot, asked: Asked, reasons: list[str]) -> Iterator[tupl
 
 
 def _shapes(pilot: Pilot, goal: str) -> list[tuple[Shape, bool]]:
-    """Groups as those of the pilot, and smaller ones of one size where that can matter."""
+    """Shape of the pilot's groups, then shapes with smaller groups of one size, where size can matter.
+
+    Each has a flag that is True for the pilot's own shape.
+    """
     own = pilot.shape
     if goal == goals.RANKED:
         return [(own, True)]
@@ -142,7 +150,7 @@ def _numbers(pilot: Pilot, of: Predictor, shape: Shape, design: Design, budget: 
     """Numbers of groups of the options of one design and shape."""
     reads_a_group = design.reads * shape.items
     affordable = math.floor(budget.most_calls() / reads_a_group + 1e-9) if budget.amount is not None else 0
-    if of.asked.goal == goals.RANKED:  # whatever their number: as many as the pilot has, or as the budget pays for
+    if of.asked.goal == goals.RANKED:  # the number does not matter: the pilot's, or what the budget pays for
         return [affordable or pilot.groups] if affordable or budget.amount is None else []
     if budget.target is not None:
         needed = goals.groups_needed(of, shape, budget.target)

@@ -1,4 +1,4 @@
-"""A pilot's reads, and what each of its items adds to the estimates of a study that is read by some design."""
+"""Reads of a pilot, and contributions of its items to the estimates of a study with some design."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,13 +13,13 @@ from rubric_order.methods.advice.variances import Shape
 from rubric_order.methods.position import blocks, preference, selections
 from rubric_order.methods.position.blocks import Block
 
-DRAWS = 16  # of the orderings that each item is read in, over which variances are averaged
+DRAWS = 16  # draws of each item's own orderings; variances are averaged over them
 FEWEST_GROUPS, FEWEST_ITEMS = 3, 6
 _NO_VARIANCE = 1e-12
 
 
 class Unknown(Exception):  # noqa: N818 - a finding, not a fault
-    """Reason why a pilot cannot tell what is asked."""
+    """Reason why a pilot cannot answer a question."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Pilot:
 
     Attributes:
         block: all reads.
-        readout: of the scores.
+        readout: readout of the scores.
         values: score of each complete item under each ordering in each repeat, shape (m, D, R).
         unit: number of the group of each complete item, from 0 and without gaps, shape (m,).
         human: mean human score, NaN where there is none, shape (m,).
-        n_items: of the block, with those that lack a score.
-        seed: of draws of orderings.
+        n_items: number of items of the block, including items that lack a score.
+        seed: seed of the draws of orderings.
     """
 
     block: Block
@@ -49,10 +49,10 @@ class Pilot:
         """Lay out the reads of a block.
 
         Args:
-            column: of the table of reads, that has the scores.
+            column: column of the table of reads that has the scores.
 
         Raises:
-            Unknown: the reads cannot tell anything of another study.
+            Unknown: the reads predict nothing for another study.
         """
         if len(block.orderings[0]) < 2:
             raise Unknown("all items are read in one ordering, so nothing tells what other orderings would do")
@@ -89,10 +89,10 @@ class Pilot:
         return int(self.values.shape[2])
 
     def means(self, design: Design) -> np.ndarray:
-        """Mean score of each item by a design, in some draws of what it leaves to chance, shape (draws, m).
+        """Mean score of each item by a design, in each draw of the orderings, shape (draws, m).
 
-        Orderings of an item of its own are drawn from the pilot's without replacement, for what is read once in each of
-        several is as independent as what is read in the ones of another study.
+        If each item has its own orderings, they are drawn from the pilot's orderings without replacement, with one read
+        in each: such reads are as independent as reads in the orderings of another study. Otherwise there is one draw.
         """
         once = self.values[..., 0]
         if design.columns:
@@ -102,11 +102,11 @@ class Pilot:
         return np.take_along_axis(once[None], places[..., : design.reads], axis=2).mean(axis=2)
 
     def cells(self, design: Design) -> np.ndarray:
-        """Scores by ordering and repeat of a design with orderings of its own, shape (m, orderings, repeats)."""
+        """Scores by ordering and repeat for a design with `columns`, shape (m, orderings, repeats)."""
         return self.values[:, list(design.columns), : design.repeats]
 
     def part(self, design: Design) -> Block:
-        """The reads of a design with orderings of its own, as a block; all items."""
+        """Reads of all items for a design with `columns`, as a block."""
         if len(design.columns) == len(self.block.orderings[0]) and design.repeats == self.repeats:
             return self.block
         chosen = np.isin(self.block.orderings[1], design.columns) & (self.order < design.repeats)
@@ -131,7 +131,7 @@ def _order(block: Block) -> np.ndarray:
 
 
 def cells_of(block: Block, score: np.ndarray) -> np.ndarray:
-    """Scores by item, ordering and repeat; NaN where there is none. As many repeats as most cells have."""
+    """Scores by item, ordering and repeat; NaN where there is none. The number of repeats is the median over cells."""
     shown, number = block.orderings
     shape = len(block.items), len(shown)
     cell = block.item * len(shown) + number
@@ -153,11 +153,11 @@ def of_r(pilot: Pilot, design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarr
     """Contributions of items to Pearson's r with human scores on Fisher's scale, in each draw of a design.
 
     Returns:
-        The influence, shape (m, draws), of items with a human score; which these are, shape (m,); and r of each draw,
-        shape (draws,).
+        The influence of the items with a human score, shape (items with one, draws); a mask of these items, shape (m,);
+        and r of each draw, shape (draws,).
 
     Raises:
-        Unknown: there are no human scores, or nothing varies.
+        Unknown: there are too few human scores, scores or human scores do not vary, or r is 1 or -1.
 
     Source: the influence function of a correlation, Devlin, Gnanadesikan and Kettenring (1975), Robust estimation and
     outlier detection with correlation coefficients.
@@ -181,8 +181,9 @@ class Fitted(NamedTuple):
     """Position preference in some reads.
 
     Attributes:
-        items: fit with items as the sample. by_group: whether its errors are those of groups, by Student's t; else
-            groups vary no more than independent comparisons do, see `cluster_robust.Fit.interval`.
+        items: fit with items as the sample.
+        by_group: whether errors come from groups, by Student's t. If not, groups vary no more than independent
+            comparisons do, see `cluster_robust.Fit.interval`.
     """
 
     items: preference.Preference
@@ -193,7 +194,7 @@ def fitted(part: Block, readout: Readout) -> Fitted:
     """Position preference in the reads of a block.
 
     Raises:
-        Unknown: the reads do not tell what positions are worth.
+        Unknown: the reads do not determine position effects or their errors.
     """
     if readout not in set(selections.readouts(part)):
         raise Unknown("the selected positions are not known")
@@ -217,7 +218,7 @@ def of_positions(fit: preference.Preference, n: int) -> np.ndarray:
 
 
 def least_of_positions(fit: preference.Preference, n: int) -> np.ndarray:
-    """Least variance that each position's log-odds have with one item, shape (n,); 0 where none is known."""
+    """Least variance of each position's log-odds with one item, shape (n,); 0 where no least variance is known."""
     least, centred = fit.positions.least, np.eye(n) - 1 / n
     if least is None:
         return np.zeros(n)

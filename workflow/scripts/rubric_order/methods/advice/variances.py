@@ -1,11 +1,11 @@
-"""Variance of an estimate, parted into what the items of a group share and what each adds by itself.
+"""Variance of an estimate, split into a part that the items of a group share and a part of each item alone.
 
-An estimate is taken as a mean over items, of what each item adds to it (its influence). Of G groups with m items each
-its variance is then
+An estimate is treated as a mean over items of each item's contribution to the estimate (its influence). With G groups
+of m items each, the variance is then
 
-    (between + within / m) / G,
+    (between + within / m) / G.
 
-and of groups of unequal sizes `between` counts more than once: by the mean squared size over the squared mean size.
+With groups of unequal sizes, `between` is multiplied by the mean squared size over the squared mean size.
 """
 
 from typing import NamedTuple
@@ -22,8 +22,8 @@ class Shape(NamedTuple):
 
     Attributes:
         items: mean number of items in a group.
-        inequality: mean squared number over the squared mean: 1 for groups of one size.
-        worth: equal groups that say as much of an error as one of these, see `resampling.degrees`.
+        inequality: mean squared number of items over the squared mean number: 1 for groups of one size.
+        worth: number of effective groups per group, see `resampling.effective`.
     """
 
     items: float
@@ -32,13 +32,13 @@ class Shape(NamedTuple):
 
     @classmethod
     def of(cls, sizes: np.ndarray) -> "Shape":
-        """The shape of groups of these sizes, shape (n_groups,)."""
+        """Shape of groups with given numbers of items; `sizes` has shape (n_groups,)."""
         sizes = np.asarray(sizes, dtype=float)
         inequality = float(np.square(sizes).mean() / sizes.mean() ** 2)
         return cls(float(sizes.mean()), inequality, resampling.effective(sizes) / len(sizes))
 
     def effective(self, groups: float) -> float:
-        """Number of equal groups that say as much of an error as so many of these."""
+        """Number of effective groups among `groups` groups of this shape."""
         return groups * self.worth
 
 
@@ -49,25 +49,26 @@ class Parts(NamedTuple):
     within: np.ndarray
 
     def variance(self, shape: Shape, groups: float | np.ndarray) -> np.ndarray:
-        """Variance of the estimates in a study of so many groups; a part below 0 counts as 0. Shape (..., q)."""
+        """Variance of the estimates in a study with `groups` groups; a part below 0 counts as 0. Shape (..., q)."""
         shared = np.maximum(self.between, 0) * shape.inequality
         return (shared + np.maximum(self.within, 0) / shape.items) / groups
 
     def mean(self) -> "Parts":
-        """The mean over the last axis, which stays with length 1."""
+        """Mean of both parts over the last axis, which is kept with length 1."""
         return Parts(*(part.mean(axis=-1, keepdims=True) for part in self))
 
 
 def unit_sums(influence: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Sums over each group that the parts depend on; sums of rows, however weighted, give the parts of resamples.
+    """Sums over each group from which `parts` are computed; weighted sums of the rows give the parts of resamples.
 
     Args:
-        influence: what each item adds, such that the estimate is their mean, shape (m, q).
+        influence: contribution of each item, where the estimate is the mean of the contributions, shape (m, q).
         unit: number of each item's group, from 0 and without gaps, shape (m,).
 
     Returns:
-        Shape (n_groups, 3 + 4q): 1; the number of items, and its square; of each influence its sum, the square of that,
-        its product with the number of items, and the sum of squared departures from the group's mean.
+        Shape (n_groups, 3 + 4q). The columns are: 1; the number of items, and its square; then, each for all q
+        influences, their sum, the square of the sum, the product of the sum and the number of items, and the sum of
+        squared departures from the group's mean.
     """
     size = np.bincount(unit).astype(float)
     total = resampling.sum_units(influence, unit)
@@ -79,9 +80,9 @@ def unit_sums(influence: np.ndarray, unit: np.ndarray) -> np.ndarray:
 def parts(sums: np.ndarray) -> Parts:
     """Both parts by the method of moments, from sums of `unit_sums` over groups, shape (..., 3 + 4q).
 
-    The variance of a group's sum is what the groups of the sample have about their mean, so that a study with the
-    pilot's own number and sizes of groups has the pilot's own error. Where no group has two items, all is `within`:
-    what a group of several would share cannot be told.
+    The variance of a group's sum is that of the sample's groups about their mean. So a study with the pilot's own
+    number and sizes of groups has the pilot's own error. Where no group has two items, the whole variance is `within`,
+    because the part that items of larger groups would share is not known.
 
     Source: Searle, Casella and McCulloch (1992), Variance Components, Section 3.6, with the sums of groups in the place
     of their means.
@@ -100,6 +101,6 @@ def parts(sums: np.ndarray) -> Parts:
 
 
 def resampled(sums: np.ndarray, *, resamples: int, seed: int) -> np.ndarray:
-    """Sums over groups: as they are, and in each resample of groups. Shape (1 + resamples, columns)."""
+    """Sums over all groups, then over each resample of groups. Shape (1 + resamples, columns)."""
     drawn = resampling.weights(len(sums), resamples, seed, "advice")
     return np.concatenate([sums.sum(axis=0, keepdims=True), drawn @ sums])

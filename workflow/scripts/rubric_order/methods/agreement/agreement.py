@@ -24,11 +24,11 @@ STATISTICS: dict[str, correlations.Statistic] = {
     "kappa": _kappa,
     "mean_absolute_error": _absolute_error,
 }
-FISHER = ("spearman", "pearson")  # whose intervals are made on the scale of Fisher's z
+FISHER = ("spearman", "pearson")  # their intervals are made on the scale of Fisher's z
 
 
 def parts(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """A statistic of all items and without each part of the clusters, shape (1 + n_parts,).
+    """A statistic over all items, then without each part of the clusters, shape (1 + n_parts,).
 
     Args:
         quantity: one of `STATISTICS`.
@@ -59,7 +59,8 @@ def difference(
     """Difference of a statistic between scores `one` and `other`, on the same items, leaving out the same clusters.
 
     Returns:
-        `difference`, its standard error `difference_se`, `difference_low`, `difference_high`, and `p` of none.
+        `difference`, its standard error `difference_se`, `difference_low`, `difference_high`, and the p-value `p` of no
+        difference. All but `difference` are NaN if it is the same without each cluster.
     """
     values = parts(quantity, one, y, unit) - parts(quantity, other, y, unit)
     jackknife = resampling.jackknife_t(values, confidence, sizes=_sizes(unit))
@@ -70,7 +71,7 @@ def difference(
 
 
 def share(told: np.ndarray, unit: np.ndarray, confidence: float) -> Row:
-    """A share of items with its interval, which ends at 0 and 1: `estimate`, `ci_low`, `ci_high` and `n_clusters`.
+    """A share of items with its interval, cut off at 0 and 1: `estimate`, `ci_low`, `ci_high` and `n_clusters`.
 
     Args:
         told: 0 or 1 for each item, shape (items,).

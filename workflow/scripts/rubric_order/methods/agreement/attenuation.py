@@ -5,24 +5,24 @@ import numpy as np
 from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import distributions, resampling
 
-COLUMNS_DIFFER = 0.05  # level at which columns are taken for raters of their own
-_NO_VARIANCE = 1e-9  # what rounding leaves of the variance of a constant
+COLUMNS_DIFFER = 0.05  # level of the F test by which each column is taken as one rater
+_NO_VARIANCE = 1e-9  # a variance up to this is the rounding error of a constant
 
 
 def rater_noise(scores: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Variance of each item's mean human score by how its raters differ, without what columns differ in throughout.
+    """Variance of each item's mean human score, from the differences between its raters, less column means.
 
-    Where a column is one rater, a severe one lowers all means alike: that is no noise of a mean. Where raters are drawn
-    anew for each item columns differ by chance alone, and taking their means out changes nothing but the degrees of
-    freedom, which is allowed for. Where the same raters stand in another order in each item, their severity cannot be
+    If a column is one rater, a severe rater lowers all means alike, which is not noise of a mean. If raters are drawn
+    anew for each item, columns differ by chance alone. Taking their means out then changes only the degrees of freedom,
+    and the divisor accounts for this. If the same raters come in another order for each item, their severity cannot be
     seen, and counts as noise.
 
     Args:
-        scores: of each item by rater, shape (m, k) with k > 1.
+        scores: human scores, items by raters, shape (m, k) with k > 1.
 
     Returns:
-        The variances, shape (m,), and whether columns differ by more than chance, as those of raters of unlike severity
-        do (an F test).
+        The variances, shape (m,), and whether columns differ by more than chance (an F test), as if they were raters of
+        different severity.
 
     Source: the residual of the two-way analysis of variance (Shrout and Fleiss, 1979, case 3, consistency).
     """
@@ -43,10 +43,10 @@ def rater_noise(scores: np.ndarray) -> tuple[np.ndarray, bool]:
 def corrected(
     judge: np.ndarray, human: np.ndarray, noise: np.ndarray, clusters: np.ndarray, confidence: float
 ) -> dict[str, Interval]:
-    """Reliability of the mean human score, and Pearson's r corrected for what it falls short of 1.
+    """Reliability of the mean human score, and Pearson's r corrected for this reliability.
 
-    Raters are taken to err independently of each other. What they err in together, and what the judge errs in with
-    them, is not seen.
+    Raters are assumed to err independently of each other. Errors that they share, or that the judge shares with them,
+    cannot be seen.
 
     Args:
         judge, human: mean scores of each item, shape (n_items,).
@@ -55,12 +55,12 @@ def corrected(
 
     Returns:
         ``human_reliability`` and ``pearson_corrected``, with intervals of a jackknife over clusters with Student's t.
-        The corrected r can be above 1 by chance. NaN where a score does not vary, or human scores vary by no more than
+        The corrected r can be above 1 by chance. NaN if a score does not vary, or if human scores vary by no more than
         noise.
 
-    Source: Spearman (1904), The proof and measurement of association between two things; the reliability is that of a
-    mean, in the one-way analysis of variance where no rater has a column, else in the two-way one (Shrout and Fleiss,
-    1979, cases 1 and 3).
+    Source: Spearman (1904), The proof and measurement of association between two things; Shrout and Fleiss (1979), for
+    the reliability of a mean: case 1, the one-way analysis of variance, if columns are not raters; otherwise case 3,
+    the two-way analysis.
     """
     x, y = judge - judge.mean(), human - human.mean()
     moments = resampling.sum_units(np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y, noise]), clusters)

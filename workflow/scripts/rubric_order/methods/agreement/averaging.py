@@ -1,4 +1,4 @@
-"""Gain of a correlation by averaging: that of a mean of reads beside the mean of those of single reads."""
+"""Gain of a correlation by averaging: correlation of the mean of reads, and mean correlation of single reads."""
 
 from typing import NamedTuple
 
@@ -6,17 +6,18 @@ import numpy as np
 
 from rubric_order.methods.uncertainty import resampling
 
-_NO_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
+_NO_VARIANCE = 1e-12  # a variance up to this is the rounding error of a constant
 
 
 class Agreement(NamedTuple):
-    """Correlation with human scores of single reads, and of an item's mean over them.
+    """Correlation of single reads with human scores, and of the mean over an item's reads.
 
     Attributes:
-        single: mean over the reads of an item of Pearson's r of that read; NaN where one of them is not defined.
+        single: mean over the columns of reads of the column's Pearson's r; NaN where the r of one column is undefined.
         mean: Pearson's r of the mean of an item's reads.
 
-    Each of all items first, then without each part of the clusters, shape (1 + n_parts,), for `resampling.jackknife_t`.
+    Each array has the value for all items first, then the values without each part of the clusters, for
+    `resampling.jackknife_t`. Its shape is (1 + n_parts,).
     """
 
     single: np.ndarray
@@ -36,7 +37,7 @@ def agreement(values: np.ndarray, human: np.ndarray, unit: np.ndarray) -> Agreem
 
 
 def _correlations(values: np.ndarray, human: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Pearson's r of each column with human scores, of all items and without each part, shape (1 + n_parts, K)."""
+    """Pearson's r of each column with human scores, for all items and without each part, shape (1 + n_parts, K)."""
     scored = ~np.isnan(values)
     x = np.where(scored, values - np.nanmean(values), 0.0)  # keeps digits
     y = np.where(scored, (human - human.mean())[:, None], 0.0)

@@ -1,15 +1,15 @@
-"""Means of people's scores from a judge's scores of all items and people's of some: prediction-powered inference.
+"""Means of people's scores, from a judge's scores of all items and people's of some: prediction-powered inference.
 
-The sample are groups. Some are labelled: people scored all of their items, or some. A mean of people's scores over the
-labelled items is moved by what the judge says about the others:
+Groups are the sample. In labelled groups, people scored all items or some of them. The mean of people's scores over
+labelled items is corrected by the judge's scores:
 
     people (labelled) - weight * (judge (labelled) - judge (all))
 
-Whatever the judge is like, the mean of this over samples is right, if the labelled groups are a random sample of all
-groups. The weight is chosen for the least error; a judge that says nothing gets a weight near 0.
+If the labelled groups are a random sample of all groups, the mean of this estimate over samples is right, whatever the
+judge is like. The weight is chosen for the least error. An uninformative judge gets a weight near 0.
 
-Labelled items of a group stand for all of its items: each counts as often as the group has items for one that is
-labelled. So groups with few labels count no less than others.
+Labelled items represent all items of their group. The weight of each one is the group's number of items, divided by its
+number of labelled items. So groups with few labels count no less than others.
 """
 
 from typing import NamedTuple
@@ -19,20 +19,21 @@ import numpy as np
 from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import distributions, resampling
 
-FEWEST = 4  # labelled groups; with fewer nothing is corrected, since a weight of two or three of them is chance
-NOTHING = 1e-12  # share of the variance of the judge's items; less is rounding
-MOST_GROUPS = 10_000_000  # that are planned
-_WEIGHT, _HUMAN, _JUDGED, _ITEMS, _JUDGE = range(5)  # what is summed over each group
+FEWEST = 4  # labelled groups; with fewer nothing is corrected, since a weight from two or three is chance
+NOTHING = 1e-12  # share of the variance of the judge's scores; less is rounding
+MOST_GROUPS = 10_000_000  # most groups that are planned
+_WEIGHT, _HUMAN, _JUDGED, _ITEMS, _JUDGE = range(5)  # places of the sums over each group
 
 
 class Sums(NamedTuple):
     """Sums over each group and kind of item, such as the items of a system.
 
     Attributes:
-        values: shape (n_groups, 5, kinds): weights of labelled items, people's scores and the judge's by these weights,
-            number of items, and sum of the judge's scores of all items. Scores are less their `middles`.
+        values: shape (n_groups, 5, kinds): weights of labelled items, people's scores times these weights, the judge's
+            scores times these weights, number of items, and the judge's scores of all items. `middles` are subtracted
+            from the scores.
         labels: number of labelled items, shape (n_groups, kinds).
-        middles: subtracted from people's scores and from the judge's, against rounding.
+        middles: numbers subtracted from people's scores and from the judge's, against rounding.
         spread: mean square of the judge's scores less their middle.
     """
 
@@ -51,10 +52,10 @@ class Corrected(NamedTuple):
     """An estimate from labelled groups and a judge.
 
     Attributes:
-        interval: of the mean, or the difference.
+        interval: the mean, or the difference, with its interval.
         se: standard error. df: degrees of freedom of the error; both NaN where there is no interval.
-        weight: of the judge, in points of people's scores for one of the judge's; 0 for labels alone.
-        n_labelled: groups with labels that it rests on.
+        weight: weight of the judge, in points of people's scores per point of the judge's; 0 for labels alone.
+        n_labelled: number of groups with labels.
     """
 
     interval: Interval
@@ -67,12 +68,12 @@ class Corrected(NamedTuple):
 def sums(
     human: np.ndarray, judge: np.ndarray, group: np.ndarray, kind: np.ndarray | None = None, kinds: int = 1
 ) -> Sums:
-    """Sums over groups that all estimates are made from.
+    """Sums over groups, from which all estimates are computed.
 
     Args:
         human: people's score of each item, NaN where there is none, shape (m,).
-        judge: the judge's score, shape (m,). An item of which the judge says nothing has NaN; it stays in the sample,
-            with the mean of the others.
+        judge: the judge's score of each item, shape (m,); NaN where the judge gives none. Such an item stays in the
+            sample, with the mean of the other items.
         group: number of each item's group, from 0, shape (m,).
         kind: number of the kind of each item, from 0 to `kinds` - 1, shape (m,); one kind by default.
     """
@@ -101,11 +102,11 @@ class _Moments(NamedTuple):
     """First and second moments over groups.
 
     Attributes:
-        labelled, everything: sums over the labelled groups and over all, as they are and without each labelled group, a
-            row each; shape (rows, 5, kinds).
-        squares, all_squares: sums of products of a group's numbers, of labelled groups and of all, shape (5 kinds, 5
-            kinds).
-        sizes: number of labelled groups and of all.
+        labelled, everything: sums over labelled groups, and over all groups, shape (rows, 5, kinds). The first row has
+            the sums as they are. Each further row has the sums without one labelled group.
+        squares, all_squares: sums over labelled groups, and over all groups, of the products of a group's numbers,
+            shape (5 kinds, 5 kinds).
+        sizes: number of labelled groups, and number of all groups.
     """
 
     labelled: np.ndarray
@@ -116,7 +117,7 @@ class _Moments(NamedTuple):
 
 
 def _moments(of: Sums) -> _Moments:
-    """Moments, first of all groups; where a labelled group is left out, the other labelled ones stand for it."""
+    """Moments over groups. If a labelled group is left out, the other labelled groups are scaled up to replace it."""
     own, others = of.values[of.labelled], of.values[~of.labelled]
     width = of.values[0].size
     flat, rest = own.reshape(-1, width), others.reshape(-1, width)
@@ -128,13 +129,14 @@ def _moments(of: Sums) -> _Moments:
 
 
 class _Residuals(NamedTuple):
-    """Residuals of a group in three means, as weights of its sums, shape (5 kinds,); and what the means say.
+    """Weights of a group's sums that give its residuals in three means, shape (5 kinds,); and the means.
 
     Attributes:
-        human: to people's mean over labelled items. judge: to the judge's over all. judged: of its labelled items alone
-            the same, so that it is the same number for a group of which all items are labelled.
-        value, correction: people's mean (or difference), and the judge's over labelled items less that over all; of
-            each row of `_Moments`, shape (rows,).
+        human: weights for people's mean over labelled items. judge: weights for the judge's mean over all items.
+            judged: weights for the residual of `judge` from labelled items alone. Both residuals are equal for a group
+            whose items are all labelled.
+        value, correction: people's mean (or difference); and the judge's mean over labelled items less the judge's mean
+            over all items. Both are for each row of `_Moments`, shape (rows,).
     """
 
     human: np.ndarray
@@ -169,9 +171,9 @@ def _residuals(of: _Moments, contrast: np.ndarray) -> _Residuals:
 def _weight(of: _Moments, residuals: _Residuals, spread: float) -> float:
     """Weight of the judge with the least error.
 
-    With A people's mean over labelled items and D what the judge says of labelled items less of all, the error of
-    A - weight * D is least where the weight is cov(A, D) / var(D). What is known of the variance of the judge's scores
-    from all groups is used.
+    Let A be people's mean over labelled items, and D the judge's mean over labelled items less its mean over all items.
+    The error of A - weight * D is least if the weight is cov(A, D) / var(D). The variance of the judge's scores comes
+    from all groups.
     """
     m, count = of.sizes
     shared = 1 / m - 1 / count
@@ -189,14 +191,14 @@ def _weight(of: _Moments, residuals: _Residuals, spread: float) -> float:
 
 
 def _sizes_unseen(of: Sums) -> float:
-    """Variance of a mean by what the sizes of all groups say, in that which labelled groups show; from 1.
+    """Factor for the variance that labelled groups show, from the sizes of all groups; at least 1.
 
-    What a group adds to a mean is its size times how far its items are off on average. Its variance over groups is in
-    proportion to the mean square of sizes, in the unit of the mean size. Of few labelled groups by chance none may be
-    large; the sizes of all groups are known.
+    A group adds to a mean its size times the average deviation of its items. The variance of this over groups is
+    proportional to the mean square of sizes, in units of the mean size. If few groups are labelled, there may be no
+    large group among them by chance, but the sizes of all groups are known.
 
-    Source: ours. Estimates of variance that are set right by what is known of all sizes: Royall and Cumberland (1981),
-    An empirical study of the ratio estimator and estimators of its variance.
+    Source: ours. Royall and Cumberland (1981), An empirical study of the ratio estimator and estimators of its
+    variance, for estimates of variance that are corrected by known sizes.
     """
 
     def unequal(sizes: np.ndarray) -> float:
@@ -220,21 +222,23 @@ def corrected(
     Args:
         of: see `sums`.
         confidence: nominal coverage, such as 0.95.
-        contrast: what the mean of each kind counts, such as (1, -1) for a difference, none of them 0; shape (kinds,).
-        weight: of the judge; by default the one with the least error, 0 with fewer than `FEWEST` labelled groups.
+        contrast: factor of the mean of each kind, such as (1, -1) for a difference; none is 0; shape (kinds,).
+        weight: weight of the judge. By default it is the weight with the least error, or 0 with fewer than `FEWEST`
+            labelled groups.
         bounds: least and greatest value that the estimate can have. Its interval is cut off there.
-        share: whether it is a share: then the interval is Wilson's, for as many independent labels as have its error.
+        share: whether the estimate is a share. If so, the interval is Wilson's, for the number of independent labels
+            that gives the same error.
 
     Returns:
-        Estimate and interval NaN without labels of some kind; the interval NaN where it rests on one group alone. The
-        error is a jackknife over labelled groups, the weight being kept, and the variance between the others. Where
-        labelled groups happen to be more alike in size than all groups, it is enlarged, see `_sizes_unseen`. Student's
-        t has the degrees of freedom of groups as unequal as these, one less where the weight is chosen. Labels that are
-        all the same have the interval of `_unvaried`.
+        Estimate and interval are NaN if some kind has no labels. The interval is NaN if only one group is labelled. The
+        error has two parts: a jackknife over labelled groups, with the weight kept fixed, and the variance between the
+        other groups. The first part is enlarged if labelled groups happen to be more alike in size than all groups, see
+        `_sizes_unseen`. Student's t has the degrees of freedom of groups of these sizes, less 1 if the weight is
+        chosen. If the error is 0, because labels are all the same, the interval is that of `_unvaried`.
 
     Source: Angelopoulos, Duchi and Zrnic (2023), PPI++: Efficient Prediction-Powered Inference, arXiv:2311.01453,
     Section 6, here with groups as the sample and without bounds of the weight, since people and judge may use different
-    scales. Of items that are groups of their own it is theirs, but for Student's t and n - 1 for n.
+    scales. If each item is a group of its own, the method is theirs, except for Student's t and n - 1 in place of n.
     """
     contrasts = np.asarray(contrast, dtype=float)
     m, count = int(of.labelled.sum()), len(of.values)
@@ -273,7 +277,9 @@ def _of_mean(estimate: float, se: float, width: float, bounds: tuple[float, floa
 
 
 def _of_share(estimate: float, se: float, width: float, worth: float) -> Interval:
-    """Wilson's interval for as many independent labels as have this error, at most as if half a label were otherwise.
+    """Wilson's interval for the number of independent labels that gives this error.
+
+    To find this number, the estimate is kept half a label out of `worth` + 1 away from 0 and 1.
 
     Source: Wilson (1927), Probable inference, the law of succession, and statistical inference; with the error of
     clusters as in Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive
@@ -289,7 +295,7 @@ def _of_share(estimate: float, se: float, width: float, worth: float) -> Interva
 
 
 def _unvaried(estimate: float, worth: float, confidence: float, bounds: tuple[float, float]) -> Interval:
-    """Interval where groups do not vary, see `shares.mean`; NaN where nothing says how far they could."""
+    """Interval if groups do not vary, see `shares.mean`; NaN without bounds for how far they could vary."""
     if not np.isfinite(bounds).all():
         return Interval(estimate)
     unseen = 1 - ((1 - confidence) / 2) ** (1 / worth)
@@ -307,7 +313,7 @@ def judge_alone(
 ) -> Corrected:
     """Mean of the judge's own scores over all items, or a difference of such means, with groups as the sample.
 
-    Arguments as of `corrected`. Its interval says nothing of how far people would disagree.
+    The arguments are those of `corrected`. The interval does not cover how far people would disagree with the judge.
     """
     values = of.values.copy()
     values[:, _WEIGHT], values[:, _HUMAN] = values[:, _ITEMS], values[:, _JUDGE]
@@ -317,13 +323,14 @@ def judge_alone(
 
 
 class Worth(NamedTuple):
-    """Worth of a judge beside labels.
+    """Value of a judge in addition to labels.
 
     Attributes:
-        correlation: of what labelled groups add to people's mean with what they add to the judge's.
-        share: of the labels that labels alone would need for the same error, with as many groups as there are; more
-            than 1 where choosing the weight costs more than the judge brings.
-        at_best: the same with as many further groups as one likes.
+        correlation: correlation over labelled groups, between their contributions to people's mean and to the judge's.
+        share: number of labels needed with the judge, divided by the number needed for the same error without the
+            judge, for the present number of groups. It is more than 1 if choosing the weight costs more than the judge
+            brings.
+        at_best: the same share for any number of further groups.
     """
 
     correlation: Interval
@@ -332,10 +339,10 @@ class Worth(NamedTuple):
 
 
 def worth(of: Sums, confidence: float, *, contrast: tuple[float, ...] = (1.0,)) -> Worth:
-    """Share of labels that are needed beside a judge. Arguments as of `corrected`.
+    """Share of labels that are needed with a judge. The arguments are those of `corrected`.
 
-    With r the correlation, the error is that of labels alone times 1 - r² (1 - labelled / groups); r² is less what
-    chance adds to it, and choosing the weight costs as much as choosing the slope of a line.
+    Let r be the correlation. The variance is the variance of labels alone times 1 - r² (1 - labelled / groups). What
+    chance adds to r² is subtracted from it. Choosing the weight costs as much as choosing the slope of a line.
 
     Source: Cochran (1977), Sampling Techniques, Section 12.6, regression estimators in double sampling.
     """
@@ -367,21 +374,22 @@ def _added(values: np.ndarray, contrast: np.ndarray, part: int) -> np.ndarray:
 
 
 def unbiased(square: float, labelled: int) -> float:
-    """Squared correlation over labelled groups without what chance adds to it; from 0."""
+    """Squared correlation over labelled groups, less what chance adds to it; at least 0."""
     return float(np.clip(1 - (1 - square) * (labelled - 1) / (labelled - 2), 0, 1))
 
 
 def price(explained: float, labelled: int) -> float:
-    """Share of the variance of labels alone that stays, that of the chosen weight included.
+    """Variance with a judge as a share of the variance of labels alone. It includes the cost of choosing the weight.
 
     Args:
-        explained: share that the judge explains. labelled: groups; at least `FEWEST`.
+        explained: share of the variance that the judge explains. labelled: number of labelled groups, at least
+            `FEWEST`.
     """
     return float((1 - explained) * (labelled - 2) / (labelled - 3))
 
 
 def alike(of: Sums) -> float:
-    """Effective groups for each labelled group, at most 1: 1 where groups are equally large."""
+    """Number of effective groups per labelled group, at most 1. It is 1 if groups are equally large."""
     sizes = of.values[of.labelled, _WEIGHT].sum(axis=1)
     return float(min(resampling.effective(sizes) / len(sizes), 1)) if len(sizes) > 1 else 1.0
 
@@ -389,14 +397,15 @@ def alike(of: Sums) -> float:
 def groups_needed(
     margin: float, variance: float, confidence: float, *, groups: int, square: float | None = None, alike: float = 1.0
 ) -> float:
-    """Number of labelled groups for a margin of error: half of the width of an interval.
+    """Number of labelled groups for a margin of error, which is half of the width of an interval.
 
     Args:
-        margin: in points.
-        variance: of what a group adds to the mean of labels, on the scale of one group (squared error times groups).
-        groups: that the judge has scored. Where more are labelled than these, labels alone count.
+        margin: margin of error in points.
+        variance: variance of a group's contribution to the mean of labels, on the scale of one group (squared error
+            times number of groups).
+        groups: number of groups that the judge has scored. If more groups must be labelled, labels alone count.
         square: squared correlation of labels and judge, see `worth`; None for labels alone.
-        alike: effective groups a group, see `resampling.effective`: 1 where groups are equally large.
+        alike: number of effective groups per group, see `resampling.effective`; 1 if groups are equally large.
 
     Returns:
         A whole number; NaN where more than `MOST_GROUPS` would be needed, or nothing is known.

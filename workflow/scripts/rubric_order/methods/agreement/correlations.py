@@ -1,7 +1,7 @@
-"""Correlations of pairs of scores that are there any number of times, and their intervals over clusters.
+"""Correlations of pairs of scores that occur any number of times, and their intervals over clusters.
 
-Functions take pairs (x, y), shape (n,) each, and weights, shape (..., n): how often each pair is there. A resample is a
-row of weights, so that all resamples are one table, and what is the same in all of them is computed once.
+Functions take pairs (x, y), shape (n,) each, and weights, shape (..., n): how often each pair occurs. A resample is a
+row of weights. So all resamples form one table, and everything that they share is computed once.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,14 +13,14 @@ from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import resampling
 
 COUNTED_ONE_BY_ONE = 128  # distinct values; more are sorted first
-ROWS_AT_ONCE = 64  # of weights, which then stay in the processor's cache
-PAIRS_ONE_BY_ONE = 256  # that are compared; of more, values are halved
-MOST_CELLS = 2**24  # numbers that all such comparisons may hold
+ROWS_AT_ONCE = 64  # rows of weights; so many stay in the processor's cache
+PAIRS_ONE_BY_ONE = 256  # pairs that are all compared with each other; with more, values are halved
+MOST_CELLS = 2**24  # numbers that the tables of these comparisons may hold in all
 Statistic = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of pairs (x, y) that are there `weights` times, shapes (n,), (n,), (..., n) -> (...).
+    """Pearson's r of pairs (x, y) that occur `weights` times, shapes (n,), (n,), (..., n) -> (...).
 
     NaN where either is constant.
     """
@@ -28,7 +28,7 @@ def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nd
     total = weights.sum(axis=-1)
     sum_x, sum_y, sum_xx, sum_yy, sum_xy = (weights @ np.column_stack([x, y, x * x, y * y, x * y])).T
     spread_x, spread_y = total * sum_xx - sum_x**2, total * sum_yy - sum_y**2
-    # What rounding leaves of a constant is far less than the smallest step of a score.
+    # The rounding error of a constant is far less than the smallest step of a score.
     varies = (spread_x > 1e-11 * total**2 * (x * x).mean()) & (spread_y > 1e-11 * total**2 * (y * y).mean())
     with np.errstate(invalid="ignore", divide="ignore"):
         r = (total * sum_xy - sum_x * sum_y) / np.sqrt(spread_x * spread_y)
@@ -49,7 +49,7 @@ def _spearman(x: "_Values", y: "_Values", weights: np.ndarray) -> np.ndarray:
     covariance, spreads = weights, []
     for values in (x, y):
         copies = values.copies(weights)
-        # Of w copies after c smaller ones, the mean rank is c + (w + 1) / 2; all ranks have the mean (N + 1) / 2.
+        # The mean rank of w copies after c smaller values is c + (w + 1) / 2. All ranks have the mean (N + 1) / 2.
         rank = np.cumsum(copies, axis=1) - copies / 2 - total / 2
         spreads.append(np.einsum("ij,ij,ij->i", copies, rank, rank))
         covariance = covariance * rank[:, values.code]
@@ -61,8 +61,8 @@ def _spearman(x: "_Values", y: "_Values", weights: np.ndarray) -> np.ndarray:
 def weighted_kendall(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Kendall's tau-b of weighted pairs, see `weighted_pearson`.
 
-    Time grows with n log k, where k is the number of distinct values of the score that has fewer. Values are halved
-    until groups are small; within these, all pairs are compared.
+    Time grows with n log k, where k is the number of distinct values of the score with fewer distinct values. Groups of
+    values are halved until they are small. Within small groups, all pairs are compared with each other.
     """
     rows, values = weights.reshape(-1, len(x)), [_Values(x), _Values(y)]
     few, many = sorted(values, key=lambda each: each.n_values)
@@ -77,12 +77,12 @@ class _Halving(NamedTuple):
     """Pairs in groups of values of one score, where each group is about to be split into a lower and an upper half.
 
     Attributes:
-        order: of the pairs, by group, in a group by the other score, and of equal ones the lower half first.
-        cells: where the pairs of one group, other score and half begin in this order.
-        runs: where those of one group and other score begin, as indices of cells.
-        groups: where groups begin, as indices of runs.
+        order: sorted order of the pairs: by group, then by the other score, then with the lower half first.
+        cells: place in this order at which each cell begins. A cell has one group, other score and half.
+        runs: number of the cell at which each run begins. A run has one group and other score.
+        groups: number of the run at which each group begins.
         group: the group of each run.
-        upper: whether each cell is of an upper half.
+        upper: whether each cell is in an upper half.
     """
 
     order: np.ndarray
@@ -102,7 +102,7 @@ def _halved_bits(few: np.ndarray) -> range:
 
 
 def _blocks(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The pairs of each group that is not halved, and whether two of them are concordant (1) or discordant (-1)."""
+    """Yield the pairs of each group that is not halved, with 1 for two concordant pairs, -1 for discordant ones."""
     if bits.start:
         group = few >> bits.start
         order = np.argsort(group, kind="stable")
@@ -143,7 +143,7 @@ def _kendall(
         copies = _sums(by_pair[level.order], level.cells)
         upper = _sums(copies * level.upper[:, None], level.runs)
         lower = _sums(copies * ~level.upper[:, None], level.runs)
-        # Lower halves with a smaller other score are concordant with an upper one, those with a greater discordant.
+        # A lower-half pair is concordant with an upper-half pair if its other score is smaller, discordant if greater.
         until = np.cumsum(lower, axis=0)
         total = np.add.reduceat(lower, level.groups, axis=0)
         outside = total + 2 * (np.cumsum(total, axis=0) - total)
@@ -185,7 +185,7 @@ class _Values:
         return ordered if self.n_values == len(self.code) else np.add.reduceat(ordered, self._first, axis=-1)
 
     def squares(self, weights: np.ndarray) -> np.ndarray:
-        """Sum over values of how often each is there, squared, shape (..., n) -> (...)."""
+        """Sum over values of the squared number of copies, shape (..., n) -> (...)."""
         copies = weights if self.n_values == len(self.code) else self.copies(weights)
         return np.einsum("...i,...i->...", copies, copies)
 
@@ -193,8 +193,8 @@ class _Values:
 def weighted_kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Quadratic-weighted kappa of weighted pairs of whole numbers, see `weighted_pearson`.
 
-    One less the mean squared difference over what it would be if pairs were formed at random. NaN where both are the
-    same constant.
+    Kappa is 1 less a quotient: the mean squared difference, over the mean squared difference of pairs formed at random.
+    NaN where both scores are the same constant.
 
     Source: Cohen (1968), Weighted kappa; written with moments, as by Fleiss and Cohen (1973).
     """
@@ -207,7 +207,7 @@ def weighted_kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndar
 
 
 class Pairs:
-    """Pairs of scores, equal ones once, in clusters that can be left out.
+    """Distinct pairs of scores with their counts, in clusters that can be left out.
 
     Args:
         x, y: the two scores of each item, shape (n_items,).
@@ -229,15 +229,16 @@ class Pairs:
     def left_out(self) -> np.ndarray:
         """Count of each pair without one cluster, shape (n_clusters, n_pairs).
 
-        Of more than `resampling.MAX_LEFT_OUT` clusters as many parts are left out, each of clusters at equal distances.
+        With more than `resampling.MAX_LEFT_OUT` clusters, that many parts are left out instead. A part holds every
+        `resampling.MAX_LEFT_OUT`-th cluster.
         """
         return self.once - self._counts(self._clusters % resampling.MAX_LEFT_OUT)
 
     def interval(self, statistic: Statistic, confidence: float) -> Interval:
-        """A statistic of all pairs, with its interval; one cluster has none.
+        """A statistic of all pairs, with its interval; without an interval for a single cluster.
 
         Args:
-            statistic: of x, y and weights.
+            statistic: function of x, y and weights.
 
         Returns:
             The statistic with the interval of a jackknife over clusters on the scale of Fisher's z, with Student's t.

@@ -1,4 +1,4 @@
-"""Golden scores: those that a judge's scores are compared with."""
+"""Golden scores, with which a judge's scores are compared."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,21 +8,21 @@ import pandas as pd
 
 COLUMNS = ["dataset", "item_id", "reference_labels"]
 HUMAN, LABELS = "human", "labels"  # people's mean score; the mean of the labels that came with the dataset
-SCALE = (1, 5)  # of human scores where a dataset says nothing else, and of labels
+SCALE = (1, 5)  # scale of labels, and of human scores if a dataset states no other scale
 
 
 def by_item(
     items: pd.DataFrame, human_scales: Mapping[str, Sequence[float]], votes: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Golden scores of each item but people's, between 0 and 1, and the ends of the scale of its human scores.
+    """Golden scores of each item except people's scores, between 0 and 1, and the ends of its human scores' scale.
 
     Args:
-        items: one row an item, with `COLUMNS`.
+        items: one row per item, with `COLUMNS`.
         human_scales: least and greatest human score of each dataset, by default `SCALE`.
-        votes: of judges of the run, see `golden_scores.estimate`; None for none.
+        votes: scores by judges of the run, see `golden_scores.estimate`; None if there are none.
 
     Returns:
-        By dataset and item: `least`, `greatest`, `LABELS` (the mean label), and a column a judge.
+        A table by dataset and item: `least`, `greatest`, `LABELS` (the mean label), and one column per judge.
     """
     ends = [human_scales.get(dataset, SCALE) for dataset in items["dataset"]]
     labels = [np.mean(given) if len(given) else np.nan for given in items["reference_labels"]]
@@ -37,19 +37,19 @@ def by_item(
 
 
 def _unit(scores: Any, least: Any, greatest: Any) -> Any:
-    """Scores of a scale as shares of it."""
+    """Scores as shares of their scale, from 0 to 1."""
     return (scores - least) / (greatest - least)
 
 
 def sources(items: pd.DataFrame, known: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
-    """Golden scores of items by their source, of those that score any, mapped linearly to the scale 1 to n.
+    """Golden scores of items by source, for sources that score any item, mapped linearly to the scale 1 to n.
 
     Args:
         items: see `variants.Variants`.
         known: see `by_item`.
 
     Returns:
-        Shape (items,) each; NaN where an item has none. People come first, then labels, then judges.
+        Shape (items,) each; NaN where an item has no score. People come first, then labels, then judges.
     """
     golden = known.reindex(pd.MultiIndex.from_frame(items[["dataset", "item_id"]]))
     given = {HUMAN: _unit(items["human_score"].to_numpy(dtype=float), *(golden[end] for end in ("least", "greatest")))}

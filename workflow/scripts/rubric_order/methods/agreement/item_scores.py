@@ -1,4 +1,4 @@
-"""The reads of each item taken together: mean scores beside human scores."""
+"""Mean scores over the reads of each item, with human scores."""
 
 from collections.abc import Iterator
 
@@ -13,12 +13,12 @@ COLUMNS = [*KEYS, "item_id", "group_id", "criterion", "human_score", "read_index
 
 
 def totals(block: Block, readout: Readout) -> pd.DataFrame:
-    """The reads of each item taken together, items without a human score left out.
+    """Totals over the reads of each item. Items without a human score are left out.
 
     Returns:
-        One row an item, with its id as index, in the order of ids: `group_id`, `criterion`, `human` (its human score),
-        `n_reads`, how many of them have a score (`n_scored`), and their `sum`. A mean is the sum divided once: equal
-        means of different reads are then equal to the last bit, and tie.
+        One row per item, with item ids as index, in the order of ids. The columns are `group_id`, `criterion`, `human`
+        (the human score), `n_reads`, `n_scored` (number of reads with a score), and `sum` (sum of the scores). A mean
+        is the sum divided once: equal means of different reads are then equal to the last bit, and tie.
     """
     values = block.matrix(OF_READOUT[readout])
     table = block.items.rename(columns={"human_score": "human"}).set_index("item_id")
@@ -42,14 +42,14 @@ def clusters_of(items: pd.DataFrame, cluster: str) -> np.ndarray:
     """Number of each item's cluster, from 0 in the order of ids, shape (n_items,).
 
     Args:
-        items: one row an item, with its id as index and its `group_id`.
+        items: one row per item, with item ids as index, and with `group_id`.
         cluster: one of `keys.CLUSTERS`.
     """
     return pd.factorize(items.index if cluster == "item" else items["group_id"], sort=True)[0]
 
 
 def by_criterion(items: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """All items, and where there are several criteria the items of each."""
+    """All items, and, if there are several criteria, the items of each criterion."""
     yield EVERY, items
     if items["criterion"].nunique() > 1:
         yield from items.groupby("criterion")

@@ -1,13 +1,14 @@
-"""Errors of scores by a few orderings, read once each, against the item's mean over all of a balanced set of orderings.
+"""Errors of scores from a few orderings, read once each, against the item's mean over all of a balanced set.
 
-The mean of the reads that were made is no truth to compare with: the chosen reads are part of it, so that their chance
-is on both sides, and the error of all of them would be 0. What is compared with is what this mean would be without
-chance. With c the weights of the chosen orderings less those of all (1 / D), the square of the error is
+The mean of the reads that were made cannot serve as the truth. It contains the chosen reads, so that their chance would
+be on both sides, and the error of all orderings together would be 0. Scores are compared with the value that this mean
+would have without chance. Let w be the weights of the orderings in the score, and c these weights less 1 / D. Let mu
+and v be the mean and the variance of a read in each ordering. The expected square of the error is
 
-    (sum of c mu)^2 + sum of w^2 v,
+    (sum of c mu)^2 + sum of w^2 v.
 
-mu and v the mean and the variance of a read in each ordering, w the weights of the chosen ones. Reads give the first
-part with sum of c^2 v / (number of reads) too much, which is subtracted.
+If mu is estimated from reads, the first part is too large by the sum of c^2 v / (number of reads). This amount is
+subtracted.
 """
 
 import math
@@ -22,7 +23,7 @@ from rubric_order.methods.position.by_ordering import ByOrdering
 
 _CELLS_AT_ONCE = 4_000_000
 _EQUAL = 1e-12  # errors that differ by less tie
-ROUNDING = 1e-18  # what rounding leaves of the square of an error
+ROUNDING = 1e-18  # a squared error up to this is rounding
 
 
 class Choices(NamedTuple):
@@ -32,7 +33,7 @@ class Choices(NamedTuple):
         masks: True for the orderings of a set, shape (n_sets, D).
         sizes: number of orderings in each, shape (n_sets,).
         of_pairs: True for sets that hold the reverse of each of their orderings, shape (n_sets,).
-        complete: True for the sizes of which all sets are there, shape (largest size,).
+        complete: True for the sizes of which all sets are included, shape (largest size,).
     """
 
     masks: np.ndarray
@@ -47,8 +48,8 @@ def choices(reverse: np.ndarray, largest: int, most: int, *, seed: int) -> Choic
     Args:
         reverse: index of each ordering's reverse, -1 where it was not read, shape (D,).
         largest: size of the largest sets, at most D.
-        most: of a size with more sets than these, as many are drawn at random; and as many of those that are made of
-            pairs of an ordering and its reverse.
+        most: a size with more than `most` sets is represented by `most` of them, drawn at random. In addition, up to
+            `most` sets are drawn that consist of pairs of an ordering and its reverse.
     """
     count = len(reverse)
     first = np.flatnonzero(reverse > np.arange(count))
@@ -69,7 +70,7 @@ def choices(reverse: np.ndarray, largest: int, most: int, *, seed: int) -> Choic
 
 
 class Noise(NamedTuple):
-    """Chance of the reads that errors are made from.
+    """Chance of the reads from which errors are computed.
 
     Attributes:
         of_read: variance of one read, shape (m, D).
@@ -81,7 +82,10 @@ class Noise(NamedTuple):
 
 
 def noise(reads: ByOrdering) -> Noise:
-    """Chance of the reads: as it is known, or else all that an item's reads differ by beside what all items share."""
+    """Chance of the reads.
+
+    If it is not known, all variance of an item's reads counts as chance, less the effects of orderings on all items.
+    """
     variance = reads.variance
     if not reads.known_from:
         variance = np.broadcast_to((reads.residual_variance * reads.times.mean(axis=1))[:, None], reads.means.shape)
@@ -89,13 +93,13 @@ def noise(reads: ByOrdering) -> Noise:
 
 
 def no_noise(reads: ByOrdering) -> Noise:
-    """Nothing of what reads differ by is chance."""
+    """Noise of 0, which treats no difference between reads as chance."""
     nothing = np.zeros(reads.means.shape)
     return Noise(nothing, nothing)
 
 
 def squares(means: np.ndarray, chance: Noise, masks: np.ndarray) -> np.ndarray:
-    """Square of the error by each set of orderings.
+    """Square of the error of each set of orderings.
 
     Args:
         means: mean score of each item in each ordering, shape (m, D).
@@ -125,7 +129,7 @@ def group_squares(means: np.ndarray, chance: Noise, masks: np.ndarray, group: np
 
 
 def random_squares(means: np.ndarray, chance: Noise, sizes: np.ndarray) -> np.ndarray:
-    """Square of the error by different orderings that are drawn at random, in expectation over the draw.
+    """Expected square of the error of different orderings that are drawn at random.
 
     Args:
         means, chance: see `squares`. sizes: numbers of orderings, shape (q,).
@@ -137,7 +141,7 @@ def random_squares(means: np.ndarray, chance: Noise, sizes: np.ndarray) -> np.nd
 
 
 def pair_squares(means: np.ndarray, chance: Noise, reverse: np.ndarray, sizes: np.ndarray) -> np.ndarray | None:
-    """Square of the error by pairs of an ordering and its reverse that are drawn at random, in expectation.
+    """Expected square of the error of pairs of an ordering and its reverse that are drawn at random.
 
     Args:
         reverse: see `choices`. sizes: numbers of orderings, even, shape (q,).
@@ -152,11 +156,11 @@ def pair_squares(means: np.ndarray, chance: Noise, reverse: np.ndarray, sizes: n
 
 
 def _of_units(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarray, chance: Noise) -> np.ndarray:
-    """Square of the error by units that are drawn, which are means of equally many orderings.
+    """Expected square of the error of units that are drawn at random. A unit is a mean of equally many orderings.
 
     Args:
-        units: mean score of each, shape (m, U). count: number of orderings. drawn: numbers of units that are drawn.
-        sizes: numbers of orderings in them.
+        units: mean score of each item in each unit, shape (m, U). count: number of orderings. drawn: numbers of units
+            that are drawn. sizes: numbers of orderings in the drawn units.
     """
     total = units.shape[1]
     left = (total - drawn) / (drawn * max(total - 1, 1))
@@ -166,11 +170,11 @@ def _of_units(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarra
 
 
 def chosen(sums: np.ndarray, count: np.ndarray, fold: np.ndarray, usable: np.ndarray) -> np.ndarray:
-    """The set with the least error in the groups of other folds, of each fold; the first one of several.
+    """Set of each fold, with the least error in the groups of the other folds; the first set if several tie.
 
     Args:
-        sums: see `group_squares`, shape (n_groups, n_sets). count: items of each group, shape (n_groups,).
-        fold: of each group, from 0, shape (n_groups,).
+        sums: see `group_squares`, shape (n_groups, n_sets). count: number of items of each group, shape (n_groups,).
+        fold: number of each group's fold, from 0, shape (n_groups,).
         usable: numbers of the sets to choose from.
 
     Returns:
@@ -185,23 +189,23 @@ def chosen(sums: np.ndarray, count: np.ndarray, fold: np.ndarray, usable: np.nda
 
 
 def held_out(sums: np.ndarray, fold: np.ndarray, choice: np.ndarray) -> np.ndarray:
-    """Sum of the squares of each group by the set that the other folds chose, shape (n_groups,). See `chosen`."""
+    """Sum of squared errors of each group by the set that the other folds chose, shape (n_groups,). See `chosen`."""
     return sums[np.arange(len(sums)), choice[fold]]
 
 
 def held_out_draws(
     tables: Sequence[np.ndarray], count: np.ndarray, fold: np.ndarray, usable: np.ndarray, weights: np.ndarray
 ) -> list[np.ndarray]:
-    """Sums of squares by the sets that other folds choose, anew in each resample of groups.
+    """Sums of squared errors by the sets that other folds choose. Sets are chosen anew in each resample of groups.
 
-    A group stays in its fold, so that no draw of it is on both sides.
+    A group stays in its fold, so that copies of a group never choose the set by which another copy is judged.
 
     Args:
         tables: see `group_squares`; sets are chosen by the first one. count, fold, usable: see `chosen`.
         weights: how often each group is in each resample, shape (resamples, n_groups).
 
     Returns:
-        Of each table, shape (resamples,).
+        One array for each table, shape (resamples,).
     """
     members = [fold == number for number in range(int(fold.max()) + 1)]
     items = np.stack([weights[:, own] @ count[own] for own in members], axis=1)
@@ -213,10 +217,11 @@ def held_out_draws(
 
 
 class Needed(NamedTuple):
-    """Least number of orderings whose error is not above a target; NaN where all that were looked at do not suffice.
+    """Least number of orderings whose error is not above a target; NaN if no number that was examined suffices.
 
     Attributes:
-        estimate: by the estimates. low, high: by the lower and the upper ends of their intervals.
+        estimate: number by the estimated errors. low, high: numbers by the lower and by the upper ends of the intervals
+            of the errors.
     """
 
     estimate: float
@@ -228,7 +233,8 @@ def needed(sizes: np.ndarray, errors: np.ndarray, low: np.ndarray, high: np.ndar
     """Least size from which on errors are not above a target.
 
     Args:
-        sizes: rising, shape (q,). errors, low, high: of each size; without an interval, ends are the error.
+        sizes: rising, shape (q,). errors, low, high: error of each size, and ends of its interval. The error replaces
+            an end that is NaN.
 
     >>> errors = np.array([0.5, 0.3, 0.2])
     >>> needed(np.array([1, 2, 3]), errors, errors - 0.1, errors + 0.1, 0.3)

@@ -1,9 +1,9 @@
-"""Share of items that people would pass, from a judge's verdicts and how often they are right: Rogan and Gladen.
+"""Share of items that people would pass, by Rogan and Gladen: from a judge's verdicts, corrected for their errors.
 
-Sensitivity is the share of the items that people pass which the judge passes too, specificity the share of those that
-people fail which the judge fails. Both are estimated from labelled groups, and their errors are in the interval. The
-labelled groups need not have the pass rate of all groups, as long as they have the sensitivity and specificity of all.
-That is more than it seems: a judge errs less on what passes or fails clearly.
+Among the items that people pass, sensitivity is the share that the judge passes too. Among the items that people fail,
+specificity is the share that the judge fails too. Both are estimated from labelled groups, and the interval includes
+their errors. The pass rate of the labelled groups may differ from that rate in all groups. Their sensitivity and
+specificity may not. This is a strong condition, because a judge errs less often on items that clearly pass or fail.
 """
 
 from typing import NamedTuple
@@ -19,13 +19,13 @@ NO_FIT = "cannot tell: the judge's rate fits no share, given its errors"
 
 
 class PassRate(NamedTuple):
-    """A pass rate by a judge whose errors are known from labels.
+    """A pass rate from a judge whose error rates are known from labels.
 
     Attributes:
-        rate: of people over all items, from 0 to 1; NaN where `problem` says why it cannot be told.
-        sensitivity, specificity: of the judge.
-        problem: empty where there is none.
-        n_passed, n_failed: labelled items that people pass, and that they fail.
+        rate: pass rate of people over all items, from 0 to 1; NaN where `problem` says why it cannot be told.
+        sensitivity, specificity: both rates of the judge.
+        problem: reason why the rate cannot be told; empty where it can.
+        n_passed, n_failed: number of labelled items that people pass, and number of labelled items that they fail.
     """
 
     rate: Interval
@@ -41,16 +41,18 @@ def rogan_gladen(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confid
 
     Args:
         human: 1 where people pass an item, 0 where they fail it, NaN without a label, shape (m,).
-        judge: likewise by the judge; items without its verdict do not count.
+        judge: 1 where the judge passes an item, 0 where it fails the item. NaN where it gives no verdict; then the item
+            does not count. Shape (m,).
         group: number of each item's group, shape (m,).
         confidence: nominal coverage.
 
     Returns:
-        The interval is Fieller's: all rates that are compatible with the judge's rate and its errors, whose covariance
-        is a jackknife over groups, cut off at 0 and 1. Where it would have no end, since sensitivity + specificity - 1
-        may be 0, nothing can be told. No variance of sensitivity or specificity is taken to be smaller than that of as
-        many independent labels with one more right and one more wrong; where all are right, of as many labels as
-        groups. Student's t has the degrees of freedom by Satterthwaite of the three rates.
+        The interval is Fieller's, cut off at 0 and 1. It holds all rates that are compatible with the judge's pass
+        rate, sensitivity and specificity. A jackknife over groups gives the covariance of these three. If the interval
+        would have no end, because sensitivity + specificity - 1 may be 0, the rate cannot be told. The variance of
+        sensitivity or specificity is at least that of the same number of independent labels, with one right and one
+        wrong verdict added. If all verdicts are right, or all are wrong, the number of groups replaces the number of
+        labels there. Student's t has Satterthwaite's degrees of freedom for the three rates.
 
     Source: Rogan and Gladen (1978), Estimating prevalence from the results of a screening test; Fieller (1954), Some
     problems in interval estimation; for labels that are all right, Lang and Reiczigel (2014), Confidence limits for
@@ -65,7 +67,7 @@ def rogan_gladen(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confid
     counts = int(passed.sum()), int(failed.sum())
     labels = np.bincount(unit, weights=given, minlength=int(unit.max(initial=-1)) + 1)
     items = np.bincount(unit, minlength=len(labels))
-    weight = (items / np.maximum(labels, 1))[unit]  # labelled items stand for all of their group
+    weight = (items / np.maximum(labels, 1))[unit]  # labelled items represent all items of their group
     table = np.column_stack([judge, np.ones(len(judge)), *(weight * part for part in _parts(passed, failed, judge))])
     sums = resampling.sum_units(table, unit) if len(table) else np.zeros((0, 6))
     of_passed, of_failed = (sums[sums[:, column] > 0, column] for column in (3, 5))
@@ -78,7 +80,7 @@ def rogan_gladen(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confid
 
 
 def _parts(passed: np.ndarray, failed: np.ndarray, judge: np.ndarray) -> list[np.ndarray]:
-    """Right verdicts and number of items that people pass; the same of those that they fail."""
+    """Right verdicts, and items, among items that people pass; then right verdicts, and items, that people fail."""
     return [passed * judge, passed.astype(float), failed * (1 - judge), failed.astype(float)]
 
 
@@ -88,7 +90,7 @@ def _covariance(
     """Rate of the judge, sensitivity and specificity; their covariance, and the degrees of freedom of each variance.
 
     Args:
-        sums: over each group, shape (n_groups, 6): for each of the three what counts, and of how many.
+        sums: sums over each group, shape (n_groups, 6): numerator and denominator of each of the three rates.
         labelled: True for groups with labels.
         counts: number of labels that say something about sensitivity, and about specificity.
     """
@@ -112,7 +114,7 @@ def _covariance(
 
 
 def _share(value: float, variance: float, degrees: float, confidence: float) -> Interval:
-    """Wilson's interval of a rate for as many independent labels as have this variance."""
+    """Wilson's interval of a rate, for the number of independent labels that gives this variance."""
     width = float(distributions.t_quantile((1 + confidence) / 2, degrees))
     p = min(max(value, 1e-3), 1 - 1e-3)
     square = width**2 * variance / max(p * (1 - p), variance)
@@ -122,7 +124,7 @@ def _share(value: float, variance: float, degrees: float, confidence: float) -> 
 
 
 def _fieller(rates: np.ndarray, covariance: np.ndarray, degrees: np.ndarray, confidence: float) -> tuple[Interval, str]:
-    """Interval of the ratio of rate + specificity - 1 to sensitivity + specificity - 1, and why there is none."""
+    """Interval of the ratio of rate + specificity - 1 to sensitivity + specificity - 1, or why it has none."""
     to_top, to_bottom = np.array([1, 0, 1]), np.array([0, 1, 1])
     top, bottom = rates @ to_top - 1, rates @ to_bottom - 1
     if bottom <= 0:

@@ -1,7 +1,7 @@
-"""Rankings of candidates that compete, from scores of their reads: what they are of, and how far two agree.
+"""Rankings of competing candidates, from scores of their reads, and the agreement of two rankings.
 
-Candidates compete where they answer one prompt and are judged by one criterion. Averages of a few whole scores tie
-often, and what a tie counts decides what is found; so each measure says how it treats them.
+Candidates compete if they answer the same prompt and are judged by the same criterion. Averages of a few whole scores
+tie often, and the results depend on how ties count. So each measure says how it treats ties.
 """
 
 from typing import NamedTuple
@@ -15,17 +15,16 @@ from rubric_order.methods.position.blocks import Block
 class Rankings(NamedTuple):
     """Agreement of two rankings of each prompt's candidates, each of shape (..., n_prompts); NaN where undefined.
 
-    A tie is no reversal. What is due to ties stands by itself.
+    A tie does not count as a reversal. The effects of ties have measures of their own.
 
     Attributes:
         kendall_tau_b: tau-b, as `scipy.stats.kendalltau` gives it: 1 for two equal rankings, ties included. NaN where
-            either ranking is one tie.
+            all candidates tie in either ranking.
         top1_flip: whether no candidate is among the best of both rankings. NaN without candidates.
-        top1_tie: by how much the probability of another best candidate is higher when ties are broken at random, anew
-            in each ranking: what ties add to the flips.
+        top1_tie: addition by ties to the flips: `top1_random` less `top1_flip`.
         reversed_pairs: share of the pairs of candidates that the two rankings put in opposite orders. NaN with fewer
             than two candidates.
-        tied_pairs: share of the pairs that either ranking ties. NaN likewise.
+        tied_pairs: share of the pairs that tie in at least one ranking. NaN with fewer than two candidates.
     """
 
     kendall_tau_b: np.ndarray
@@ -36,14 +35,14 @@ class Rankings(NamedTuple):
 
     @property
     def top1_random(self) -> np.ndarray:
-        """Probability of another best candidate when ties are broken at random, anew in each ranking."""
+        """Probability that the rankings have different best candidates, if each breaks its ties at random."""
         return self.top1_flip + self.top1_tie
 
 
 def compare_rankings(scores: np.ndarray, other: np.ndarray) -> Rankings:
     """Compare two rankings of the candidates of each prompt.
 
-    A candidate without a score in either is left out of both.
+    A candidate that lacks a score in one ranking is left out of both.
 
     Args:
         scores, other: score of each candidate, NaN where there is none, shape (..., n_prompts, n_candidates).
@@ -69,16 +68,16 @@ def compare_rankings(scores: np.ndarray, other: np.ndarray) -> Rankings:
 
 
 def agreement_by_noise(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Agreement that two noisy measurements of one ranking have with each other, from that of each with its own repeat.
+    """Agreement of two noisy measurements of one ranking, from the agreement of each with its own repeat.
 
-    Agreement is 1 for equal rankings and 0 for unrelated ones: Kendall's tau; the share of the pairs in the same order
-    less that in opposite orders; or the share of equal choices, less that of chance and divided by what chance leaves.
-    For normal scores with noise, r is sin(pi / 2 tau), and the r of two measurements is the geometric mean of those of
-    each with its repeat. The arithmetic mean of the taus is larger than this tau where the noises differ: it takes the
-    wavering of one measurement for a reversal.
+    Agreement is 1 for equal rankings and 0 for unrelated ones. It is Kendall's tau; or the share of the pairs in the
+    same order less the share in opposite orders; or the share of equal choices less the share by chance, divided by 1
+    less the share by chance. For normal scores with noise, r is sin(pi / 2 tau), and the r between two measurements is
+    the geometric mean of each measurement's r with its repeat. The tau from this r is the result. If the noises differ,
+    the arithmetic mean of the two taus is larger, and would make the noise of one measurement look like a reversal.
 
     Args:
-        one, other: agreement of each measurement with its own repeat, of one shape. Below 0 counts as 0.
+        one, other: agreement of each measurement with its own repeat, of one shape. Values below 0 count as 0.
 
     Source: Greiner's relation (Kendall and Gibbons, 1990, Rank Correlation Methods, Chapter 10); Spearman (1904), The
     proof and measurement of association between two things, for the geometric mean.
@@ -88,15 +87,15 @@ def agreement_by_noise(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _share_of_best(scores: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Probability of each candidate to be the best one when ties are broken at random."""
+    """Probability that each candidate is the best one if ties are broken at random."""
     best = (scores == scores.max(axis=-1, keepdims=True)) & ~missing
     return best / np.maximum(best.sum(axis=-1, keepdims=True), 1)
 
 
 def mean_scores(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Mean score of each item over chosen reads, those without a score left out.
+    """Mean score of each item over chosen reads. Reads without a score are left out.
 
-    A sum is divided once, so that equal means tie.
+    Each sum is divided only once, so that equal means tie.
 
     Args:
         values: items by reads, NaN without a score, shape (n_items, K).
@@ -111,7 +110,7 @@ def mean_scores(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 
 def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
-    """The prompts with at least two candidates, and where their scores stand.
+    """The prompts with at least two candidates, and the rows of their items.
 
     Args:
         items: see `Block`.
@@ -132,6 +131,6 @@ def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
 def same_items(
     one: Block, two: Block, left: np.ndarray, right: np.ndarray
 ) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """The items that two strategies have, with the scores of both, items by reads."""
+    """The items that both strategies have, with the scores of each strategy, items by reads."""
     _, rows, others = np.intersect1d(one.items["item_id"], two.items["item_id"], return_indices=True)
     return one.items.iloc[rows].reset_index(drop=True), left[rows], right[others]

@@ -1,4 +1,4 @@
-"""Correlations with human scores of the means over subsets of an item's reads."""
+"""Correlations between human scores and means over subsets of an item's reads."""
 
 import functools
 import math
@@ -10,7 +10,7 @@ from rubric_order.base import randomness
 from rubric_order.methods.uncertainty import distributions
 
 LARGEST_SUBSET = 20  # reads of a subset
-_NO_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
+_NO_VARIANCE = 1e-12  # a variance up to this is the rounding error of a constant
 
 
 class Subsets(NamedTuple):
@@ -18,9 +18,9 @@ class Subsets(NamedTuple):
 
     Attributes:
         masks: 1 where a read is in a subset, shape (n_subsets, K).
-        sizes: number of reads of each, shape (n_subsets,).
-        pairs: how often each pair of reads j <= k is in the square of a subset's sum: once with itself, else twice.
-            Shape (K(K+1)/2, n_subsets).
+        sizes: number of reads in each subset, shape (n_subsets,).
+        pairs: how often each pair of reads j <= k of a subset occurs in the square of the subset's sum: once if j = k,
+            otherwise twice. Shape (K(K+1)/2, n_subsets).
     """
 
     masks: np.ndarray
@@ -33,7 +33,7 @@ def draw(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
 
     Args:
         k: number of reads.
-        most: a size with more subsets than these is represented by so many different ones, drawn at random.
+        most: a size with more than `most` subsets is represented by `most` different subsets, drawn at random.
     """
     of_size = [of_one_size(k, size, most, rng=rng) for size in range(1, min(k, LARGEST_SUBSET) + 1)]
     sizes: np.ndarray = np.repeat(np.arange(1, len(of_size) + 1), [len(part) for part in of_size])
@@ -47,7 +47,7 @@ def of_one_size(k: int, size: int, most: int, *, rng: np.random.Generator) -> np
     """Different subsets of one size: all, or `most` of them that are drawn at random.
 
     Args:
-        k: number of reads. size: of those in a subset.
+        k: number of reads. size: number of reads in a subset.
 
     Returns:
         1 where a read is in a subset, shape (at most `most`, k).
@@ -64,17 +64,17 @@ def of_one_size(k: int, size: int, most: int, *, rng: np.random.Generator) -> np
 
 @functools.lru_cache
 def drawn(k: int, most: int, seed: int) -> Subsets:
-    """Subsets of k reads, see `draw`: one draw for all that have k reads and this seed."""
+    """Subsets of k reads, see `draw`. Calls with the same arguments share one draw."""
     return draw(k, most, rng=randomness.generator(seed, "subsets of reads", k))
 
 
 @functools.lru_cache
 def disjoint(k: int, size: int, count: int, seed: int) -> np.ndarray:
-    """Pairs of disjoint subsets of k reads, drawn at random, as weights that make means of them.
+    """Pairs of disjoint subsets of k reads, drawn at random, as weights that give the means over them.
 
     Args:
-        k, size: number of reads, and of those in each subset: at most half of k.
-        count: how many pairs.
+        k: number of reads. size: number of reads in each subset, at most half of k.
+        count: number of pairs.
 
     Returns:
         Shape (count, 2, k); read only.
@@ -87,7 +87,7 @@ def disjoint(k: int, size: int, count: int, seed: int) -> np.ndarray:
 
 
 def _all_of_size(k: int, size: int) -> np.ndarray:
-    """Every subset of one size, shape (C(k, size), k): grown element by element, none twice."""
+    """Every subset of one size, shape (C(k, size), k). Growing by rising elements gives no subset twice."""
     masks: np.ndarray = np.zeros((1, k), dtype=np.int8)
     last = np.array([-1])
     for _ in range(size):
@@ -99,15 +99,15 @@ def _all_of_size(k: int, size: int) -> np.ndarray:
 
 
 def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """Moments, item by item, on which the correlation of any mean of reads with human scores depends.
+    """Moments of each item, which determine the correlation of any mean of reads with human scores.
 
     Args:
         scores: items by reads, shape (m, K), without gaps.
         human: shape (m,).
 
     Returns:
-        Shape (m, 3 + 2K + K(K+1)/2): 1, y, y^2, each read s_j, s_j y, and s_j s_k for j <= k; sums of rows over items,
-        however weighted, give means and covariances. Values are taken from their means, so that little is lost to
+        Shape (m, 3 + 2K + K(K+1)/2): 1, y, y^2, each read s_j, s_j y, and s_j s_k for j <= k. Sums of rows over items,
+        with any weights, give means and covariances. Means are subtracted from y and s, so that little is lost to
         rounding.
     """
     y = human - human.mean()
@@ -119,11 +119,11 @@ def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
 def pearson_of_subsets(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
     """Pearson's r of the mean over each subset of reads with the human scores.
 
-    The variance of a sum of reads is a sum of their covariances, so no subset is averaged over items: each costs a few
-    products, however many items there are.
+    The variance of a sum of reads is a sum of covariances of reads. So the mean over a subset is not computed for each
+    item, and a subset costs only a few products, however many items there are.
 
     Args:
-        sums: of `moments` over items, shape (..., 3 + 2K + K(K+1)/2).
+        sums: sums of `moments` over items, shape (..., 3 + 2K + K(K+1)/2).
         chosen: see `draw`.
 
     Returns:
@@ -146,8 +146,8 @@ class RankCurve(NamedTuple):
     """Spearman's rho of subsets of reads.
 
     Attributes:
-        rho: of each subset, shape (n_subsets,); NaN where its means, or the human scores, do not vary.
-        influence: what each item adds to the mean rho of each size, as a derivative, shape (m, n_sizes).
+        rho: rho of each subset, shape (n_subsets,); NaN where the subset's means, or the human scores, do not vary.
+        influence: derivative of the mean rho of each size with respect to each item's weight, shape (m, n_sizes).
     """
 
     rho: np.ndarray
@@ -157,7 +157,7 @@ class RankCurve(NamedTuple):
 def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) -> RankCurve:
     """Spearman's rho of the mean over each subset of reads with the human scores, with mean ranks for ties.
 
-    Sums are ranked, not means, which tie or not by rounding. Their ranks come from counting how often each sum occurs.
+    Sums are ranked instead of means, whose ties depend on rounding. Ranks come from counts of each distinct sum.
 
     Args:
         scores, human: see `moments`.
@@ -197,7 +197,7 @@ def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) 
         scale, u_spread = np.where(varies, scale, 1), np.where(varies, u_spread, 1)
         part_rho = product / scale
         rho[start : start + per_chunk] = np.where(varies, part_rho, np.nan)
-        # The derivative of rho: of the covariance over `scale`, less half of rho times that of each log variance.
+        # Derivative of rho: derivative of covariance / `scale`, less rho / 2 times the derivative of each log variance.
         of_size = (sizes[start : start + per_chunk, None] == np.arange(1, sizes[-1] + 1)) * varies[:, None].astype(
             float
         )
@@ -216,7 +216,7 @@ def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) 
 
 
 def _codes(totals: np.ndarray) -> tuple[np.ndarray, int]:
-    """Whole numbers from 0 that order each column as its totals do, and how many there can be."""
+    """Whole numbers from 0 that have the same order as the totals of a column, and the number of possible ones."""
     if (totals == np.rint(totals)).all():
         lowest = totals.min()
         return (totals - lowest).astype(np.int64), int(totals.max() - lowest) + 1
@@ -225,7 +225,7 @@ def _codes(totals: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _above(weights: np.ndarray) -> np.ndarray:
-    """Sum of the weights above each place of the last axis, and half of the weight at it."""
+    """Sum of the weights above each place of the last axis, plus half of the weight at the place."""
     return weights.sum(axis=-1, keepdims=True) - weights.cumsum(axis=-1) + weights / 2
 
 
@@ -240,15 +240,15 @@ def mean_over_subsets(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def curve(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
-    """Mean Pearson's r of each budget in each of some samples.
+    """Mean Pearson's r over the subsets of each size, in each of some samples.
 
     Args:
-        sums: of `moments` in each sample, shape (samples, 3 + 2K + K(K+1)/2).
+        sums: sums of `moments` in each sample, shape (samples, 3 + 2K + K(K+1)/2).
         chosen: see `draw`.
 
     Returns:
         Shape (samples, n_sizes).
     """
-    chunk = max(1, 100_000 // len(chosen.sizes))  # what is worked on at a time stays in the processor's cache
+    chunk = max(1, 100_000 // len(chosen.sizes))  # a chunk stays in the processor's cache
     parts = [sums[start : start + chunk] for start in range(0, len(sums), chunk)]
     return np.concatenate([mean_over_subsets(pearson_of_subsets(part, chosen), chosen.sizes) for part in parts])

@@ -1,7 +1,7 @@
 """Reads of the same items in several variants of a prompt: conditions, and orders of the levels.
 
-A variant is a condition with a strategy. A study's base is the first condition with the first strategy of its config;
-the others are compared with it, on the items that are read in all variants.
+A variant is a condition with a strategy. A study's base is the first condition with the first strategy of its config.
+The other variants are compared with the base, on the items that are read in all variants.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,8 +18,8 @@ from rubric_order.methods.uncertainty import distributions, resampling
 
 SHARED = [key for key in KEYS if key not in ("condition", "strategy")]
 COLUMNS = [*KEYS, "item_id", "group_id", "human_score", "read_index", "ordering", "pattern", *VALUES.values()]
-CONSTRAINED = "constrained"  # form of a score that was given only where nothing else was allowed
-NEUTRAL = "neutral"  # kind of variants whose edits mean nothing
+CONSTRAINED = "constrained"  # pattern of a score that was given when nothing else was allowed
+NEUTRAL = "neutral"  # kind of variants whose edits do not change the meaning
 TOGETHER = "together"  # kind of variants that are asked for in one request
 IDS, REFERENCE = "ids", "reference"
 # Kind of a part of a condition, by how the part begins; any other part is a kind of its own.
@@ -31,17 +31,17 @@ class Variants(NamedTuple):
     """The reads of one study, judge, profile, dataset (or all) and scale, by one readout.
 
     Attributes:
-        keys: what they have in common, by name.
-        names: of the variants; the base comes first.
-        items: one row an item, with `item_id`, `dataset`, `group_id` and `human_score`.
-        total, scored, reads: sum of an item's scores in a variant, number of its reads with a score, and of all its
-            reads, shape (items, variants).
-        first: score of the item's first read, shape (items, variants); NaN where it has none.
-        repeats: of each item the number of pairs of base reads of one prompt, of those that differ, and the sum of
-            their differences, shape (items, 3).
+        keys: keys that the reads have in common, by name.
+        names: names of the variants; the base comes first.
+        items: one row per item, with `item_id`, `dataset`, `group_id` and `human_score`.
+        total, scored, reads: sum of an item's scores in a variant, number of the item's reads with a score there, and
+            number of all its reads there, shape (items, variants).
+        first: score of the item's first read, shape (items, variants); NaN where that read has no score.
+        repeats: three numbers for each item, over the pairs of base reads of one prompt: number of pairs, number of
+            pairs whose scores differ, and sum of the absolute differences; shape (items, 3).
         constrained: whether the first read has its score from a second request that allows a score alone, shape
             (items, variants).
-        lowest: lowest score of the scale; scores are counted from 1 here. 1 where those of datasets differ.
+        lowest: lowest score of the scale, while scores here are counted from 1. It is 1 if datasets differ in it.
     """
 
     keys: Row
@@ -57,7 +57,7 @@ class Variants(NamedTuple):
 
     @property
     def means(self) -> np.ndarray:
-        """Mean score of each item in each variant, NaN where it has none; shape (items, variants)."""
+        """Mean score of each item in each variant, NaN where the item has no score; shape (items, variants)."""
         return np.where(self.scored > 0, self.total / np.maximum(self.scored, 1), np.nan)
 
     def units(self, cluster: str) -> np.ndarray:
@@ -74,7 +74,7 @@ def kind(name: Name, base: Name) -> str:
     """Kind of change from the base.
 
     One of `base`, `order`, `ids`, `reference`, `neutral`, a part of a condition by its name, such as `together`; or
-    `crossed` for several.
+    `crossed` for several kinds at once.
     """
     changed = set() if name[1] == base[1] else {"order"}
     for part in parts(name[0]) ^ parts(base[0]):
@@ -83,10 +83,10 @@ def kind(name: Name, base: Name) -> str:
 
 
 def variants(scores: pd.DataFrame | Iterable[pd.DataFrame], bases: Mapping[str, Sequence[str]]) -> Iterator[Variants]:
-    """The variants of each study that has several, by dataset and then of all datasets together.
+    """The variants of each study that has several: first for each dataset, then for all datasets together.
 
     Args:
-        scores: one row a read, with `COLUMNS`; or such tables, as one a file.
+        scores: a table with one row per read, and `COLUMNS`; or several such tables, for example one per file.
         bases: condition and strategy of each study's base, by study.
     """
     laid: dict[tuple[Any, ...], list[Variants]] = {}
@@ -151,7 +151,7 @@ def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items:
     prompt, item, value = prompt[order], item[order], value[order]
     size = np.bincount(prompt, minlength=1)
     rank = np.arange(len(prompt)) - np.repeat(np.cumsum(size) - size, size)
-    # The r-th smallest of m values is above r others and below m - 1 - r.
+    # The r-th smallest of m values, from 0, is above r others and below m - 1 - r others.
     apart = value * (2 * rank - (size[prompt] - 1))
     same = pd.Series(1.0, index=range(len(prompt))).groupby([prompt, value]).transform("size").to_numpy() - 1
     pairs, equal = (size[prompt] - 1) / 2, same / 2
@@ -159,7 +159,7 @@ def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items:
 
 
 def _together(each: list[Variants]) -> Iterator[Variants]:
-    """All datasets as one, where they have the same variants; nothing for a single dataset."""
+    """All datasets as one, if they have the same variants. Nothing is yielded for a single dataset."""
     first = each[0]
     if len(each) > 1 and all(part.names == first.names for part in each):
         tables = (np.concatenate(parts) for parts in zip(*(part[3:-1] for part in each), strict=True))
@@ -169,15 +169,16 @@ def _together(each: list[Variants]) -> Iterator[Variants]:
 
 
 def ratio(top: np.ndarray, bottom: np.ndarray, unit: np.ndarray, confidence: float) -> Row:
-    """A ratio of sums over items with its interval, clusters being the sample.
+    """A ratio of sums over items with its interval. Clusters are the sample.
 
     Args:
-        top, bottom: of each item, shape (items,); a mean has ones below.
+        top, bottom: numerator and denominator of each item, shape (items,). For a mean, `bottom` is 1 for each item.
         unit: number of each item's cluster.
 
     Returns:
-        `estimate`, `se`, `ci_low`, `ci_high`, `p` (of a ratio of 0) and `n_clusters`. The error is that of leaving out
-        each cluster, with Student's t (`resampling.degrees`); NaN for one cluster, or where clusters do not vary.
+        `estimate`, `se`, `ci_low`, `ci_high`, `p` (of a ratio of 0) and `n_clusters`. The error comes from leaving
+        out each cluster, and the interval from Student's t (`resampling.degrees`). Error, interval and `p` are NaN for
+        one cluster, or if clusters do not vary.
     """
     above, below = (np.bincount(unit, values, int(unit.max(initial=-1)) + 1) for values in (top, bottom))
     used = below > 0

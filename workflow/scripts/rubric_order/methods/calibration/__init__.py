@@ -1,1 +1,1 @@
-"""Single reads made better by what a balanced study knows of a judge's positions."""
+"""Correction of single reads by a judge's position effects, which are learnt from a balanced study."""

@@ -1,10 +1,10 @@
-"""Errors of scores by few reads, against the mean of the item over a half of its orderings that they have no part in.
+"""Errors of scores from few reads, relative to the item's mean over a half of its orderings without these reads.
 
-What a half adds to all items, such as descending orderings beside ascending ones, is made up for by what it adds in
-other groups: the target is the mean over both halves, estimated from one.
+A half may shift the scores of all items, for example if its orderings are descending. This shift is estimated in other
+groups and subtracted: so the target is the mean over both halves, estimated from one half.
 
-Moments are kept item by item, so that groups of items can be left out. Where orders are chosen at random, moments are
-expectations over all choices: nothing is drawn.
+Moments are kept item by item, so that groups of items can be left out. If a method chooses orderings at random, moments
+are expectations over all choices: nothing is drawn.
 """
 
 from typing import NamedTuple
@@ -14,15 +14,15 @@ import numpy as np
 from rubric_order.methods.calibration.halves import Halves
 
 COLUMNS = ("used", "square", "error", "rated", "human", "human_square", "value", "value_square", "product")
-_NO_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
+_NO_VARIANCE = 1e-12  # a smaller variance is that of a constant, up to rounding
 
 
 class Expected(NamedTuple):
-    """Expectations, of each item, over the orderings that a method may read; each of shape (m,).
+    """Expectations for each item over the orderings that a method may read; each of shape (m,).
 
     Attributes:
-        error, square: of the score less the mean of the other half, and of its square.
-        value, value_square: of the score, and of its square.
+        error, square: expectation of the error (the score less the mean of the other half), and of the squared error.
+        value, value_square: expectation of the score, and of its square.
     """
 
     error: np.ndarray
@@ -34,8 +34,8 @@ class Expected(NamedTuple):
         """Moments of each item, shape (m, len(COLUMNS)).
 
         Args:
-            human: human scores, shape (m,); NaN where there is none. They and the scores are best taken from the middle
-                of their scale, against rounding.
+            human: human scores, shape (m,); NaN where there is none. Human scores and scores are best given as
+                differences from the middle of their scale, to avoid rounding errors.
             used: weight of each item.
         """
         rated = ~np.isnan(human)
@@ -46,21 +46,21 @@ class Expected(NamedTuple):
 
 
 def levels(means: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Mean of each half of an item less what this half adds to the mean of both in other groups.
+    """Mean of each half of an item, less the half's mean departure from the mean of both halves in other groups.
 
     Args:
-        means: of both halves, shape (m, 2), see `halves.Halves.means`.
+        means: means of both halves, shape (m, 2), see `halves.Halves.means`.
         group: number of each item's group, from 0, shape (m,); at least two.
     """
     return means - _of_other_groups(means - means.mean(axis=1, keepdims=True), group)
 
 
 def single(values: np.ndarray, targets: np.ndarray, place: np.ndarray | int) -> Expected:
-    """One read an item, in an ordering of its own.
+    """One read per item, in a given ordering.
 
     Args:
-        values, targets: scores, and what the other half says, shape (m, D).
-        place: index of the ordering, of all items or of each.
+        values, targets: scores, and their targets from the other half, shape (m, D).
+        place: index of the ordering, one for all items or one for each.
     """
     rows = np.arange(len(values))
     x, target = values[rows, place], targets[rows, place]
@@ -68,11 +68,11 @@ def single(values: np.ndarray, targets: np.ndarray, place: np.ndarray | int) -> 
 
 
 def several(values: np.ndarray, levels: np.ndarray, halves: Halves, reads: int) -> Expected:
-    """Mean of some reads an item in different orderings of one half, drawn at random.
+    """Mean of some reads per item, in different orderings of one half, drawn at random.
 
     Args:
-        values: see `single`. levels: of both halves, see the function of this name.
-        reads: how many, at most as many as a half has.
+        values: see `single`. levels: levels of both halves, see the function `levels`.
+        reads: number of reads per item, at most as many as a half has.
     """
     parts = []
     for side, chosen in enumerate((~halves.second, halves.second)):
@@ -84,18 +84,18 @@ def several(values: np.ndarray, levels: np.ndarray, halves: Halves, reads: int) 
 
 
 def opposite(values: np.ndarray, reads: np.ndarray, halves: Halves, group: np.ndarray) -> Expected | None:
-    """Mean of an ordering and its reverse, drawn at random.
+    """Mean of the reads in an ordering, drawn at random, and in its reverse.
 
-    Each is of another half. So the target is a half without the read that lies in it: the level of the others, with
-    what this ordering adds in other groups made up for. It rests on one read less, and what that adds to the square of
-    the error is subtracted.
+    The two orderings are in different halves, so that each half contains one of the two reads. The target is the level
+    of the other reads of a half, corrected for the left-out ordering's effect in other groups. It has one read less
+    than a half; the increase of the squared error from this is subtracted.
 
     Args:
         values: scores to average, shape (m, D). reads: scores that targets are made from, shape (m, D).
         group: number of each item's group, from 0, shape (m,).
 
     Returns:
-        None where no ordering was read with its reverse, or halves are of one read.
+        None where no ordering was read with its reverse in the other half, or a half has one read.
     """
     firsts = np.flatnonzero((halves.reverse >= 0) & ~halves.second)
     if not len(firsts) or halves.size < 2:
@@ -125,13 +125,13 @@ def _of_other_groups(values: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 
 class Summary(NamedTuple):
-    """Error of a method over items, each of the shape of the sums without their last axis.
+    """Errors of a method over items, each of the shape of the sums without their last axis.
 
     Attributes:
         rmse: root mean square of the score less the other half's level.
-        error: the same less the error of that level.
+        error: like `rmse`, after the mean square error of that level is subtracted.
         shift: mean of the score less the other half's level.
-        pearson: correlation with human scores; NaN where they or the scores do not vary.
+        pearson: correlation of the scores with human scores; NaN where one of them does not vary.
     """
 
     rmse: np.ndarray
@@ -144,7 +144,7 @@ def summary(sums: np.ndarray, noise: np.ndarray) -> Summary:
     """Errors from sums over items.
 
     Args:
-        sums: of `Expected.moments`, shape (..., len(COLUMNS)).
+        sums: sums of `Expected.moments` over items, shape (..., len(COLUMNS)).
         noise: mean square of the error of the targets, shape (...), see `noise`.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -158,11 +158,11 @@ def summary(sums: np.ndarray, noise: np.ndarray) -> Summary:
 
 
 def noise(levels: np.ndarray) -> np.ndarray:
-    """Square of the error of a half's level, of each item: half the square of the difference of both.
+    """Squared error of a half's level, for each item: half of the squared difference between the levels of both halves.
 
-    What a half adds to single items counts as chance.
+    A half's effect on a single item counts as chance.
 
     Args:
-        levels: of both halves, shape (m, 2).
+        levels: levels of both halves, shape (m, 2).
     """
     return (levels[:, 0] - levels[:, 1]) ** 2 / 2

@@ -1,4 +1,4 @@
-"""Reads laid out for calibration: items by orderings, each ordering once, and what groups of them say."""
+"""Reads laid out for calibration: items by orderings, each ordering once, and sums over groups of items."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from rubric_order.methods.position import preference
 from rubric_order.methods.position.blocks import Block
 from rubric_order.methods.position.selections import READOUTS
 
-MOST_ORDERINGS = 120  # all of five options
+MOST_ORDERINGS = 120  # all orderings of five options
 
 
 class Laid(NamedTuple):
@@ -21,10 +21,10 @@ class Laid(NamedTuple):
 
     Attributes:
         orderings: shape (D, n).
-        halves: of the orderings.
+        halves: halves of the orderings.
         values: score of the first read of each item in each ordering, shape (m, D).
-        probabilities: of readout ``soft`` the probability of each position, shape (m, D, n); else None.
-        rows: which items of the block these are, shape (n_items,), bool.
+        probabilities: probability of each position for readout ``soft``, shape (m, D, n); else None.
+        rows: True for the items of the block that are laid out, shape (n_items,), bool.
         group: number of each item's group, from 0, shape (m,).
     """
 
@@ -41,7 +41,7 @@ class Laid(NamedTuple):
         return permutations.positions_of(self.orderings) - 1
 
     def evidence(self) -> learning.Evidence:
-        """Sums of each group, to learn from."""
+        """Sums over each group, from which calibrations are learnt."""
         n = self.orderings.shape[1]
         soft = hard = None
         if self.probabilities is None:
@@ -57,13 +57,14 @@ class Laid(NamedTuple):
 
 
 def lay_out(block: Block, readout: Readout) -> Laid | None:
-    """The items of a block that every ordering can be compared on.
+    """Lay out the items of a block that have a score in every ordering.
 
     Args:
         readout: ``hard`` or ``soft``, see `keys.VALUES`.
 
     Returns:
-        None where items do not share orderings, where these cannot be halved, or where no item is complete.
+        None where the readout is missing, where items do not share orderings, where the orderings are more than
+        `MOST_ORDERINGS` or cannot be halved, or where no item is complete.
     """
     columns = {VALUES[readout], READOUTS[readout]}
     if not columns <= set(block.table) or not block.design.shared or len(block.orderings[0]) > MOST_ORDERINGS:

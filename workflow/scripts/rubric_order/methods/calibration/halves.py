@@ -1,8 +1,9 @@
-"""Two halves of an item's orderings, of which one judges what the other says: no read is on both sides.
+"""Two halves of an item's orderings: reads of one half are compared with the other half, so that no read is in both.
 
-In each half every score stands equally often at every position, so that the mean over a half has no position bias of
-its own. The rotations of an ordering are such a set, and so are the orderings that a Williams design makes by adding to
-all scores; halves are made of whole sets. An ordering and its reverse are in different halves.
+In each half, every score stands equally often at every position, so that the mean over a half has no position bias.
+Each half is made of whole sets of orderings with this property. The rotations of an ordering are such a set. So are the
+orderings that a Williams design makes by adding a number to all scores. An ordering and its reverse are in different
+halves, unless they are in the same set.
 """
 
 from typing import NamedTuple
@@ -33,7 +34,7 @@ class Halves(NamedTuple):
         return np.stack([values[..., ~self.second].mean(axis=-1), values[..., self.second].mean(axis=-1)], axis=-1)
 
     def targets(self, values: np.ndarray) -> np.ndarray:
-        """Mean of the half that an ordering is not in, of each ordering, shape (..., D) -> (..., D)."""
+        """Mean, for each ordering, of the half that the ordering is not in, shape (..., D) -> (..., D)."""
         return self.means(values)[..., np.where(self.second, 0, 1)]
 
 
@@ -41,10 +42,11 @@ def halves(orderings: np.ndarray) -> Halves | None:
     """Halve orderings.
 
     Args:
-        orderings: that differ, the score at each position, shape (D, n).
+        orderings: distinct orderings, given by the score at each position, shape (D, n).
 
     Returns:
-        None where they are not made of at least two whole sets: such as two levels, or one set of rotations.
+        None where the orderings are not made of at least two whole sets: for example with two levels, or with one set
+        of rotations.
 
     >>> shown = np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1], [2, 1, 3], [1, 3, 2]])
     >>> halves(shown).second.astype(int).tolist(), halves(shown).reverse.tolist(), halves(shown[:4])
@@ -67,12 +69,12 @@ def _rotated(orderings: np.ndarray) -> np.ndarray:
 
 
 def _added(orderings: np.ndarray) -> np.ndarray:
-    """Each ordering with so much added to all of its scores, modulo n, that it begins with score 1."""
+    """Each ordering with a number added to all of its scores, modulo n, so that it begins with score 1."""
     return (orderings - orderings[:, :1]) % orderings.shape[1] + 1
 
 
 def _of_sets(orderings: np.ndarray, number: np.ndarray) -> Halves:
-    """Halves of whole sets, as they come; a set and the set of its reverses are in different halves."""
+    """Halves of whole sets, in the order of the sets; a set and the set of its reverses are in different halves."""
     code = {tuple(row): place for place, row in enumerate(orderings.tolist())}
     reverse = np.array([code.get(tuple(row), -1) for row in orderings[:, ::-1].tolist()])
     usual = code.get(tuple(range(1, orderings.shape[1] + 1)))

@@ -1,11 +1,11 @@
-"""Learning of calibrations: sums of each group's reads, from which the reads of any groups are put together.
+"""Learning of calibrations from sums over each group's reads, which can be added for any choice of groups.
 
-A calibration is never applied to the groups that it was learnt on, else it has seen the chance of the very reads that
-it is to correct. So what it takes of each group is kept apart, and folds and draws choose groups.
+A calibration is never applied to the groups that it was learnt on, because it has seen the noise of the reads that it
+would correct. So the sums of each group are kept separate, and folds and draws choose groups.
 
-Everything that is learnt is drawn towards knowing nothing: position effects towards 0, a table of expected scores
-towards the written score itself. The share that is kept is that of the variance which is no noise,
-max(0, 1 - noise / size), with the noise of a sample of groups.
+All estimates are shrunk towards no correction: position effects towards 0, a table of expected scores towards the
+written score itself. The share that is kept is the share of the estimate's squared size that is not noise,
+max(0, 1 - noise / size), where the noise is that of a sample of groups.
 """
 
 from typing import NamedTuple
@@ -17,14 +17,15 @@ from rubric_order.methods.calibration.model import Calibration
 from rubric_order.methods.position import preference
 
 CELLS_AT_ONCE = 4_000_000
-FEWEST_GROUPS = 2  # with one, nothing says how groups vary
+FEWEST_GROUPS = 2  # one group does not show how groups vary
 
 
 class SoftSums(NamedTuple):
     """Normal equations of log-probabilities, by group.
 
-    They are those of least squares of the log-probability of score s at position p, less the means of its item and
-    read, on an indicator for each pair (s, p). The model of positions alone follows by summing over scores.
+    They are the equations of a least-squares regression. Its outcome is the log-probability of score s at position p,
+    less the means of the item and of the read; its terms are an indicator for each pair (s, p). Summed over scores, the
+    equations are those of the model of positions alone.
 
     Attributes:
         right: shape (groups, n * n).
@@ -40,7 +41,7 @@ class HardSums(NamedTuple):
 
     Attributes:
         count: number of reads with each score (rows) at each position (columns), shape (groups, n, n).
-        total: sum over them of the item's mean score in orderings that are not the read's own, shape (groups, n, n).
+        total: sum over these reads of the item's mean score in orderings other than the read's, shape (groups, n, n).
     """
 
     count: np.ndarray  # type: ignore[assignment]  # in the place of tuple.count
@@ -53,7 +54,7 @@ class Evidence(NamedTuple):
     Attributes:
         n: number of score levels.
         soft, hard: sums; None where there is nothing to learn from.
-        items, reads: numbers of each group, shape (groups,).
+        items, reads: numbers of items and reads in each group, shape (groups,).
     """
 
     n: int
@@ -102,7 +103,7 @@ def hard_sums(scores: np.ndarray, places: np.ndarray, targets: np.ndarray, group
 
 
 def padded(sums: HardSums, groups: int) -> HardSums:
-    """Sums of more groups, of which the last have no reads."""
+    """Sums extended to `groups` groups; the added groups have no reads."""
     more = [(0, groups - len(sums.count)), (0, 0), (0, 0)]
     return HardSums(np.pad(sums.count, more), np.pad(sums.total, more))
 
@@ -112,8 +113,8 @@ def learn(evidence: Evidence, chosen: np.ndarray, *, positions: bool = True, int
 
     Args:
         chosen: number of each group to learn from, shape (m,), at least `FEWEST_GROUPS`.
-        positions: learn what positions are worth; without, `expected` depends on the written score alone.
-        interactions: let positions be worth more to some scores than to others, where the reads bear it.
+        positions: learn position effects; without them, `expected` depends on the written score alone.
+        interactions: let position effects differ between scores, as far as the reads support it.
 
     Raises:
         ValueError: there are too few groups.
@@ -135,9 +136,9 @@ def kept(size: float, noise: float) -> float:
     """Share of an estimate that is kept: the part of its size that is not noise.
 
     Args:
-        size: squared length of the estimate. noise: its expectation where there is nothing to find.
+        size: squared length of the estimate. noise: expected squared length if the true value is 0.
 
-    Source: James and Stein (1961) with the variance estimated, its positive part.
+    Source: the positive-part estimator of James and Stein (1961), with an estimated variance.
 
     >>> kept(4.0, 1.0), kept(1.0, 2.0), kept(0.0, 0.0)
     (0.75, 0.0, 0.0)
@@ -146,7 +147,7 @@ def kept(size: float, noise: float) -> float:
 
 
 def _preference(sums: SoftSums, n: int, interactions: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Log-odds of each position, and of each score and position beyond, drawn towards 0.
+    """Log-odds of each position, and additional log-odds of each score at each position, shrunk towards 0.
 
     Returns:
         Shapes (n,) and (n, n).
@@ -166,11 +167,11 @@ class _Shrunken(NamedTuple):
 
 
 def _shrunken(right: np.ndarray, information: np.ndarray, space: np.ndarray) -> _Shrunken:
-    """Least squares over groups, as it is and drawn towards 0 by its noise.
+    """Least-squares estimate over groups, plain and shrunk towards 0 according to its noise.
 
     Args:
         right, information: normal equations of each group, shapes (groups, k) and (groups, k, k).
-        space: projection onto the contrasts that count, shape (k, k).
+        space: projection onto the contrasts that are estimated, shape (k, k).
     """
     bread = np.linalg.pinv(information.sum(axis=0), hermitian=True, rcond=1e-9)
     estimate = space @ bread @ right.sum(axis=0)
@@ -180,12 +181,13 @@ def _shrunken(right: np.ndarray, information: np.ndarray, space: np.ndarray) -> 
 
 
 def _expected(sums: HardSums, positions: bool, interactions: bool) -> np.ndarray:
-    """Mean score of items by written score and position, drawn towards the written score, shape (n, n).
+    """Mean score of items by written score and position, shrunk towards the written score, shape (n, n).
 
-    Steps, each on what the one before leaves, and each drawn towards 0 by its noise: a line in the written score; what
-    each score and each position adds; another slope of the line at each position, since a score that is written where
-    the judge likes to write says less of the item; and what each cell adds, by the noise of that cell. So a cell with
-    few reads has the value of the model without cells, and the model of few groups that of the written score.
+    Each step is fitted to the residuals of the step before, and shrunk towards 0 according to its noise. The steps are:
+    a line in the written score; an effect of each score and of each position; a change of the line's slope at each
+    position, because a score at a position that the judge prefers tells less about the item; and an effect of each
+    cell, shrunk according to the noise of that cell. So a cell with few reads has the value of the model without cells.
+    With few groups, the model stays close to the written score.
     """
     n, groups = sums.count.shape[1], len(sums.count)
     score, place = (axis.ravel() for axis in np.indices((n, n)))
@@ -204,12 +206,12 @@ def _expected(sums: HardSums, positions: bool, interactions: bool) -> np.ndarray
 
 
 def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
-    """Least squares of the cells' means on several sets of columns at once, each set's part drawn towards 0.
+    """Least squares of the cells' means on several sets of columns at once, each set's part shrunk towards 0.
 
-    The noise is that of a jackknife, which is too large rather than too small where groups are few.
+    The noise is estimated by a jackknife. With few groups, this is too large rather than too small.
 
     Args:
-        count, total: reads of each group by cell, and the sum of their departures, shape (groups, cells).
+        count, total: number of reads of each group by cell, and sum of their residuals, shape (groups, cells).
         parts: columns of each set, shape (cells, ...).
 
     Returns:
@@ -233,14 +235,15 @@ def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np
 
 
 def _solved(information: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solutions of normal equations, the shortest where several are, shape (..., k)."""
+    """Solutions of normal equations, the shortest where there are several, shape (..., k)."""
     return np.einsum("...ij,...j->...i", np.linalg.pinv(information, hermitian=True, rcond=1e-9), right)
 
 
 def _cells(count: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Addition of each cell, drawn towards 0 by its own noise; 0 where there are no reads. Arguments as of `_fitted`.
+    """Effect of each cell, shrunk towards 0 according to the cell's noise; 0 where there are no reads.
 
-    Reads of a group count as one: its part of a cell's error has a variance in proportion to the square of its reads.
+    Reads of a group are taken as fully dependent: a group's part of a cell's error has a variance in proportion to the
+    square of the group's number of reads in the cell. For the arguments see `_fitted`.
     """
     groups, weight = len(count), count.sum(axis=0)
     mean = total.sum(axis=0) / np.maximum(weight, 1)
@@ -256,8 +259,8 @@ def folds(groups: int, count: int, *, seed: int, name: str) -> np.ndarray:
     """Fold of each group, of sizes that differ by at most one, drawn at random. Shape (groups,).
 
     Args:
-        count: folds; as many as there are groups where these are fewer.
-        name: what they are for, see `randomness.generator`.
+        count: number of folds; if there are fewer groups, their number.
+        name: purpose of the folds, see `randomness.generator`.
     """
     rng = randomness.generator(seed, "calibration folds", name, groups)
     return rng.permutation(np.arange(groups) % min(count, groups))

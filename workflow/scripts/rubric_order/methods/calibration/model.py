@@ -1,8 +1,8 @@
-"""A calibration: what reads in many orderings say of a judge, in a form that single reads are corrected with.
+"""Calibration of a judge, learnt from reads in many orderings, with which single reads are corrected.
 
-It needs numpy and no statistics of this project, so that a service can load it. Option probabilities are divided by
-what their positions are worth, and the expected score is taken anew. A written score is replaced by the mean score that
-items have over a balanced set of orderings, where this score was written at this position.
+This module needs numpy and no statistics of this project, so that a service can load it. Option probabilities are
+divided by the effects of their positions, and the expected score is computed again. A written score is replaced by a
+mean over a balanced set of orderings: the mean score of items for which this score was written at this position.
 """
 
 from collections.abc import Mapping
@@ -24,13 +24,13 @@ class Calibration(NamedTuple):
         n: number of score levels.
         position: log-odds that each position adds to the score that stands there, sum 0, shape (n,); None where option
             probabilities were not known.
-        interaction: log-odds that each score (rows) has more at each position (columns), rows and columns sum to 0,
-            shape (n, n); None like `position`.
+        interaction: log-odds that each score (rows) has at each position (columns) in addition to `position`, rows and
+            columns sum to 0, shape (n, n); None if `position` is None.
         expected: score from 1 to n in place of each written score (rows) by the position where it stood (columns),
-            shape (n, n); None where the design tells none.
-        groups, items, reads: numbers that it was learnt on.
+            shape (n, n); None where written scores were not known.
+        groups, items, reads: numbers of groups, items and reads that the calibration was learnt on.
 
-    Source: ours. Division by a prior that permutations of a few items give is PriDe of Zheng et al. (2024), Large
+    Source: ours. Division by a prior from permutations of a few items is the method PriDe of Zheng et al. (2024), Large
     Language Models Are Not Robust Multiple Choice Selectors, for the IDs of options.
     """
 
@@ -43,10 +43,11 @@ class Calibration(NamedTuple):
     reads: int
 
     def of_probabilities(self, probabilities: np.ndarray, orderings: np.ndarray) -> np.ndarray:
-        """Expected score of each read without what positions are worth.
+        """Expected score of each read without position effects.
 
         Args:
-            probabilities: of the option at each position, of any sum above 0, shape (..., n); NaN where unknown.
+            probabilities: probability of the option at each position, with any sum above 0, shape (..., n); NaN where
+                unknown.
             orderings: the score at each position, shape (..., n).
 
         Returns:
@@ -67,7 +68,7 @@ class Calibration(NamedTuple):
             return (weights * orderings).sum(axis=-1) / weights.sum(axis=-1)
 
     def of_scores(self, scores: np.ndarray, orderings: np.ndarray) -> np.ndarray:
-        """Calibrated score in place of each written one.
+        """Calibrated score in place of each written score.
 
         Args:
             scores: from 1 to n, shape (...); NaN where there is none.
@@ -87,20 +88,20 @@ class Calibration(NamedTuple):
         return np.where(np.isnan(scores), np.nan, self.expected[written - 1, place])
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The calibration as a dictionary for JSON."""
         arrays = {"position": self.position, "interaction": self.interaction, "expected": self.expected}
         counts = {name: getattr(self, name) for name in COUNTS}
         return {"levels": self.n} | counts | {k: None if v is None else v.tolist() for k, v in arrays.items()}
 
     @classmethod
     def from_dict(cls, block: object, where: str) -> Self:
-        """Read what `to_dict` gives.
+        """Read a dictionary that `to_dict` has made.
 
         Args:
-            where: names the place in errors.
+            where: name of the place, for errors.
 
         Raises:
-            InputError: with field, value and what was expected.
+            InputError: a field is missing or wrong; the message has the field, the value and what was expected.
         """
         if not isinstance(block, Mapping):
             raise InputError(f"{where}: expected a mapping, found {block!r:.60}")
@@ -131,7 +132,7 @@ def _whole(value: object, where: str, low: int, high: int) -> int:
 
 
 def _array(value: object, where: str, shape: tuple[int, ...]) -> np.ndarray | None:
-    """Finite numbers of a shape; None where there is nothing."""
+    """Array of finite numbers of a given shape; None for None."""
     if value is None:
         return None
     size = " x ".join(map(str, shape))

@@ -1,8 +1,8 @@
-"""Calibrated scores of a study's own reads: each group is corrected by what other groups say of positions.
+"""Calibrated scores of a study's own reads: each group is corrected by position effects in other groups.
 
-A score is never corrected by a calibration that has seen its group: groups are dealt into folds, and the reads of a
-fold are corrected by what the balanced reads of the other folds say. Reads of other strategies, such as one read in the
-usual order, are corrected by the same calibrations.
+A score is never corrected by a calibration that has seen the score's group: groups are divided into folds, and the
+reads of a fold are corrected by a calibration learnt from the balanced reads of the other folds. Reads of other
+strategies, such as one read in the usual order, are corrected by the same calibrations.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,27 +22,27 @@ from rubric_order.strategies import EVERY_POSITION, RECORDED
 
 COLUMNS = [*blocks.COLUMNS, *READOUTS.values()]
 NAME = "calibration"  # column with the name of the calibration
-FEWEST_GROUPS = 3  # with fewer there are not two to learn from beside one's own
+FEWEST_GROUPS = 3  # with fewer, each group would have less than two others to learn from
 WITHOUT_STRATEGY = [key for key in KEYS if key != "strategy"]
 
 
 def calibrated(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, folds: int, interactions: bool, seed: int
 ) -> Iterator[pd.DataFrame]:
-    """Tables of scores with the columns `calibrated_score` and `calibration`; all others stay as they are.
+    """Add the columns `calibrated_score` and `calibration` to tables of scores; other columns stay as they are.
 
     Args:
         scores: see `blocks.blocks`; the reads of a study, judge and dataset lie in one table.
-        folds: parts of the groups; as many as there are groups where these are fewer.
+        folds: number of folds of the groups; the number of groups if there are few.
         interactions: see `learning.learn`.
-        seed: of the folds.
+        seed: seed of the folds.
 
     Returns:
-        The tables. `calibrated_score` is from 1 to n: of the option probabilities, where all reads of a judge that have
-        a score have them, else of the written score. It is NaN where a read lacks that, and where there is nothing to
-        learn from: no strategy reads the items in orderings that show positions and scores apart, or there are fewer
-        than `FEWEST_GROUPS` groups. `calibration` says which strategy, readout and folds it was learnt from; empty
-        where there is none.
+        The tables. `calibrated_score` is from 1 to n. It is computed from the option probabilities if all reads of a
+        judge that have a score have probabilities, else from the written score. It is NaN where a read lacks this
+        readout, and where there is nothing to learn from: no strategy reads the items in orderings that distinguish
+        positions from scores, or there are fewer than `FEWEST_GROUPS` groups. `calibration` names the strategy, the
+        readout and the number of folds that the calibration was learnt from; it is empty where there is none.
     """
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         values = np.full(len(table), np.nan)
@@ -66,7 +66,7 @@ def calibrated(
 
 
 def _readout(part: pd.DataFrame) -> Readout:
-    """The readout that is calibrated, as `Calibrations.apply` chooses it."""
+    """Readout to calibrate, chosen as in `Calibrations.apply`."""
     column = READOUTS[Readout.SOFT]
     if column not in part or part[column].isna().all():
         return Readout.HARD
@@ -75,7 +75,7 @@ def _readout(part: pd.DataFrame) -> Readout:
 
 
 def _learnt_from(part: pd.DataFrame, readout: Readout) -> tuple[str, Laid, list[str]] | None:
-    """Strategy to learn from, its complete reads, and the names of their groups; None where none can be learnt from."""
+    """Strategy to learn from, its complete reads, and the names of their groups; None if no strategy has enough."""
     own: dict[str, Block] = {str(block.keys["strategy"]): block for block in blocks.blocks(part)}
     for strategy in (*EVERY_POSITION, RECORDED):
         if strategy not in own or (laid := lay_out(own[strategy], readout)) is None:
@@ -88,9 +88,9 @@ def _learnt_from(part: pd.DataFrame, readout: Readout) -> tuple[str, Laid, list[
 def _models(
     laid: Laid, *, folds: int, interactions: bool, seed: int, name: str
 ) -> tuple[np.ndarray, dict[int, Calibration]]:
-    """Fold of each group, and the calibration of each fold, learnt on the others; that of all groups is number -1."""
+    """Fold of each group, and the calibration of each fold, learnt on the others; number -1 is learnt on all groups."""
     evidence, count = laid.evidence(), int(laid.group.max()) + 1
-    few = count < 2 * learning.FEWEST_GROUPS  # in two folds, one would be too few to learn from
+    few = count < 2 * learning.FEWEST_GROUPS  # two folds could have one with too few groups to learn from
     fold = learning.folds(count, count if few else folds, seed=seed, name=name)
     chosen = {-1: np.arange(count)} | {int(one): np.flatnonzero(fold != one) for one in np.unique(fold)}
     return fold, {one: learning.learn(evidence, groups, interactions=interactions) for one, groups in chosen.items()}

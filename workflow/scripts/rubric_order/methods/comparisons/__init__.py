@@ -1,1 +1,1 @@
-"""Comparisons of candidates: series of judgments, strengths, and what decides besides quality."""
+"""Comparisons of candidates: series of judgments, strengths, and effects other than quality."""

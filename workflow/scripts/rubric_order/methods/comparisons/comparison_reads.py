@@ -1,4 +1,4 @@
-"""Reads of comparisons as statistics need them: winners, places and orders as numbers."""
+"""Reads of comparisons as statistics need them: winners and places as numbers, orders as strings."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,11 @@ from rubric_order.methods.comparisons import series
 
 
 def prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
-    """Reads with their winner, place and order as whole numbers; what has no choice is `series.NONE`."""
+    """Add the columns `winner`, `place`, `order` and `cell` to reads.
+
+    Winner and place are whole numbers, `series.NONE` where there is no choice. With `forms`, a read of another pattern
+    has no choice. Order is a string of numbers. Cell is a string of the candidate, or of all candidates, and the task.
+    """
     made = block["score"].notna()
     if forms is not None:
         made &= block["pattern"].isin(forms)
@@ -24,7 +28,7 @@ def prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
 
 
 def with_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
-    """Reads whose choice is the first verdict of the answer, column `first_verdict`."""
+    """Reads with the first verdict of the answer, column `first_verdict`, as their choice."""
     place = block["first_verdict"]
     chosen = [
         at if pd.isna(at) or at == series.TIE else ordering[at - 1]
@@ -34,7 +38,10 @@ def with_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_run(block: pd.DataFrame) -> pd.DataFrame:
-    """The reads of the first run that has any comparison in several orders: each order of a comparison once."""
+    """Reads of the first run in which some comparison has several orders; without such a run, of the first run.
+
+    Each order of a comparison is there once.
+    """
     first = block.drop_duplicates(["unit_id", "repeat", "order"])
     sizes = first.groupby(["repeat", "unit_id"]).size()
     runs = sizes[sizes > 1].index.get_level_values("repeat")

@@ -21,12 +21,12 @@ class Panel(NamedTuple):
     """Choices of several judges in the same prompts.
 
     Attributes:
-        about: the keys that they share, and `benchmark`.
-        judges: their names.
-        reads: one row a prompt that any judge has read: `unit_id`, `order`, `group_id`, `task`, `candidate`,
+        about: the keys that the judges share, and `benchmark`.
+        judges: names of the judges.
+        reads: one row per prompt that any judge has read: `unit_id`, `order`, `group_id`, `task`, `candidate`,
             `candidates`.
         winners: chosen candidate, from 1; `series.TIE`, or `series.NONE` for no choice; shape (prompts, judges).
-        read: whether each judge has read each prompt, of the same shape.
+        read: whether each judge has read each prompt, shape (prompts, judges).
     """
 
     about: Row
@@ -47,10 +47,10 @@ class Panel(NamedTuple):
 
 
 def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -> Iterator[Panel]:
-    """The judges of each setting, by the first run of each; settings with one judge are left out.
+    """Panel of the judges of each setting, from the first run of each judge; settings with one judge are left out.
 
     Args:
-        tables: scores of comparisons, one table a judge and dataset, with the columns `NEEDED`.
+        tables: scores of comparisons, one table per judge and dataset, with the columns `NEEDED`.
         forms: see `position_consistency.estimate`.
     """
     keys = [*SHARED, "benchmark"]
@@ -77,7 +77,9 @@ def counts(winners: np.ndarray, p: int) -> np.ndarray:
 
 
 def off_the_mode(winners: np.ndarray, p: int) -> np.ndarray:
-    """Number of judges that do not make the commonest choice; those without a choice do not count. Shape (prompts,).
+    """Number of judges that make another choice than the commonest one, shape (prompts,).
+
+    Judges without a choice do not count.
 
     Source: Shi et al., Judging the Judges, Appendix C.2.
     """
@@ -86,7 +88,7 @@ def off_the_mode(winners: np.ndarray, p: int) -> np.ndarray:
 
 
 def majority(winners: np.ndarray, p: int) -> np.ndarray:
-    """The commonest choice of each prompt; a tie where several are, `series.NONE` where there is none.
+    """Commonest choice of each prompt; `series.TIE` if several are commonest, `series.NONE` if no judge makes a choice.
 
     Shape (prompts, judges) -> (prompts,).
     """
@@ -99,8 +101,8 @@ def majority(winners: np.ndarray, p: int) -> np.ndarray:
 def kappa(one: np.ndarray, other: np.ndarray, cluster: np.ndarray, p: int, confidence: float) -> Interval:
     """Cohen's kappa of two judges' choices, with the jackknife's interval over clusters.
 
-    By chance the judges agree as if each chose the first candidate, the second, ... and a tie as often as it does,
-    whatever the prompt.
+    The agreement by chance is that of two judges whose choices do not depend on the prompt, and who choose each
+    candidate, and a tie, as often as the given judges.
 
     Args:
         one, other: choices, from 0 (a tie) to p, shape (m,). cluster: number of each prompt's cluster, from 0.

@@ -1,13 +1,13 @@
-"""Length control: what the length of a text adds to its log-odds of being preferred, and win rates without it.
+"""Length control: effect of a text's length on its log-odds of being preferred, and win rates without this effect.
 
 A read of a pair of candidates i and j on question q prefers i with log-odds
 
     theta_i - theta_j + phi tanh((length_i - length_j) / sd) + gamma_q + beta place
 
-with a strength theta of each candidate, the difficulty gamma of each question, where all are compared with a baseline,
-and a place of 1 where i stands first, -1 where j does. A win rate at a difference of 0 is the mean of these
-probabilities over the reads, without the term of length, and with the places of the reads. A verdict of a half (a tie)
-counts half for each side.
+where theta is the strength of a candidate, and place is 1 if i stands first, -1 if j does. gamma is the difficulty of a
+question; it is there if all candidates are compared with a baseline. The win rate at a difference of lengths of 0 is
+the mean of these probabilities over the reads, without the term of length, but with the places of the reads. A verdict
+of a half (a tie) counts half for each side.
 
 Source: Dubois, Galambosi, Liang and Hashimoto (2024), Length-Controlled AlpacaEval: A Simple Way to Debias Automatic
 Evaluators. The term of place, one phi for all candidates, random difficulties, and errors from clusters are ours.
@@ -20,10 +20,10 @@ from scipy import optimize, special
 
 from rubric_order.methods.uncertainty import cluster_robust, conditional_logit
 
-LEAST_PAIRS = 8  # of a candidate that gets a strength of its own
-NO_SPREAD = 0.02  # log-odds; a smaller standard deviation of difficulties is taken for 0
-NO_GAIN = 1.35  # of log-likelihood by difficulties: half of what a chi-square test of their variance asks at 5%
-LEAST_CANDIDATES = 5  # on a question that gets a difficulty of its own: it is estimated from all of them
+LEAST_PAIRS = 8  # reads that each candidate needs, if candidates get strengths
+NO_SPREAD = 0.02  # log-odds; a smaller standard deviation of difficulties is taken as 0
+NO_GAIN = 1.35  # gain in log-likelihood by difficulties: half of the 5% critical value of a chi-square test of variance
+LEAST_CANDIDATES = 5  # candidates beside the baseline that each question needs, if questions get difficulties
 MOST_STEPS = 60
 NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
 LOG_WEIGHTS = np.log(_WEIGHTS / _WEIGHTS.sum())
@@ -34,14 +34,16 @@ class Pairs(NamedTuple):
     """Reads of pairs.
 
     Attributes:
-        verdict: 1 where the first candidate (in canonical order) wins, 0 where the second does, a half of a tie.
-        first, second: number of each candidate, from 0. baseline: of the candidate in all pairs; -1 where none is.
+        verdict: 1 where the first candidate (in canonical order) wins, 0 where the second does, a half for a tie.
+        first, second: number of each candidate, from 0.
+        baseline: number of the candidate that is in all pairs; -1 if there is none.
         question: number of each question, from 0.
-        length: of the first candidate's text less that of the second, in characters. sd: of these over pairs.
+        length: length of the first candidate's text less length of the second's, in characters.
+        sd: standard deviation of `length` over pairs.
         place: 1 where the first candidate stands first, -1 where it stands last.
-        cluster: number of what counts as the sample, from 0.
+        cluster: number of each read's cluster, from 0.
 
-    All of shape (reads,) but for `baseline` and `sd`.
+    All are of shape (reads,) except `baseline` and `sd`.
     """
 
     verdict: np.ndarray
@@ -55,7 +57,7 @@ class Pairs(NamedTuple):
     cluster: np.ndarray
 
     def rows(self, chosen: np.ndarray) -> "Pairs":
-        """Some of the reads, shape (reads,) of bool."""
+        """The reads for which `chosen`, shape (reads,), is True."""
         return self._replace(**{name: getattr(self, name)[chosen] for name in self._fields if name not in WHOLE})
 
 
@@ -67,7 +69,8 @@ class Design(NamedTuple):
 
     Attributes:
         x: shape (reads, k); the last two columns are length and place.
-        kept: the reads that are in it: those of candidates that win always, or never, tell nothing. Shape (all reads,).
+        kept: True for reads in the regression, shape (all reads,). With strengths, reads of candidates that always or
+            never win are left out, because they tell nothing.
         side: 1 where the first candidate is compared with the baseline, -1 where the second is, shape (reads,); None
             where questions get no difficulties.
         notes: what the regression leaves out.
@@ -87,14 +90,14 @@ class Design(NamedTuple):
 
 
 def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) -> Design:
-    """The columns: further ones, strengths, length and place.
+    """Columns of the regression: further columns, strengths, length and place.
+
+    There are strengths if each candidate has `LEAST_PAIRS` reads. There are also difficulties if one candidate, the
+    baseline, is in all pairs, and each question has `LEAST_CANDIDATES` other candidates.
 
     Args:
-        length: how the difference of lengths counts, shape (reads,), such as `scaled`.
-        further: columns of what else may be preferred, shape (reads, m).
-
-    Strengths are there where each candidate has `LEAST_PAIRS` reads; difficulties where one candidate, the baseline, is
-    in all pairs and each question has `LEAST_CANDIDATES` others.
+        length: the term of the difference of lengths, shape (reads,), such as `scaled`.
+        further: columns of other properties that may be preferred, shape (reads, m).
     """
     kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
     notes: list[str] = []
@@ -108,7 +111,7 @@ def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) 
     some = pairs.rows(kept)
     one = np.eye(int(max(pairs.first.max(), pairs.second.max())) + 1)
     strengths = one[some.first] - one[some.second]
-    # Strengths have no origin: one candidate's is 0, the baseline's if there is one.
+    # Only differences of strengths count: one candidate's strength is 0, the baseline's if there is a baseline.
     strengths = np.delete(strengths, max(some.baseline, 0), axis=1)
     side = np.where(some.first == some.baseline, -1.0, 1.0) if _has_difficulties(some) else None
     if side is None:
@@ -124,7 +127,7 @@ def _are_comparable(pairs: Pairs) -> bool:
 
 
 def told(pairs: Pairs) -> np.ndarray:
-    """True for reads of candidates that neither win nor lose all of theirs; repeated for what is left."""
+    """True for reads of two candidates that neither win nor lose all of their reads; repeated on the reads left."""
     kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
     while True:
         both = np.concatenate([pairs.first[kept], pairs.second[kept]])
@@ -150,7 +153,7 @@ class Difficult(NamedTuple):
     """A regression with random difficulties of questions.
 
     Attributes:
-        found: coefficients and, last, the standard deviation of the difficulties.
+        found: fit of the coefficients and, as the last one, the standard deviation of the difficulties.
         sd: that standard deviation.
     """
 
@@ -159,11 +162,11 @@ class Difficult(NamedTuple):
 
 
 def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
-    """The regression in which each question is harder or easier for all candidates against the baseline.
+    """Fit the regression in which each question is harder or easier for all candidates against the baseline.
 
-    Difficulties are normal, and the likelihood is their integral by Gauss-Hermite quadrature; errors are from
-    questions' scores. AlpacaEval estimates a difficulty of each question from the same verdicts first and takes it as
-    known (`two_steps`): with few candidates the effect of length then comes out too large, and its error too small.
+    Difficulties are normal; the likelihood is integrated over them by Gauss-Hermite quadrature. Errors come from the
+    questions' scores. AlpacaEval first estimates a difficulty of each question from the same verdicts, and then takes
+    it as known (`two_steps`). With few candidates, its effect of length is too large, and the error too small.
 
     Args:
         pairs: the reads of the design; their questions are the clusters.
@@ -179,7 +182,7 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
     _, score, information = _likelihood(best.x, x, side, verdict, question, n_clusters, second=True)
     if np.abs(x @ best.x[:-1]).max() > conditional_logit.FURTHEST:
         return Difficult(cluster_robust.nothing(score.shape, cluster_robust.SEPARATED), np.nan)
-    # Columns that depend on each other give an eigenvalue of 0, but for rounding: `space` leaves their sums out.
+    # Collinear columns give an eigenvalue of 0, up to rounding: `space` leaves out sums that they do not determine.
     values = np.linalg.eigvalsh(information.sum(axis=0))
     fitted = cluster_robust.Sums(best.x, score, information).fit()
     if (
@@ -196,10 +199,10 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
 
 
 def _without_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
-    """The regression where all questions are equally hard: a standard deviation of 0 has no slope and no error.
+    """Fit the regression in which all questions are equally hard; the standard deviation is 0, without an error.
 
-    Its likelihood is even in the standard deviation, so that the information of that column is 0 or below there, and
-    all other errors would be withheld with it.
+    The likelihood is an even function of the standard deviation. So at 0, the information of the column for it is 0 or
+    below. If this column were kept, all other errors would be withheld too.
     """
     own = fit(design.x, pairs.verdict, pairs.question, n_clusters)
     k = design.x.shape[1]
@@ -222,9 +225,9 @@ def _likelihood(
     *,
     second: bool = False,
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Log-likelihood, its derivative in each question, shape (n, k + 1), and minus the second, (n, k + 1, k + 1).
+    """Log-likelihood; its derivative, (n, k + 1), and minus its second derivative, (n, k + 1, k + 1), by question.
 
-    The last is empty unless it is asked for.
+    The second derivative is empty unless `second` is True.
     """
     eta = (x @ b[:-1])[:, None] + b[-1] * side[:, None] * NODES
     of_reads = verdict[:, None] * eta - np.logaddexp(0, eta)
@@ -261,10 +264,11 @@ def _by_question(values: np.ndarray, question: np.ndarray, n: int) -> np.ndarray
 
 
 def two_steps(design: Design, pairs: Pairs, n_clusters: int) -> float:
-    """The effect of length by AlpacaEval's own two steps, without an interval.
+    """Effect of length by AlpacaEval's own two steps, without an interval.
 
-    First the difficulties of all questions, drawn towards 0 as if their standard deviation were 1, with all candidates
-    equally sensitive to them; then the regression with each candidate's own sensitivity to what was found.
+    The first step estimates the difficulties of all questions, shrunk towards 0 as if their standard deviation were 1,
+    with all candidates equally sensitive to them. The second step is the regression with each candidate's own
+    sensitivity to these difficulties.
     """
     x, question = design.x, pairs.question
     columns = np.column_stack([np.eye(n_clusters)[question] * design.sides[:, None], x])
@@ -275,7 +279,7 @@ def two_steps(design: Design, pairs: Pairs, n_clusters: int) -> float:
 
 
 def penalised(x: np.ndarray, verdict: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """Coefficients of a logistic regression that are drawn towards 0: Newton's method with halved steps.
+    """Coefficients of a logistic regression, shrunk towards 0, by Newton's method with halved steps.
 
     Args:
         x: shape (reads, k).
@@ -309,10 +313,10 @@ def scaled(pairs: Pairs) -> np.ndarray:
 
 
 def fit(x: np.ndarray, verdict: np.ndarray, cluster: np.ndarray, n_clusters: int) -> cluster_robust.Fit:
-    """The logistic regression by maximum likelihood, with clusters as the sample.
+    """Fit the logistic regression by maximum likelihood, with clusters as the sample.
 
     Args:
-        x: shape (reads, k). verdict: shape (reads,). cluster: from 0, shape (reads,).
+        x: shape (reads, k). verdict: shape (reads,). cluster: number of the cluster, from 0, shape (reads,).
     """
     won, lost = np.flatnonzero(verdict > 0), np.flatnonzero(verdict < 1)
     weight = np.concatenate([verdict[won], 1 - verdict[lost]])
@@ -323,10 +327,10 @@ def fit(x: np.ndarray, verdict: np.ndarray, cluster: np.ndarray, n_clusters: int
 
 
 def fit_log_odds(x: np.ndarray, log_odds: np.ndarray, cluster: np.ndarray, n_clusters: int) -> cluster_robust.Fit:
-    """The regression of known log-odds of the first candidate, by least squares, with clusters as the sample.
+    """Fit known log-odds of the first candidate by least squares, with clusters as the sample.
 
     Args:
-        x: shape (reads, k). log_odds: shape (reads,). cluster: from 0, shape (reads,).
+        x: shape (reads, k). log_odds: shape (reads,). cluster: number of the cluster, from 0, shape (reads,).
     """
     right = np.zeros((n_clusters, x.shape[1]))
     np.add.at(right, cluster, x * log_odds[:, None])
@@ -336,11 +340,12 @@ def fit_log_odds(x: np.ndarray, log_odds: np.ndarray, cluster: np.ndarray, n_clu
 
 
 class WinRate(NamedTuple):
-    """A candidate's win rate, as it is and at a difference of lengths of 0, each with what each cluster adds to it.
+    """Win rate of a candidate, raw and at a difference of lengths of 0, each with the influence of each cluster.
 
     Attributes:
-        raw, controlled: from 0 to 1. The second is NaN where the design does not tell it, see `tells_controlled`.
-        of_raw, of_controlled: shape (n_clusters,), see `cluster_robust.interval`.
+        raw, controlled: the win rates, from 0 to 1. `controlled` is NaN where the design does not determine it, see
+            `tells_controlled`.
+        of_raw, of_controlled: influence of each cluster, shape (n_clusters,), see `cluster_robust.interval`.
     """
 
     raw: float
@@ -350,21 +355,21 @@ class WinRate(NamedTuple):
 
 
 def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate: int, n_clusters: int) -> WinRate:
-    """The win rate of one candidate over the reads of a regression that it is in.
+    """Win rate of one candidate over its reads in a regression.
 
-    Without length each read keeps its place. The logit is not linear: without the place too, the difference from the
-    raw win rate would hold the effect of place. A cluster adds to it in two ways: by the coefficients, and by whom the
-    candidate meets there, in which places.
+    In the controlled win rate, each read keeps its place. The logit is not linear: if the place were left out too, the
+    difference from the raw win rate would include the effect of place. A cluster influences the controlled win rate in
+    two ways: through the coefficients, and through the opponents and places that the candidate has in the cluster.
 
     Args:
         pairs: the reads of the design.
-        found: its fit, by `with_difficulties` where the design has some; else by `fit`.
+        found: fit of the design, by `with_difficulties` if it has difficulties, else by `fit`.
     """
     mine = (pairs.first == candidate) | (pairs.second == candidate)
     side = np.where(pairs.first == candidate, 1.0, -1.0)[mine]
     won = np.where(side > 0, pairs.verdict[mine], 1 - pairs.verdict[mine])
     columns = design.x[mine].copy()
-    columns[:, -2] = 0  # of length
+    columns[:, -2] = 0  # no term of length
     columns *= side[:, None]
     k = columns.shape[1]
     raw, of_raw = float(won.mean()), _of_mean(won, pairs.cluster[mine], n_clusters)
@@ -383,11 +388,11 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
 def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fit) -> bool:
     """Tell whether the design determines the log-odds of reads at a difference of lengths of 0.
 
-    It does not where the difference of lengths follows from the candidates and places, as where each candidate is
-    longer than the baseline by a constant; nor where all pairs have one difference, unless that is 0.
+    It does not if candidates and places determine the difference of lengths, for example if each candidate is longer
+    than the baseline by a constant. It also does not if all pairs have the same difference, unless this is 0.
 
     Args:
-        pairs: the reads. columns: their columns without length, shape (reads, k).
+        pairs: the reads. columns: columns of the reads, with 0 for length, shape (reads, k).
     """
     k = columns.shape[1]
     told = np.abs(columns @ found.space[:k] - np.pad(columns, [(0, 0), (0, len(found.space) - k)])).max()
@@ -405,15 +410,16 @@ def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.nda
 def within(
     outcome: np.ndarray, terms: np.ndarray, unit: np.ndarray, cluster: np.ndarray, n_clusters: int
 ) -> cluster_robust.Fit:
-    """Effects of terms that vary among reads of one pair on the log-odds of its first candidate over its second.
+    """Effects of terms that vary among reads of a pair of candidates, on the log-odds of the first over the second.
 
-    What the judge thinks of the pair cancels, and with ties also how often it calls one: a tie stands half-way, as in
-    Davidson's model. It is a conditional logit of pairs of reads of one pair, see `preference`.
+    The model is a conditional logit of any two reads of the same pair, see `preference`. The judge's preference between
+    the two candidates cancels, and with ties also the rate of ties for the pair. A tie lies half-way between the
+    candidates, as in Davidson's model.
 
     Args:
         outcome: 1 where the first candidate is chosen, -1 where the second is, 0 where none is, shape (reads,).
         terms: shape (reads, k), such as 1 where the first candidate stands first, -1 where it stands last.
-        unit: number of the pair, from 0. cluster: number of the pair's cluster.
+        unit: number of each read's pair, from 0. cluster: number of the pair's cluster.
     """
     order = np.argsort(unit, kind="stable")
     size = np.bincount(unit)
@@ -437,5 +443,5 @@ def within(
 
 
 def _pairs_of(size: np.ndarray, side: int) -> list[tuple[int, np.ndarray]]:
-    """First (0) or second (1) of every two reads of a unit, for each number of reads that units have."""
+    """For each number of reads that units have, the first (`side` 0) or second (1) of every two reads of a unit."""
     return [(int(count), np.triu_indices(count, 1)[side]) for count in np.unique(size)]

@@ -1,8 +1,8 @@
-"""Consistency and fairness of comparisons by the quality gap, and what goes with it by arithmetic.
+"""Consistency and fairness of comparisons by the quality gap, and their arithmetic relation to it.
 
-A win counts 1, an inconsistent comparison and a tie 1/p, as in Shi et al.'s overall win rate (Section 2.3). As an
-inconsistent comparison adds 1/p, the consistency of a set of pairs is at least twice the distance of its own win rate
-from a half, whatever the judge.
+In a win rate, a win counts 1, and an inconsistent comparison or a tie 1/p, as in Shi et al.'s overall win rate (Section
+2.3). Because an inconsistent comparison counts 1/p, the consistency of a set of pairs is at least twice the distance of
+the set's win rate from a half, for any judge.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,27 +20,28 @@ NEEDED += ("ordering", "repeat", "score", "position", "pattern")
 CELL = ["judge", "candidate", "task"]
 SHARED = [key for key in KEYS if key != "judge"]
 KINDS = ("own", "crossed", "others", "human")
-LEAST_CELLS = 20  # of a judge, for what depends on ``crossed`` gaps, see `few_cells`
+LEAST_CELLS = 20  # cells that a judge needs for slopes and bins over ``crossed`` gaps, see `few_cells`
 
 
 def settings(
     tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]], *, lists: bool = False
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """The comparisons with a baseline of all judges of each setting, with their gaps.
+    """Comparisons with a baseline, and their gaps, for all judges of each setting.
 
     Args:
-        tables: scores with the columns `NEEDED` and `KEYS`, one table a judge and dataset.
+        tables: scores with the columns `NEEDED` and `KEYS`, one table per judge and dataset.
         forms: see `position_consistency.estimate`.
-        lists: whether lists without a baseline are there too, with one row for each candidate of a comparison.
+        lists: whether to include lists without a baseline, with one row for each candidate of a comparison.
 
     Yields:
-        What the comparisons share, and one row a comparison that is read in all orders with a choice in each: `CELL`,
-        `unit_id`, `group_id`, `consistent`, `leaning` (see `series.leaning`), `won` (what it adds to the candidate's
-        win rate), `winners` and `shown` (the chosen candidate in each order, and the candidates at each place), and a
-        gap of each of `KINDS`: the distance from 1/p of the candidate's win rate in the cell of judge, candidate and
-        task (``own``), in that cell without the comparison's question (``crossed``), and in the mean of the other
-        judges' (``others``); and of pairs with human scores the size of their difference (``human``). NaN where it is
-        not known. `rate_own`, `rate_crossed` and `rate_others` are these win rates.
+        The keys that the comparisons share, and a table with one row per comparison that is read in all orders with a
+        choice in each. The columns are `CELL`, `unit_id`, `group_id`, `consistent`, `leaning` (see `series.leaning`),
+        `won` (contribution to the candidate's win rate), `winners` (the chosen candidate in each order), `shown` (the
+        candidates at each place in each order), and a gap of each of `KINDS`, NaN where it is not known. Three gaps are
+        the distance of a win rate of the candidate from 1/p. The win rate is taken in the cell of judge, candidate and
+        task (``own``, `rate_own`), in that cell without the comparison's question (``crossed``, `rate_crossed`), or as
+        the mean of the other judges' win rates (``others``, `rate_others`). The gap ``human`` is the size of the
+        difference between the human scores of a pair.
     """
     keys = [*SHARED, "benchmark"]
     parts: dict[tuple[Any, ...], list[pd.DataFrame]] = {}
@@ -64,7 +65,7 @@ def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
     winners, places = (reads[name].to_numpy().reshape(-1, int(size.max())) for name in ("winner", "place"))
     shown = np.array([list(row) for row in reads["ordering"]], dtype=int).reshape(*winners.shape, p)
     units = reads.drop_duplicates("unit_id").reset_index(drop=True)
-    # A list without a baseline is about each of its candidates.
+    # A list without a baseline has one row for each of its candidates.
     candidates = units["candidate"].where(units["candidate"].notna(), units["candidates"].map(list)).explode()
     rows = candidates.index.to_numpy()
     winners, places, shown = winners[rows], places[rows], shown[rows]
@@ -87,7 +88,7 @@ def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
 def _with_gaps(table: pd.DataFrame, p: int) -> pd.DataFrame:
     of_cell = table.groupby(CELL)["won"]
     count, total = of_cell.transform("size"), of_cell.transform("sum")
-    # A question can be compared several times, as under two criteria: all of these are left out together.
+    # A question can have several comparisons, for example under two criteria: all of them are left out together.
     same = table.groupby([*CELL, "group_id"])["won"]
     left, rest = count - same.transform("size"), total - same.transform("sum")
     table = table.assign(rate_own=total / count, rate_crossed=rest / left.where(left > 0))
@@ -101,14 +102,13 @@ def _with_gaps(table: pd.DataFrame, p: int) -> pd.DataFrame:
 
 
 def few_cells(table: pd.DataFrame, kind: str) -> bool:
-    """Tell whether a judge's comparisons are of too few cells for slopes and bins over a kind of gap.
+    """Tell whether a judge's comparisons are in too few cells for slopes and bins over a kind of gap.
 
-    A ``crossed`` gap lacks the comparison's own question, so that inside a cell it is the smaller the more this
-    question added to the distance of the win rate from even: it falls with the outcome. Where cells are many,
-    differences between them make up for that; where they are few, slopes are below 0 on average at a judge that does
-    not look at quality. Of 300 simulated judges that are consistent in 60% of their pairs, and then prefer any
-    candidate in 80%, the mean slope is -2.6 over 3 cells of 80 pairs, -.8 over 5, -.2 over 10, -.1 over 20, and -.01
-    over 240 cells of 5.
+    A ``crossed`` gap leaves out the comparison's own question. So inside a cell the gap is smaller if this question
+    moves the win rate away from 1/p: the gap falls with the outcome. With many cells, differences between cells
+    outweigh that. With few cells, slopes are below 0 on average even for a judge that ignores quality. In a simulation,
+    300 judges are consistent in 60% of their pairs, and in 80% of these prefer the candidate, whichever it is. Their
+    mean slope is -2.6 over 3 cells of 80 pairs, -.8 over 5, -.2 over 10, -.1 over 20, and -.01 over 240 cells of 5.
 
     Args:
         table: comparisons of one judge, see `settings`.
@@ -119,11 +119,12 @@ def few_cells(table: pd.DataFrame, kind: str) -> bool:
 def bins(gap: np.ndarray, count: int) -> np.ndarray:
     """Bin of each comparison by its gap, from 0, shape (m,).
 
-    Cuts are between distinct gaps, each where it is nearest to equal bins, and there is none where no place is within
-    half of a bin of that: comparisons with one gap share a bin, and there can be fewer bins than `count`.
+    Cuts lie between distinct gaps, so that comparisons with equal gaps share a bin. Each cut is as near as possible to
+    the cut that equal bins would have. A cut that would be more than half a bin away from there is left out, so that
+    there can be fewer bins than `count`.
 
     Args:
-        gap: shape (m,). count: of bins.
+        gap: shape (m,). count: number of bins.
     """
     distinct, which, size = np.unique(np.round(gap, 9), return_inverse=True, return_counts=True)
     ends = np.cumsum(size)[:-1] / len(gap)
@@ -136,11 +137,13 @@ def bins(gap: np.ndarray, count: int) -> np.ndarray:
 
 
 def implied(beta: float, log_odds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Results of a judge of pairs whose verdicts depend on quality and place alone, each drawn by itself, no ties.
+    """Expected results of a judge of pairs whose verdicts depend only on quality and place.
+
+    Verdicts are drawn independently, without ties.
 
     Args:
         beta: log-odds that the first place adds over the second.
-        log_odds: of the candidate over the baseline, shape (m,).
+        log_odds: log-odds of the candidate over the baseline, shape (m,).
 
     Returns:
         Overall win rate, consistency and preference fairness, each of shape (m,).

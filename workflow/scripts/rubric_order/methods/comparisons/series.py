@@ -1,8 +1,8 @@
-"""Series of judgments: one comparison judged in several orders of its candidates, and what Shi et al. measure of them.
+"""Series of judgments (one comparison judged in several orders of its candidates), and Shi et al.'s measures of them.
 
 In arrays of choices a candidate, or a place of the prompt, has a number from 1; `TIE` is a tie, `NONE` no choice.
 
-Source: Shi et al., Judging the Judges, Sections 2.2 and 2.3 (P3 in what follows).
+Source: Shi et al., Judging the Judges, Sections 2.2 and 2.3 (called P3 below).
 """
 
 import numpy as np
@@ -17,16 +17,16 @@ NONE = -1
 def stability(choices: np.ndarray, prompt: np.ndarray, *, options: int) -> tuple[np.ndarray, np.ndarray]:
     """Repetition stability of each prompt: the share of its reads that make the commonest choice.
 
-    A read without a choice counts among the reads, and for no choice: so a judge that answers one in twenty is not
+    A read without a choice counts among the reads, but for no choice. So a judge that answers one read in twenty is not
     stable, as in P3's Table 2.
 
     Args:
-        choices: of each read, shape (n_reads,).
+        choices: choice of each read, shape (n_reads,).
         prompt: number of each read's prompt, from 0.
         options: number of places.
 
     Returns:
-        Of each prompt the share and the number of its reads.
+        Share, and number of reads, of each prompt.
 
     Source: P3, Equation 1.
     """
@@ -43,7 +43,7 @@ def valid(winners: np.ndarray) -> np.ndarray:
 
 
 def consistent(winners: np.ndarray) -> np.ndarray:
-    """Consistency of each series: 1 with one winner in all orders, or a tie in all, else 0; NaN where it is not valid.
+    """Consistency of each series: 1 with one winner, or a tie, in all orders, else 0; NaN for a series not `valid`.
 
     Args:
         winners: the chosen candidate in each order, shape (n_series, n_orders).
@@ -63,19 +63,20 @@ def flips(winners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def primacy(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
-    """Share of an inconsistent series that counts for the first place, the rest for others; NaN for all other series.
+    """Share with which an inconsistent series counts for the first place; NaN for all other series.
 
-    A series counts by its most chosen place; ties between places are split evenly. So of two candidates A,A and A,C
-    count for the first place, B,B and C,B for the second. With more candidates this is one against all.
+    The rest counts for the other places. A series counts for its most chosen place; ties between places are split
+    evenly. So with two places A and B, and C for a tie, the series A,A and A,C count for the first place, B,B and C,B
+    for the second. With more candidates, the first place counts against all others.
 
     Args:
         places: the chosen place in each order, shape (n_series, n_orders). winners: the chosen candidates.
         p: number of candidates.
 
     Returns:
-        1 for the first place, 0 for the others, between where places are chosen equally often.
+        1 for the first place, 0 for the others, a value between 0 and 1 where places are chosen equally often.
 
-    Source: P3, Section 2.2; how a series with several places counts is not said there.
+    Source: P3, Section 2.2, which does not say how a series with several places counts.
     """
     counts = (places[:, :, None] == np.arange(1, p + 1)).sum(axis=1)
     commonest = counts == counts.max(axis=1, keepdims=True)
@@ -94,8 +95,8 @@ def leaning(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
 def preference_fairness(pcn: float, rcn: float, n: int) -> float:
     """Preference fairness of n series, of which `pcn` count for primacy and `rcn` for recency.
 
-    As rcn x irr - pcn x ipr = (rcn^2 - pcn^2) / (rcn + pcn) = rcn - pcn, it is their difference over n. So its size is
-    at most the share of inconsistent series: |PF| <= 1 - PC.
+    It is (rcn - pcn) / n, because rcn x irr - pcn x ipr = (rcn^2 - pcn^2) / (rcn + pcn) = rcn - pcn. So its size is at
+    most the share of inconsistent series: |PF| <= 1 - PC. NaN if n is 0.
 
     Source: P3, Equation 3, with n and -n as the greatest and the least raw score.
     """
@@ -110,7 +111,7 @@ def preference_fairness(pcn: float, rcn: float, n: int) -> float:
 def even_fairness(consistency: float, p: int) -> float:
     """Preference fairness if the places of a list are chosen equally often in the inconsistent series.
 
-    One place counts against p - 1, so that it is above 0 for more than two candidates.
+    One place counts against p - 1 places, so that the fairness is above 0 for more than two candidates.
     """
     return (1 - 2 / p) * (1 - consistency)
 
@@ -120,8 +121,7 @@ def random_judge(p: int, ties: float = 0.0, *, orders: int | None = None) -> tup
 
     Args:
         ties: probability of a tie; the rest falls evenly on the candidates.
-        orders: number of orders; p by default, in which each candidate stands at each place once. Fairness is that of
-            orders in which it does so equally often.
+        orders: number of orders; p by default. For the fairness, each candidate stands at each place equally often.
     """
     count = p if orders is None else orders
     same = ties**count + p * ((1 - ties) / p) ** count
@@ -135,7 +135,7 @@ def overall_win_rate(winners: np.ndarray, *, candidate: np.ndarray, p: int) -> n
         candidate: number of the candidate in each series, shape (n_series,).
 
     Returns:
-        Shape (n_series,); 0 where another one wins in all orders, NaN where the series is not valid.
+        Shape (n_series,); 0 where another candidate wins in all orders, NaN where the series is not valid.
 
     Source: P3, Section 2.3.
     """
@@ -149,7 +149,7 @@ def disagreement(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Probability that two reads of a comparison have different winners: in one order, and in two different orders.
 
     Args:
-        counts: reads of each comparison in each order with each winner, shape (n, n_orders, 1 + p).
+        counts: number of reads of each comparison in each order with each winner, shape (n, n_orders, 1 + p).
 
     Returns:
         Means over a comparison's orders, and over its pairs of orders, each of shape (n,); NaN where one of the orders
@@ -170,10 +170,11 @@ def disagreement(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def place_preference(winners: np.ndarray, shown: np.ndarray, cluster: np.ndarray) -> tuple[cluster_robust.Fit, int]:
-    """Worth of places to a judge, by the conditional logit of `preference` over the reads of each comparison.
+    """Effects of places on a judge's choices, by the conditional logit of `preference` over each comparison's reads.
 
-    A tie is one more option that stands at a place of its own, always the same: so its level cancels, and what is left
-    is the order effect of Davidson and Beaver (1977), without their assumption that ties are as likely in all pairs.
+    A tie is an additional option that always stands at the same place, which no candidate has. So the level of the tie
+    cancels. The result is the order effect of Davidson and Beaver (1977), without their assumption that ties are
+    equally likely in all pairs.
 
     Args:
         winners: the chosen candidate of each read, shape (n, n_reads).
@@ -181,8 +182,8 @@ def place_preference(winners: np.ndarray, shown: np.ndarray, cluster: np.ndarray
         cluster: number of each comparison's cluster, from 0, shape (n,).
 
     Returns:
-        The fit, with a coefficient for each place and a last one, of the tie, that no contrast tells; and the number of
-        pairs of reads that tell anything.
+        The fit, with a coefficient for each place and a last coefficient for the tie, which no contrast determines;
+        and the number of pairs of reads that tell anything (discordant pairs).
     """
     p = shown.shape[2]
     choices = np.where(winners == TIE, p, np.where(winners == NONE, -1, winners - 1)).astype(np.int8)

@@ -1,9 +1,10 @@
 """Strengths of candidates from choices among them: Bradley-Terry, Davidson and Plackett-Luce with places.
 
-In a read that shows some candidates, candidate c at place p is chosen with log-weight theta_c + b_p, and a tie, where
-it is offered, with nu plus the mean of the thetas shown. Of two candidates without ties that is Bradley and Terry's
-model with an order effect, with ties Davidson and Beaver's (nu is the logarithm of their constant), of a list's best
-Luce's choice model; a ranking is one choice after the other among those that are left (Plackett and Luce).
+In a read that shows some candidates, candidate c at place p is chosen with log-weight theta_c + b_p. A tie, where it is
+offered, has log-weight nu plus the mean of the thetas shown. For two candidates without ties, this is Bradley and
+Terry's model with an order effect; with ties, it is Davidson and Beaver's (nu is the logarithm of their constant). For
+the best of a list, it is Luce's choice model. A ranking is a sequence of choices, each among the candidates that are
+left (Plackett and Luce).
 
 Source: Davidson and Beaver (1977), On extending the Bradley-Terry model to incorporate within-pair order effects;
 Plackett (1975), The analysis of permutations.
@@ -20,7 +21,7 @@ from rubric_order.methods.uncertainty import cluster_robust, conditional_logit
 TIE = 0
 NOT_CONNECTED = "not connected"
 MOST_STEPS = 60
-AT_ONCE = 4096  # choices
+AT_ONCE = 4096  # choices that are processed together
 
 
 class Choices(NamedTuple):
@@ -46,10 +47,10 @@ class Strengths(NamedTuple):
     """Result of `fit`.
 
     Attributes:
-        found: the fit: strengths of `count` candidates, then the worth of each place, if asked for, then that of a tie.
-            Contrasts of strengths, and of places, are what it tells.
-        connected: which candidates have a strength, shape (count,).
-        reads: number of reads among these.
+        found: fit of the strengths of `count` candidates, then the effect of each place, if asked for, then the effect
+            of a tie. For strengths, and for places, only contrasts are determined.
+        connected: True for candidates that have a strength, shape (count,).
+        reads: number of reads that show only these candidates.
     """
 
     found: cluster_robust.Fit
@@ -58,10 +59,11 @@ class Strengths(NamedTuple):
 
 
 def connected(choices: Choices, count: int) -> np.ndarray:
-    """The largest set of candidates that wins connect: from each to each other there is a way over ones that it beat.
+    """True for the largest set of candidates in which a chain of wins leads from each candidate to each other one.
 
-    A tie counts both ways. Where two sets are equally large, as where each candidate is in one pair, there is none.
-    Candidates outside have no finite strength beside these: nobody, or everybody, of them wins.
+    A tie counts as a win of both. If two sets are equally large, for example because each candidate is in one pair
+    only, there is no set, and all are False. A candidate outside has no finite strength relative to the set: chains of
+    wins between it and the set lead in one direction only, or there are none.
 
     Source: Ford (1957), Solution of a ranking problem from binary comparisons.
     """
@@ -89,12 +91,12 @@ def fit(choices: Choices, count: int, *, places: bool) -> Strengths:
 
     Args:
         count: number of candidates.
-        places: whether each place is worth something of its own.
+        places: whether each place has its own effect.
 
     Returns:
-        Where no two candidates are connected, `found` has the problem `NOT_CONNECTED`; ``separated`` where places or
-        ties have no finite worth. Where ties are offered and none is called, a tie is worth minus infinity: strengths
-        and places are then those of reads that offer no tie, and no contrast tells of a tie.
+        The problem of `found` is `NOT_CONNECTED` if no two candidates are connected, and ``separated`` if places or
+        ties have no finite effect. If ties are offered and none is called, the effect of a tie is minus infinity.
+        Strengths and places are then estimated as if no tie were offered, and no contrast determines the tie.
     """
     inside = connected(choices, count)
     among = choices.rows(inside[choices.shown].all(axis=1))
@@ -125,7 +127,7 @@ def fit(choices: Choices, count: int, *, places: bool) -> Strengths:
 def _events(
     choices: Choices, count: int, k: int, places: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """One row a choice: columns of each option, (events, p + 1, k); which are offered; the chosen one; clusters."""
+    """One row per choice: columns of each option, (events, p + 1, k); options offered; option chosen; cluster."""
     reads, p = choices.shown.shape
     x = np.zeros((reads, p + 1, k))
     row = np.arange(reads)
@@ -152,7 +154,7 @@ def _shares(x: np.ndarray, offered: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _maximum(x: np.ndarray, offered: np.ndarray, chosen: np.ndarray) -> np.ndarray | None:
-    """Newton's method with halved steps; None where it runs away."""
+    """Coefficients of the maximum, by Newton's method with halved steps; None if their range exceeds `FURTHEST`."""
     row, b = np.arange(len(x)), np.zeros(x.shape[2])
 
     def loss(b: np.ndarray) -> float:
@@ -181,12 +183,13 @@ def _maximum(x: np.ndarray, offered: np.ndarray, chosen: np.ndarray) -> np.ndarr
 def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
     """Strengths of pairs with ties by Rao and Kupper's model, as a check of Davidson's.
 
-    A tie is what lies between two thresholds of one scale: the first place wins with log-odds d - eta, the second with
-    -d - eta, where d is the difference of the strengths and what the first place adds.
+    A tie lies between two thresholds of one scale: the first place wins with log-odds d - eta, the second with
+    -d - eta, where d is the difference of the strengths plus the effect of the first place.
 
     Returns:
-        Strengths of `count` candidates, then what the first place adds over the second, then eta. Without numbers
-        where candidates are not all connected.
+        Strengths of `count` candidates, then the effect of the first place over the second, then eta. There are no
+        numbers if candidates are not all connected, if reads are not pairs or offer no tie, or if estimates are not
+        finite.
 
     Source: Rao and Kupper (1967), Ties in paired-comparison experiments.
     """
@@ -234,7 +237,10 @@ def _of_thresholds(b: np.ndarray, x: np.ndarray, outcome: np.ndarray) -> tuple[n
 
 
 def ranks(strengths: np.ndarray) -> np.ndarray:
-    """Rank of each, 1 the strongest; equal ones share the mean of their ranks. Shape (..., n), NaN as the last."""
+    """Rank of each strength, 1 for the strongest; equal strengths share the mean of their ranks. Shape (..., n).
+
+    NaN does not affect other ranks and has the value 0.5.
+    """
     order = strengths[..., :, None]
     return (
         1 + (order < strengths[..., None, :]).sum(axis=-1) + ((order == strengths[..., None, :]).sum(axis=-1) - 1) / 2
@@ -242,6 +248,6 @@ def ranks(strengths: np.ndarray) -> np.ndarray:
 
 
 def reversed_pairs(one: np.ndarray, other: np.ndarray) -> tuple[int, int]:
-    """Pairs of candidates whose order differs between two sets of strengths, and pairs that have one in both."""
+    """Number of pairs of candidates whose order is opposite in two sets of strengths, and number of all pairs."""
     a, b = np.triu_indices(len(one), 1)
     return int((np.sign(one[a] - one[b]) * np.sign(other[a] - other[b]) < 0).sum()), len(a)

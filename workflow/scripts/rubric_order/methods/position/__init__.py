@@ -1,1 +1,1 @@
-"""Studies of scores: reads as arrays, how their positions are selected, and what the order does to them."""
+"""Studies of scores: reads as arrays, how often positions are selected, and how the order changes scores."""

@@ -26,9 +26,9 @@ class Block:
     Attributes:
         key: what the reads have in common, in the order of `keys.KEYS`.
         table: the reads, sorted by item and read.
-        items: one row an item, sorted by its id: the columns of ``ITEM_COLUMNS`` that the table has.
+        items: one row per item, sorted by item id, with the columns of ``ITEM_COLUMNS`` that the table has.
         item: row of each read's item in `items`, shape (n_reads,).
-        column: number of each read among those of its item, from 0, shape (n_reads,).
+        column: number of each read among the reads of its item, from 0, shape (n_reads,).
     """
 
     key: tuple[Any, ...]
@@ -50,11 +50,11 @@ class Block:
 
     @property
     def lowest(self) -> int:
-        """Lowest score of the scale, as people write it; reads count levels from 1."""
+        """Lowest score of the scale, as people write it. Scores of reads are counted from 1."""
         return levels.lowest_of(self.table)
 
     def matrix(self, column: str) -> np.ndarray:
-        """A column of numbers, items by reads; NaN where there is none. Shape (n_items, K)."""
+        """A column of numbers laid out as items by reads, shape (n_items, K); NaN where there is no number."""
         values = np.full((len(self.items), int(self.column.max()) + 1), np.nan)
         values[self.item, self.column] = self.table[column].to_numpy(dtype=float, na_value=np.nan)
         return values
@@ -73,7 +73,7 @@ class Block:
         return units if chosen is None else np.unique(units[chosen], return_inverse=True)[1]
 
     def readouts(self) -> Iterator[tuple[Readout, np.ndarray]]:
-        """Scores by each readout that the judge has, items by reads; calibrated ones where the table has them."""
+        """Scores, items by reads, by each readout that the judge has, and calibrated scores if the table has them."""
         for readout, column in OF_READOUT.items():
             if column in self.table and self.table[column].notna().any():
                 yield readout, self.matrix(column)
@@ -85,9 +85,9 @@ class Block:
 
     @property
     def crossed(self) -> bool:
-        """Tell whether every score is shown in every position. Where it is not, position and score are one thing.
+        """Tell whether every score is shown in every position. If not, their effects cannot be distinguished.
 
-        Of recorded reads their design tells, see `designs.Design.crossed`.
+        For recorded reads, their design tells, see `designs.Design.crossed`. For other reads, the strategy tells.
         """
         if self.keys["strategy"] != "recorded":
             return self.keys["strategy"] in EVERY_POSITION
@@ -95,7 +95,7 @@ class Block:
 
     @cached_property
     def design(self) -> Design:
-        """In which orderings items were read, and how often, whatever came of the reads."""
+        """The design of all reads, including reads without a score."""
         return self.design_of(np.ones(len(self.table), dtype=bool))
 
     def design_of(self, chosen: np.ndarray) -> Design:
@@ -109,14 +109,14 @@ class Block:
 
     @cached_property
     def orderings(self) -> tuple[np.ndarray, np.ndarray]:
-        """The distinct orderings as they come first in the table, shape (D, n), and which of them each read has."""
+        """The distinct orderings by first appearance in the table, shape (D, n), and number of each read's ordering."""
         digits = self.shown @ max(10, self.n) ** np.arange(self.n - 1, -1, -1)
         _, first, number = np.unique(digits, return_index=True, return_inverse=True)
         by_first = np.argsort(first)
         return self.shown[first[by_first]], np.argsort(by_first)[number]
 
     def by_ordering(self, values: np.ndarray) -> np.ndarray:
-        """Mean score of each item under each ordering, NaN where a read of it gave none.
+        """Mean score of each item under each ordering, NaN where a read of the item in that ordering has no score.
 
         Args:
             values: see `matrix`.
@@ -134,10 +134,10 @@ class Block:
 
 
 class Kept(Iterable[pd.DataFrame]):
-    """A table of reads whose blocks several statistics use: they are made once, with what each makes of them.
+    """A table of reads whose blocks are made once, for several statistics. The blocks keep their cached properties.
 
     Attributes:
-        table: the reads. blocks: of it.
+        table: the reads. blocks: blocks of the table.
     """
 
     def __init__(self, table: pd.DataFrame, item: np.ndarray | None = None) -> None:
@@ -145,7 +145,7 @@ class Kept(Iterable[pd.DataFrame]):
 
         Args:
             table: see `blocks`.
-            item: number of each read's item in the order of their ids, where it is there already.
+            item: number of each read's item in the order of item ids, if it was computed before.
         """
         self.table, self.blocks = table, tuple(_blocks(table, item)) if len(table) else ()
 
@@ -154,7 +154,7 @@ class Kept(Iterable[pd.DataFrame]):
 
 
 def matrix_of(rows: np.ndarray) -> np.ndarray:
-    """Rows of equal length as one matrix, shape (n_rows, length): as ``np.stack`` makes it, in a fraction of the time.
+    """Stack rows of equal length as one matrix, shape (n_rows, length), in a fraction of the time of ``np.stack``.
 
     Args:
         rows: entries of a column of lists, at least one.
@@ -171,9 +171,9 @@ def blocks(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Iterator[Block]:
     """The blocks of a table of reads, sorted by their keys.
 
     Args:
-        scores: one row a read with its score, of which `KEYS`, `item_id` and `read_index` must be there; or such
-            tables, as one a file, of which one at a time is in memory. A block lies in one. Of a table that is `Kept`
-            the blocks are those that were made.
+        scores: a table with one row per read, with its score; `KEYS`, `item_id` and `read_index` are required. Or
+            several such tables, for example one per file. Only one table is in memory at a time, so that each block
+            must lie in one table. A `Kept` table yields the blocks that it holds.
     """
     if isinstance(scores, Kept):
         yield from scores.blocks
@@ -189,7 +189,7 @@ def _blocks(scores: pd.DataFrame, item: np.ndarray | None = None) -> Iterator[Bl
     index = scores["read_index"].to_numpy()
     order = np.lexsort((index, item, codes))
     table = scores
-    if (np.diff(order) < 0).any():  # else a copy of the whole table would be the same again
+    if (np.diff(order) < 0).any():  # otherwise the table is sorted, and a copy would be equal
         table = scores.take(order)
         codes, item, index = codes[order], item[order], index[order]
     new_block = np.flatnonzero(np.diff(codes, prepend=-1))

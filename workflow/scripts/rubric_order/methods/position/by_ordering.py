@@ -18,9 +18,9 @@ class ByOrdering(NamedTuple):
         orderings: the score at each position, shape (D, n); each score stands equally often at each position.
         means: mean score of each item in each ordering, shape (m, D).
         variance: variance of one read by chance, in points squared, shape (m, D); NaN where it is not known.
-        times: number of reads that each mean is of, shape (m, D).
+        times: number of reads in each mean, shape (m, D).
         known_from: what the variance is known from, ``repeats`` or ``option probabilities``; empty if it is not known.
-        rows: which items of the block these are, shape (n_items,), bool.
+        rows: True for the items of the block that are kept here, shape (n_items,).
         group: number of each item's group, from 0, shape (m,).
     """
 
@@ -40,16 +40,16 @@ class ByOrdering(NamedTuple):
 
     @property
     def usual(self) -> int | None:
-        """Index of the usual ordering, 1 to n; None where it was not read."""
+        """Index of the usual ordering, which shows 1 to n in rising order; None where it was not read."""
         rising = np.flatnonzero((np.diff(self.orderings, axis=1) > 0).all(axis=1))
         return int(rising[0]) if len(rising) else None
 
     @property
     def residual_variance(self) -> np.ndarray:
-        """Variance of an item's reads beside what orderings do to all items of other groups alike, shape (m,).
+        """Variance of an item's means over orderings, less the mean effects of orderings in other groups, shape (m,).
 
-        It is the most that chance can have: what an ordering does to single items is part of it. There must be two
-        groups.
+        The effects are subtracted before the variance is taken. Chance can have no larger variance, because effects of
+        orderings on single items are included. There must be at least two groups.
         """
         away = self.means - self.means.mean(axis=1, keepdims=True)
         counts = np.bincount(self.group)
@@ -62,18 +62,19 @@ class ByOrdering(NamedTuple):
 def by_ordering(
     block: Block, readout: Readout, values: np.ndarray, temperature: float | None = None
 ) -> ByOrdering | None:
-    """The items of a block that every ordering can be compared on.
+    """The items of a block on which all orderings can be compared.
 
-    Chance is known from repeats of every ordering. Else an expected score has none, as long as nothing is written
-    before the answer; and that of a written score follows from the option probabilities it is drawn from.
+    If every ordering was repeated, the repeats give the variance by chance. Otherwise an expected score has a
+    variance of 0, as long as nothing is written before the answer. The variance of a written score then follows from
+    the option probabilities from which the score is drawn.
 
     Args:
-        readout: of the scores. values: the scores, items by reads, see `Block.matrix`.
+        readout: readout of the scores. values: the scores, items by reads, see `Block.matrix`.
         temperature: see `repetition.variances`.
 
     Returns:
-        None where items do not share their orderings, where there are fewer than two or more than `MOST_ORDERINGS` of
-        them, where they do not show each score equally often at each position, or where no item is complete.
+        None if items do not share their orderings, if there are fewer than two or more than `MOST_ORDERINGS` orderings,
+        if the orderings do not show each score equally often at each position, or if no item is complete.
     """
     shown, _ = block.orderings
     if not 2 <= len(shown) <= MOST_ORDERINGS or not block.design.shared:

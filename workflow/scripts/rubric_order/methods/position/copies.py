@@ -1,6 +1,6 @@
 """Items of different groups that have the very same reads: likely one item under several names.
 
-Copies are taken for independent groups, which makes every interval too short and every test too sure.
+Copies would count as independent groups. This makes every interval too short and every test too sure.
 """
 
 from typing import NamedTuple
@@ -11,17 +11,17 @@ from rubric_order.base.readouts import Readout
 from rubric_order.methods.position.blocks import Block, matrix_of
 from rubric_order.methods.position.selections import READOUTS
 
-FEWEST_PAIRS = 3  # of equal whole scores; fewer can be chance
-NAMED = 3  # pairs of items
+FEWEST_PAIRS = 3  # pairs of items with equal whole scores; fewer can be chance
+NAMED = 3  # pairs of items that are named
 MOST_CODES = 2**62
 
 
 class Copies(NamedTuple):
-    """Items with the reads of an item of another group.
+    """Items that have the same reads as an item of another group.
 
     Attributes:
-        count: of items beyond the first one of each set of equal ones.
-        names: some of them, as ``a = b``.
+        count: number of items that repeat another item; the first item of each set of equal items does not count.
+        names: some pairs of equal items, as ``a = b``.
     """
 
     count: int  # type: ignore[assignment]  # in the place of tuple.count
@@ -29,12 +29,15 @@ class Copies(NamedTuple):
 
 
 def copies(block: Block) -> Copies:
-    """The items of a block that have the reads of an item of another group.
+    """The items of a block that have the same reads as an item of another group.
 
-    Where option probabilities are known, those of all reads are equal to the last digit, and not all of them are 0 or
-    1. Otherwise all whole scores are equal, they are not all the same score, and such pairs of items are more common
-    than pairs that differ in one read: a judge that answers many items alike has more of the latter as a rule. Whole
-    scores at temperature 0 cannot always tell: a strong preference for positions also gives many items the same reads.
+    Where option probabilities are known, two items are copies if the probabilities of all their reads are equal to the
+    last digit. Items whose probabilities are all 0 or 1 do not count.
+
+    Otherwise, two items are copies if all their whole scores are equal and are not all the same score. None are
+    reported unless pairs of such items outnumber pairs that differ in one read: a judge that answers many items alike
+    usually has more pairs of the second kind. Whole scores at temperature 0 cannot always tell, because a strong
+    preference for positions also gives many items the same reads.
     """
     group = block.units("group")
     item_ids = block.items["item_id"].to_numpy(dtype=str)
@@ -58,7 +61,7 @@ def _least(scores: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def _of_probabilities(block: Block) -> np.ndarray:
-    """Number of each item's vector of probabilities; -1 where one is not known, or all are 0 or 1."""
+    """Number of each item's vector of probabilities; -1 where some probability is unknown, or all are 0 or 1."""
     values = np.full((len(block.items), int(block.column.max()) + 1, block.n), np.nan)
     column = block.table[READOUTS[Readout.SOFT]]
     rows = np.flatnonzero(column.notna())
@@ -69,16 +72,16 @@ def _of_probabilities(block: Block) -> np.ndarray:
 
 
 def _numbered(table: np.ndarray) -> np.ndarray:
-    """Number of each row among the distinct ones in their order, shape (rows,); -1 for a row with NaN.
+    """Number of each row among the sorted distinct rows, shape (rows,); -1 for a row with NaN.
 
-    Rows are compared as whole numbers, made from those of their columns.
+    Rows are compared by whole numbers. Each is made from the numbers of the row's values in their columns.
     """
     number = np.full(len(table), -1)
     complete = ~np.isnan(table).any(axis=1)
     if complete.any():
         rows = table[complete]
         code: np.ndarray = np.zeros(len(rows), dtype=np.int64)
-        most = 1  # codes
+        most = 1  # largest possible number of codes
         for column in range(rows.shape[1]):
             values, digit = np.unique(rows[:, column], return_inverse=True)
             if most > MOST_CODES // len(values):

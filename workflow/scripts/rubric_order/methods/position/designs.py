@@ -1,7 +1,7 @@
-"""The design of some reads: in which orderings items were read, how often, and whether every score met every position.
+"""Design of some reads: the orderings of each item, how often they were read, and the positions of each score.
 
-Each ordering counts once for each item, however often it was read: reads that a log holds more often, or that failed,
-then take nothing from the balance of the others.
+Each ordering counts once for each item, however often the item was read in it. So a log with repeated reads, or with
+failed reads, does not disturb the balance of the other reads.
 """
 
 from functools import cached_property
@@ -17,17 +17,17 @@ class Design:
     """The orderings in which items were read.
 
     Attributes:
-        orderings: that differ, shape (D, n).
+        orderings: the distinct orderings, shape (D, n).
         n_items: number of items.
-        cell: number of the item and ordering of each read, the same for reads that share both, shape (n_reads,).
-        item, ordering: of each such cell, from 0. times: how often it was read.
+        cell: number of each read's cell, shape (n_reads,). Reads of the same item and ordering share a cell.
+        item, ordering: item and ordering of each cell, from 0. times: number of reads of each cell.
     """
 
     def __init__(self, orderings: np.ndarray, number: np.ndarray, item: np.ndarray, n_items: int) -> None:
         """Count reads.
 
         Args:
-            orderings: see the class. number, item: ordering and item of each read, from 0, shape (n_reads,).
+            orderings: see the class. number, item: number of each read's ordering and item, from 0, shape (n_reads,).
         """
         self.orderings, self.n_items = orderings, n_items
         cells, self.cell, self.times = np.unique(
@@ -57,12 +57,12 @@ class Design:
 
     @property
     def shared(self) -> bool:
-        """True if each ordering was read of at least half of the items: else items have orderings of their own."""
+        """True if each ordering was read for at least half of the items. If not, items have orderings of their own."""
         return bool(2 * np.bincount(self.ordering, minlength=len(self.orderings)).min() >= self.n_items)
 
     @cached_property
     def exposure(self) -> np.ndarray:
-        """Share of an item's orderings in which a score (second axis) stands at a position (last).
+        """Share of an item's orderings in which a score (second axis) stands at a position (last axis).
 
         Shape (n_items, n, n); 0 for items without reads.
         """
@@ -79,7 +79,7 @@ class Design:
 
     @property
     def crossed(self) -> bool:
-        """True if every score stands in every position, over all items at least half as often as on average."""
+        """True if, over all items, every score stands in every position at least half as often as on average."""
         over_items = np.einsum("i,isp->sp", self.several, self.exposure) / max(len(self.times), 1)
         return bool(2 * self.n * over_items.min(initial=1) >= 1 - EVEN)
 

@@ -1,20 +1,24 @@
 """The tests of a bias card, and the one rule by which a p-value of the order is a finding.
 
-Several tests ask whether the order moves a judge's scores: whether positions are selected equally often (`SELECTION`),
-one is preferred in log-odds (`PREFERENCE`), high and low scores at different positions (`INTERACTION`), whether mean
-scores differ between orderings (`POINTS`), and between the usual one and all (`USUAL`). The tests that decide are one
-family. Each p-value is adjusted by Holm for their number, and is a finding where it is at most `LEVEL`.
+Five tests ask whether the order moves a judge's scores. `SELECTION` asks whether some positions are selected more often
+than others, and `PREFERENCE` whether some position is preferred in log-odds. `INTERACTION` asks whether high and low
+scores are preferred at different positions. `POINTS` asks whether mean scores differ between orderings, and `USUAL`
+whether the mean score in the usual ordering differs from the mean over all orderings. The tests that decide form one
+family. Their p-values are adjusted by Holm for the size of the family. An adjusted p-value of at most `LEVEL` is a
+finding.
 
-Which decide follows from what is known of a judge:
+The readouts that a judge has determine which tests decide:
 
-- Option probabilities, where they are known of at least half of the reads, decide what is in log-odds. They depend on
-  nothing that was drawn, and every pair of reads tells something. Selections then test nothing further.
-- Points are decided by the scores that were written. Expected scores decide them where they are the same quantity:
-  where answers are drawn from the probabilities as they are, see `drawn_as_they_are`.
-- With two levels position, ordering and place of a score are one thing, and there is no interaction. One test decides,
-  and a second one where written scores are another quantity than the probabilities.
-- Where not every score stands in every position, as in reads from lowest to highest and back, position and score are
-  not told apart. Mean scores of the same items in these orderings are: that test alone decides.
+- Log-odds are decided by option probabilities, if at least half of the reads have them, or if some have them and no
+  scores were written. Probabilities do not depend on a draw, and every pair of reads tells something. A test of
+  selections then adds nothing.
+- Points are decided by the scores that were written. Expected scores decide instead if both are the same quantity, that
+  is, if answers are drawn from the probabilities as they are, see `drawn_as_they_are`.
+- With two levels, a score's position determines the ordering, and no interaction exists. One test decides. A second
+  test decides too if written scores are another quantity than the probabilities.
+- If some score is not shown in every position, as in reads from lowest to highest and back, the effect of the position
+  cannot be distinguished from the effect of the score. Mean scores of the same items can still be compared between
+  orderings, and this test (`POINTS`) alone decides.
 """
 
 import math
@@ -28,15 +32,20 @@ from rubric_order.methods.uncertainty import multiplicity
 
 SELECTION, PREFERENCE, INTERACTION, POINTS, USUAL = "selection", "preference", "interaction", "points", "usual"
 TESTS = (SELECTION, PREFERENCE, INTERACTION, POINTS, USUAL)
-LEVEL = 0.03  # of all tests of a card together: some reject at up to 1.6 times their level, and 5% are to hold
-LEAST_KNOWN = 0.5  # share of the reads whose probabilities must be known for these to decide
+LEVEL = 0.03  # of a whole family: some tests reject at up to 1.6 times their level, and 5% must not be exceeded
+LEAST_KNOWN = 0.5  # probabilities decide if at least this share of the reads has them
 NEAR = 1.25  # factor by which the exponent of `sampling.exponent` may miss 1
 
 Test = tuple[Readout, str]  # a readout, and one of `TESTS`
 
 
 class Deciding(NamedTuple):
-    """The readout that decides what is in log-odds, and what is in points; whether every score meets every position."""
+    """The readouts that decide.
+
+    Attributes:
+        log_odds, points: readout that decides the tests in log-odds, and readout that decides the tests in points.
+        crossed: whether every score is shown in every position.
+    """
 
     log_odds: Readout
     points: Readout
@@ -48,7 +57,7 @@ def drawn_as_they_are(low: float, high: float, temperature: float) -> bool:
 
     Args:
         low, high: interval of the exponent, see `sampling.exponent`.
-        temperature: at which answers were drawn; NaN where it is unknown.
+        temperature: temperature at which answers were drawn; NaN where it is unknown.
     """
     as_they_are = math.isnan(temperature) or temperature == 1
     return bool(as_they_are and 1 / NEAR < low <= 1 <= high < NEAR)
@@ -72,7 +81,7 @@ def adjusted(p: Mapping[Test, float], n: int, by: Deciding) -> dict[Test, float]
     """p-values of the tests that decide, after Holm's adjustment for their number.
 
     Args:
-        p: by readout and test; NaN, or not there, where a test could not be made.
+        p: p-values by readout and test; NaN or absent where a test could not be made.
         n: number of score levels.
     """
     used = [key for key in family(n, by, p) if not math.isnan(p.get(key, math.nan))]
@@ -84,7 +93,7 @@ def family(n: int, by: Deciding, p: Mapping[Test, float] | None = None) -> list[
 
     Args:
         n: number of score levels.
-        p: p-values that are known; of two levels a test that could not be made gives way to the next one.
+        p: known p-values. With two levels, a test that could not be made is replaced by the next one that could.
     """
     if not by.crossed:
         return [(by.points, POINTS)]

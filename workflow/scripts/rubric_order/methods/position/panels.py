@@ -25,7 +25,7 @@ class Panel(NamedTuple):
     Attributes:
         criteria: ids, in canonical order.
         texts: ids, sorted.
-        groups: number of each text's group, shape (U,). group_ids: its id.
+        groups: number of each text's group, shape (U,). group_ids: id of each text's group, shape (U,).
         values: score, shape (U, R, C); NaN where there is none.
         positions: 1-based place of the criterion in the prompt, shape (U, R, C); 0 where it is not asked for.
         before: 1-based number of the criterion right before it, shape (U, R, C); 0 where there is none.
@@ -47,10 +47,10 @@ class Panel(NamedTuple):
 
 
 def panel(reads: pd.DataFrame, readout: Readout) -> Panel:
-    """Lay out reads, one row a read and criterion.
+    """Lay out reads, from a table with one row per read and criterion.
 
     Args:
-        readout: ``hard``, the score that was written, or ``soft``, the one expected by the options' probabilities.
+        readout: ``hard``, the score that was written, or ``soft``, the score expected by the options' probabilities.
     """
     criteria = tuple(dict.fromkeys(reads["criterion"]))
     number = {name: place for place, name in enumerate(criteria)}
@@ -76,12 +76,15 @@ def panel(reads: pd.DataFrame, readout: Readout) -> Panel:
 def blocks(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, crossed: bool = True
 ) -> Iterator[tuple[Row, Readout, Panel, pd.DataFrame]]:
-    """Every group of reads with its keys, by each readout that it has: as a panel, and as it is.
+    """Yield each group of reads by each readout that it has.
 
     Args:
-        scores: one row a read and criterion with its score; or such tables, as one a file, of which one at a time is
-            in memory. A group lies in one.
+        scores: a table with one row per read and criterion, with its score; or several such tables, for example one per
+            file. Only one table is in memory at a time. Each group must lie in one table.
         crossed: whether to leave out strategies in which criteria keep their positions.
+
+    Yields:
+        The keys of the group, the readout, the reads as a panel, and the reads as they are.
     """
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, reads in table.groupby(KEYS):
@@ -134,7 +137,7 @@ def cells(values: np.ndarray, positions: np.ndarray) -> Cells:
 
 
 class Equations(NamedTuple):
-    """Normal equations of the effects of positions, each text's own level being taken out; sums of them fit many texts.
+    """Normal equations of the effects of positions, without each text's own level. Summed equations fit many texts.
 
     Attributes:
         left: shape (..., C, P, P). right: shape (..., C, P).
@@ -158,7 +161,7 @@ def equations(of: Cells) -> Equations:
 
 
 def solved(summed: Equations) -> np.ndarray:
-    """Shift of each position, which sum to 0 over the positions that have scores, shape (..., C, P).
+    """Shift of each position, shape (..., C, P). The shifts sum to 0 over the positions that have scores.
 
     NaN where a position has no scores or cannot be compared with the others.
     """
@@ -166,7 +169,7 @@ def solved(summed: Equations) -> np.ndarray:
     kept = eigenvalues > 1e-9 * np.maximum(summed.count.max(axis=-1), 1)[..., None]
     scaled = np.einsum("...pk,...p->...k", vectors, summed.right) * kept / np.where(kept, eigenvalues, 1)
     shift = np.einsum("...pk,...k->...p", vectors, scaled)
-    # Positions that texts connect are known but for what they have in common.
+    # The shifts of positions that texts connect are known up to a common constant.
     present = summed.count > 0
     determined = present & ((kept.sum(axis=-1) == present.sum(axis=-1) - 1) & kept.any(axis=-1))[..., None]
     return np.where(determined, shift, np.nan)
@@ -175,12 +178,12 @@ def solved(summed: Equations) -> np.ndarray:
 def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Level of each criterion, and by how much each position shifts it, fitted with a level for each text.
 
-    Where every text has as many scores in every position, the shift is the mean score there less the mean over all
-    positions. Otherwise it is the least-squares fit of text and position, so that a position is not credited with the
-    texts whose answers failed elsewhere.
+    If each text has equally many scores in every position, a position's shift is its mean score less the mean over all
+    positions. Otherwise the shift is the least-squares fit of text and position. A position then does not profit from
+    texts whose answers failed in other positions.
 
     Args:
-        of: cells, one text a row.
+        of: cells, one row per text.
         weights: how often each text counts, shape (..., U); once by default.
 
     Returns:
@@ -207,18 +210,18 @@ def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.n
 
 
 def flipped_shifts(panel: Panel, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
-    """Shifts when what the order does in each group counts with a random sign.
+    """Shifts after the order's effects in each group get a random sign.
 
-    All texts of a group, all criteria and all positions change their sign together. So what they have in common is
-    kept: an effect that the order has on one group and not on others as well. If the order has no effect on average
-    over groups, and what it does to single groups is as likely to be its opposite, every such change is as likely as
-    what was seen. Of many groups the second condition does not matter. With G groups there are 2^(G - 1) different
-    sizes of shifts.
+    All texts, criteria and positions of a group change their sign together. This keeps the dependence between them,
+    including effects that the order has on one group alone. Suppose that the order has no effect on average over
+    groups, and that its effect on a single group is as likely as the opposite effect. Then every choice of signs is as
+    likely as the signs that were observed. With many groups the second condition does not matter. With G groups there
+    are 2^(G - 1) different sizes of shifts.
 
     Returns:
         Shape (resamples, C, P), see `solved`.
 
-    Source: the sign-flipping test of a mean, as of clusters by Canay, Romano and Shaikh (2017), Randomization tests
+    Source: the sign-flipping test of a mean, for clusters as by Canay, Romano and Shaikh (2017), Randomization tests
     under an approximate symmetry assumption.
     """
     of_texts = equations(cells(panel.values, panel.positions))

@@ -1,16 +1,19 @@
-"""Number of groups that a bias card needs to find a bias of a stated size, or to show a judge without one equivalent.
+"""Number of groups that a bias card needs to find a bias of a stated size, or to show an unbiased judge equivalent.
 
-Both follow from the standard errors of what a card's tests and criteria are about. Errors shrink with the root of the
-number of groups. They come from reads, or, before there are any, from the share of pairs of reads of an item that
-differ (`expected`).
+Both numbers follow from the standard errors of the estimates that the card's tests and criteria use. Errors shrink with
+the root of the number of groups. They come from reads. Before there are reads, they come from the expected share of
+pairs of reads of an item that differ (`expected`).
 
-Without reads the judge is taken as one whose reads of an item scatter around its quality by a normal distribution on
-the scale, with qualities spread evenly over it. The scatter is chosen so that the stated share of pairs differs. That
-share alone decides what selected options tell of positions: an item that is read K times in balanced orderings has the
-information K d / (n - 1), where d is its share of pairs that differ, of each contrast of positions of length 1. (The
-variance of how often positions are selected has the trace K d; balanced orderings spread it over n - 1 contrasts. The
-sum over pairs of reads that the conditional logit is made of is K / 2 times these counts, so that pairs lose nothing.)
-Points follow from the variance of a read, which on two levels is d / 2, and on more the one that the scatter gives.
+Without reads, the scores of an item are assumed to scatter around the item's quality by a normal distribution on the
+scale. Qualities are evenly spaced quantiles of a normal distribution around the middle of the scale, with a standard
+deviation of a quarter of its length. The scatter is chosen so that the stated share of pairs differs.
+
+This share alone determines how much selected options tell about positions. Let an item be read K times in balanced
+orderings, and let d be its share of pairs that differ. The item's information about each contrast of positions of
+length 1 is then K d / (n - 1). (The covariance of the counts of selected positions has the trace K d, which balanced
+orderings spread over n - 1 contrasts. The conditional logit sums over pairs of reads. This sum is K / 2 times the
+counts, so that comparing pairs loses no information.) Errors in points follow from the variance of a read. With two
+levels the variance is d / 2. With more levels the scatter determines it.
 """
 
 import functools
@@ -25,15 +28,15 @@ from rubric_order.base import randomness
 from rubric_order.methods.position import order_tests, sampling, uniformity
 from rubric_order.methods.uncertainty import distributions, equivalence
 
-QUALITIES = 41  # of items that stand for all
+QUALITIES = 41  # number of item qualities that represent all items
 STUDIES, SEED = 4000, 20261124  # simulated vectors of estimates
 POWER = 0.8
 PROMPT_NOISE = 0.2
 FEWEST_FOR_BIASED = 20  # effective groups; with fewer a card says nothing
-MOST = 1_000_000  # groups; more are as good as none
-EXACT_BOUND = 2000  # groups up to which the p-value of few carriers is computed as the card does
+MOST = 1_000_000  # groups; if more are needed, no number counts as enough
+EXACT_BOUND = 2000  # groups; up to this number the p-value of few carriers is computed as on the card
 LEVEL = 0.05  # of the one-sided tests of equivalence
-LARGEST_EFFECT = 1e3  # in log-odds or points; a larger one is none that a study could be about
+LARGEST_EFFECT = 1e3  # in log-odds or points; no study could be about a larger effect
 HALVINGS = 40
 
 
@@ -41,8 +44,8 @@ class Spread(NamedTuple):
     """Spread that a judge without bias shows between single items, in squared points.
 
     Attributes:
-        variance: what is expected. error: its standard error; NaN where the spread is not known.
-        logarithm: whether the interval is one of the logarithm, see `spread.mean_interval`.
+        variance: expected variance. error: standard error of the variance; NaN where the spread is not known.
+        logarithm: whether the interval is made on the scale of the logarithm, see `spread.mean_interval`.
     """
 
     variance: float
@@ -54,13 +57,14 @@ class Errors(NamedTuple):
     """Standard errors of the estimates that decide a card, at a number of effective groups.
 
     Attributes:
-        n: number of score levels. groups: the number.
-        log_odds: of each position, shape (n,). one_place: the effect of one position on which the test of all positions
-            has noncentrality 1: not more than the former. points: of the shift by each ordering, shape (D,).
-        written: the same of written scores. They decide points until it is sure that answers are drawn from the option
-            probabilities as they are.
-        exponent: of the power that says so, see `sampling.exponent`; 0 where nothing has to be shown.
-        interaction: NaN on two levels. spread: of single items.
+        n: number of score levels. groups: number of effective groups.
+        log_odds: error of each position, shape (n,). one_place: effect of one position at which the test of all
+            positions has noncentrality 1; at most the error in `log_odds`. points: error of the shift by each ordering,
+            shape (D,).
+        written: the same errors for written scores. Written scores decide points until it is certain that answers are
+            drawn from the option probabilities as they are.
+        exponent: error of the power that shows this, see `sampling.exponent`; 0 where nothing has to be shown.
+        interaction: error of the interaction; NaN with two levels. spread: spread between single items.
         by: the readouts that decide.
     """
 
@@ -77,7 +81,7 @@ class Errors(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """A number of effective groups; infinite where none is enough, and why."""
+    """A number of effective groups; infinite where no number is enough, with the reason."""
 
     groups: float
     why: str = ""
@@ -100,15 +104,17 @@ def expected(
     Args:
         n: number of score levels.
         differ: share of the pairs of reads of an item that have different scores, above 0 and below 1 - 1 / n.
-        orderings: that each item is read in: n rotations, or these and their reverses. repeats: reads in each.
-        items: of a group. within: correlation within groups of what items add to an estimate.
-        soft: whether option probabilities decide all.
-        prompt_noise: standard deviation of what each prompt of an item adds to the log-probability of a score.
-        groups: number of groups that the errors are of.
+        orderings: number of orderings in which each item is read: n rotations, or rotations and their reverses.
+        repeats: number of reads in each ordering.
+        items: number of items in a group. within: correlation between items of a group in what they add to an estimate.
+        soft: whether option probabilities decide everything.
+        prompt_noise: standard deviation of the noise that each prompt of an item adds to the log-probability of a
+            score.
+        groups: number of effective groups for which the errors hold.
     """
     shares, shown = _shares(n, differ), _orderings(n, orderings)
     away = np.arange(n) - (shares @ np.arange(n))[:, None]
-    design = (1 + (items - 1) * within) / items / groups  # variance of a mean over items, of what one item adds
+    design = (1 + (items - 1) * within) / items / groups  # variance of a mean, in units of one item's variance
     moved = prompt_noise**2 * (np.square(shares) * np.square(away)).sum(axis=1)  # variance of an expected score
     variance, exponent = (shares * np.square(away)).sum(axis=1), 0.0
     if soft:
@@ -122,13 +128,13 @@ def expected(
         fourth = (shares * away**4).sum(axis=1)
         moved = np.minimum(moved, variance)
         spread = _spread_of_draws(variance - moved, fourth, moved, orderings, repeats, design)
-        prompts = moved.mean() / variance.mean()  # repeats of an ordering have its prompt in common
+        prompts = moved.mean() / variance.mean()  # repeats of an ordering share its prompt
         averaged = prompts + (1 - prompts) / repeats
         information, points = orderings * _information(shares, shown) / averaged, variance.mean() * averaged
     prompts = min(moved.mean() / variance.mean(), 1.0)
     written = variance.mean() * (prompts + (1 - prompts) / repeats)
     centred = np.eye(n) - 1 / n
-    apart = centred[0] * n / (n - 1)  # one position, whose effect is 1 less the mean of all, and the others alike
+    apart = centred[0] * n / (n - 1)  # one position exceeds the mean of all by 1, and the others are equal
     positions = centred @ np.linalg.pinv(information[:n, :n], hermitian=True) @ centred
     interaction = np.linalg.pinv(information, hermitian=True)[-1, -1] if n > 2 else math.nan
     return Errors(
@@ -147,7 +153,7 @@ def expected(
 
 @functools.lru_cache(maxsize=64)
 def _shares(n: int, differ: float) -> np.ndarray:
-    """Probability of each score of items of all qualities, whose pairs of reads differ so often. Shape (items, n)."""
+    """Probability of each score for all item qualities, so that a share `differ` of pairs differs. Shape (items, n)."""
     quality = (0.5 + special.ndtri((np.arange(QUALITIES) + 0.5) / QUALITIES) / 4) * (n - 1)
 
     def at(scatter: float) -> np.ndarray:
@@ -162,13 +168,16 @@ def _shares(n: int, differ: float) -> np.ndarray:
 
 
 def _orderings(n: int, orderings: int) -> np.ndarray:
-    """The score at each position, from 0, shape (D, n): rotations, and their reverses where there are more than n."""
+    """The score at each position, from 0, shape (D, n): rotations, and their reverses if `orderings` exceeds n."""
     turns = (np.arange(n)[:, None] + np.arange(n)) % n
     return turns if orderings == n or n == 2 else np.vstack([turns, turns[:, ::-1]])
 
 
 def _columns(shown: np.ndarray) -> np.ndarray:
-    """Indicators of the place of each score in each ordering, and the product of score and place: (D, n, n + 1)."""
+    """Indicators of the place of each score in each ordering and, for n > 2, the product of score and place.
+
+    Shape (D, n, n + 1), or (D, 2, 2) with two levels.
+    """
     n = shown.shape[1]
     places, scale = np.argsort(shown, axis=1), np.linspace(-1, 1, n)
     line = scale * scale[places]
@@ -178,7 +187,7 @@ def _columns(shown: np.ndarray) -> np.ndarray:
 def _information(shares: np.ndarray, shown: np.ndarray) -> np.ndarray:
     """Information of a read about positions and interaction, mean over items and orderings."""
     columns = _columns(shown)
-    columns = columns - columns.mean(axis=0)  # an item's own worth of a score takes its mean over orderings
+    columns = columns - columns.mean(axis=0)  # the item's own weight of a score absorbs the mean over orderings
     square = np.einsum("is,dsa,dsb->ab", shares, columns, columns) / len(shares)
     mean = np.einsum("is,dsa->ida", shares, columns)
     return (square - np.einsum("ida,idb->ab", mean, mean) / len(shares)) / len(shown)
@@ -194,14 +203,14 @@ def _information_of_logs(shown: np.ndarray) -> np.ndarray:
 def _spread_of_draws(
     variance: np.ndarray, fourth: np.ndarray, moved: np.ndarray, orderings: int, repeats: int, design: float
 ) -> Spread:
-    """The spread from reads that are drawn, as `spread.item_variances` has it.
+    """Spread from scores that are drawn, as `spread.item_variances` estimates it.
 
-    It is the variance of means over orderings less that of repetition. Without repeats the second is not known, and
-    only all of the first can be shown to be small.
+    The spread is the variance of means over orderings less the variance of repetition. Without repeats, the variance of
+    repetition is not known. Then only the whole variance over orderings can be shown to be small.
 
     Args:
-        variance, fourth: second and fourth central moment of repeats of a read of each item. moved: variance of what
-            orderings do to it.
+        variance, fourth: second and fourth central moment of repeated reads of each item. moved: variance of the
+            effects of orderings on each item.
     """
     d, r, factor = orderings, repeats, (orderings - 1) / orderings
     of_mean = variance / r
@@ -218,10 +227,11 @@ def _spread_of_draws(
 
 
 def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, power: float = POWER) -> Needed:
-    """Number of groups at which a card is `biased` in a share `power` of studies, by the test that is made for it.
+    """Number of groups at which a card is `biased` in a share `power` of studies, by the test for the effect.
 
     Args:
-        log_odds: what one position adds, less the mean of all. points: or the shift by the usual ordering.
+        log_odds: effect of one position, less the mean of all positions. points: shift by the usual ordering, if the
+            effect is not in log-odds.
     """
     if not _sizes(errors, log_odds, points):
         return Needed(math.inf, "the reads do not vary, so that errors are not known")
@@ -233,10 +243,10 @@ def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, po
 
 
 def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points: float = 0.0) -> float:
-    """Share of studies of so many groups whose card is `biased`, by the test that is made for an effect.
+    """Share of studies with this number of groups whose card is `biased`, by the test for the effect.
 
     Args:
-        groups: effective ones.
+        groups: number of effective groups.
         log_odds, points: see `for_biased`.
 
     Returns:
@@ -255,11 +265,11 @@ def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points
 
 
 def smallest(errors: Errors, groups: float, *, points: bool, power: float = POWER) -> float:
-    """The smallest effect that a share `power` of studies of so many groups finds, see `for_biased`.
+    """The smallest effect that a share `power` of studies with this number of groups finds, see `for_biased`.
 
     Args:
-        groups: effective ones.
-        points: whether the effect is a shift by the usual ordering; else it is what one position adds in log-odds.
+        groups: number of effective groups.
+        points: whether the effect is a shift by the usual ordering; otherwise it is one position's effect in log-odds.
 
     Returns:
         NaN where the reads do not vary, or no effect is found with so few groups.
@@ -280,7 +290,10 @@ def smallest(errors: Errors, groups: float, *, points: bool, power: float = POWE
 
 
 def _sizes(errors: Errors, log_odds: float, points: float) -> list[float]:
-    """Noncentralities of the tests of an effect, of expected scores and of written ones; none where not known."""
+    """Noncentrality of the test in log-odds, or of both tests in points: by expected scores and by written scores.
+
+    Empty where errors are not known.
+    """
     if log_odds:
         sizes = [(log_odds / errors.one_place) ** 2 if errors.one_place > 0 else math.nan]
     else:
@@ -293,9 +306,10 @@ def for_equivalent(
 ) -> Needed:
     """Number of groups at which a judge without bias is `equivalent` in a share `power` of studies.
 
-    All criteria of the card have to hold, and no test may find a bias. Estimates are drawn as normal vectors:
-    positions, and shifts by orderings, are exchangeable and sum to 0. On two levels positions and orderings are the
-    same draws; elsewhere they are taken as independent, which asks for a few groups too many rather than too few.
+    All criteria of the card must hold, and no test may find a bias. Estimates are drawn as normal vectors. Effects of
+    positions are exchangeable and sum to 0. The same holds for shifts by orderings. With two levels in two orderings,
+    positions and orderings have the same draws. Otherwise their draws are independent, which gives a few groups too
+    many rather than too few.
     """
     limits = {"margin_points": margin_points, "margin_log_odds": margin_log_odds, "margin_spread": margin_spread}
     if why := why_never(errors, margin_spread):
@@ -308,7 +322,7 @@ def for_equivalent(
 
 
 def why_never(errors: Errors, margin_spread: float) -> str:
-    """Reason why no number of groups shows a judge without bias to be `equivalent`; empty where some do."""
+    """Reason why no number of groups shows a judge without bias to be `equivalent`; empty where a number does."""
     spread = errors.spread
     if math.isnan(spread.error):
         return "the spread between single items is not known"
@@ -329,12 +343,14 @@ def share_equivalent(
     margin_spread: float,
     enough: float = 0.0,
 ) -> float:
-    """Share of studies of so many groups in which a judge without bias is `equivalent`, see `for_equivalent`.
+    """Share of studies with this number of groups in which a judge without bias is `equivalent`.
+
+    See `for_equivalent`.
 
     Args:
-        errors: of which `why_never` says nothing.
-        groups: effective ones.
-        enough: a share below it is not worked out to the end, and comes out too large.
+        errors: errors for which `why_never` is empty.
+        groups: number of effective groups.
+        enough: limit below which the share is not computed to the end; the returned share is then too large.
     """
     spread = errors.spread
     places, orderings, one, other, _ = _estimates(errors.n, len(errors.points))
@@ -363,7 +379,7 @@ def share_equivalent(
 
 @functools.lru_cache(maxsize=8)
 def _estimates(n: int, orderings: int) -> tuple[np.ndarray, ...]:
-    """Estimates of `STUDIES` studies in standard errors: positions, orderings, interaction, spread, and exponent."""
+    """Estimates of `STUDIES` studies, in standard errors, of positions, orderings, interaction, spread and exponent."""
     rng = randomness.generator(SEED, "planned groups", n, orderings)
 
     def centred(k: int) -> np.ndarray:
@@ -375,7 +391,7 @@ def _estimates(n: int, orderings: int) -> tuple[np.ndarray, ...]:
 
 
 def _drawn(errors: Errors, groups: float) -> np.ndarray:
-    """Studies in which answers count as drawn from the probabilities as they are, of answers that are."""
+    """True for studies that find answers drawn from the probabilities as they are, if the answers are so drawn."""
     error = errors.exponent * math.sqrt(errors.groups / groups)
     reach = float(distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2)) * error
     power = 1 + error * _estimates(errors.n, len(errors.points))[-1]
@@ -384,13 +400,13 @@ def _drawn(errors: Errors, groups: float) -> np.ndarray:
 
 
 def _quiet(errors: Errors) -> np.ndarray:
-    """Studies in which no test finds a bias. Selection asks the same of the same counts as preference."""
+    """True for studies in which no test finds a bias. Tests of selection and preference use the same counts."""
     return _quiet_by(errors.n, len(errors.points), tuple(order_tests.family(errors.n, errors.by)))
 
 
 @functools.lru_cache(maxsize=64)
 def _quiet_by(n: int, n_orderings: int, family: tuple[order_tests.Test, ...]) -> np.ndarray:
-    """The same: it does not depend on the number of groups."""
+    """Result of `_quiet` by the arguments that it depends on, which exclude the number of groups."""
     places, orderings, *_ = _estimates(n, n_orderings)
     tests = {test for _, test in family}
     level = order_tests.LEVEL / len(family)
@@ -407,16 +423,16 @@ def _quiet_by(n: int, n_orderings: int, family: tuple[order_tests.Test, ...]) ->
 
 
 def _all(values: np.ndarray) -> np.ndarray:
-    """p-values of all values being 0, that have variance 1 and sum to 0, shape (m, k) -> (m,)."""
+    """p-values of all values of a row being 0, shape (m, k) -> (m,). Values have variance 1, and rows sum to 0."""
     k = values.shape[1]
     return np.asarray(distributions.chi_square_tail(np.square(values).sum(axis=1) * (k - 1) / k, k - 1))
 
 
 def _unseen(groups: float, spread: float, margin: float, largest: float) -> float:
-    """The largest shift, in size, that `equivalence.p_bounded` shows to be below the margin; below 0: none.
+    """The largest absolute shift that `equivalence.p_bounded` shows to be below the margin; below 0 if none is.
 
     Args:
-        spread: standard deviation of a group's shift; groups are taken to be normal.
+        spread: standard deviation of a group's shift; shifts of groups are assumed to be normal.
     """
     shifts = np.linspace(0, margin, 33)[:-1]
     if groups <= EXACT_BOUND:
@@ -424,7 +440,7 @@ def _unseen(groups: float, spread: float, margin: float, largest: float) -> floa
         at = special.ndtri((np.arange(count) + 0.5) / count)
         values = np.clip(at[:, None] * spread + shifts, -largest, largest)
         p = equivalence.p_bounded(values, np.ones(count), margin=margin, largest=largest)
-    else:  # one more group hardly counts
+    else:  # the one added group hardly counts
         added, room = largest - margin, margin - shifts
         error = np.sqrt(groups * (spread**2 + room**2) + added**2)
         p = np.asarray(distributions.normal_tail((groups * room - added) / error))

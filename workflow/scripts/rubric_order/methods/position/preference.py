@@ -1,13 +1,13 @@
-"""Position preference: what a place of the prompt adds to the log-odds of the score that stands there.
+"""Position preference: how much a place in the prompt adds to the log-odds of the score that is shown there.
 
-A judge gives score s of item i at place p the log-weight a[i, s] + b[p]. For two reads of an item, of which one gave
-score a and the other c, the odds that it was this way round and not the other are, in logarithms,
+A judge gives score s of item i at place p the log-weight a[i, s] + b[p]. Take two reads of an item, of which one gave
+score a and the other score c. The log-odds that read 1 gave a and read 2 gave c, and not the reverse, are
 
     b[place of a in 1] + b[place of c in 2] - b[place of c in 1] - b[place of a in 2]
 
-whatever the item thinks of its scores: a[i, s] and the denominators of both reads cancel. That is a logistic regression
-without intercept. Where the probabilities of all options are known, the same difference of differences of their
-logarithms is seen without chance, and least squares gives b.
+for every item, because the a[i, s] and the denominators of both reads cancel. This is a logistic regression without
+intercept. Where the probabilities of all options are known, the same difference of differences can be computed from
+their logarithms. It is then free of chance, and least squares gives b.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,8 +31,9 @@ class Hard(NamedTuple):
     Attributes:
         n: number of score levels.
         data: comparisons; the columns of a row are the lower score, the higher score, the places of both in the read
-            that gave the lower, and the places of both in the read that gave the higher; all from 0.
-        items: number of items with at least two usable reads. reads: number of these reads. pairs: of them.
+            that gave the lower score, and the places of both in the read that gave the higher score; all from 0.
+        items: number of items with at least two usable reads. reads: number of usable reads of these items. pairs:
+            number of pairs of usable reads of one item.
     """
 
     n: int
@@ -43,11 +44,15 @@ class Hard(NamedTuple):
 
     @property
     def discordant(self) -> int:
-        """Pairs that gave different scores, not both at the same places."""
+        """Number of pairs of reads that gave different scores, at least one of which changed its place between them."""
         return int(self.data.weight.sum())
 
     def by_cluster(self, cluster: np.ndarray) -> "Hard":
-        """These pairs with other clusters: number of the one that each former one is part of, shape (n_clusters,)."""
+        """The same pairs in larger clusters.
+
+        Args:
+            cluster: number of the larger cluster that each present cluster is part of, shape (n_clusters,).
+        """
         data = self.data._replace(cluster=cluster[self.data.cluster], n_clusters=int(cluster.max(initial=-1)) + 1)
         return self._replace(data=data)
 
@@ -57,10 +62,10 @@ class Soft(NamedTuple):
 
     Attributes:
         n: number of score levels.
-        parts: of each dataset the log-probability of each score and its place from 0, each of shape (items, K, n), and
-            the cluster of each item. A score that has no probability in one of an item's reads is left out of all of
-            them (NaN), and so is a read without probabilities.
-        n_clusters, items, reads, pairs: as in `Hard`.
+        parts: three arrays for each dataset: the log-probability of each score, its place from 0, both of shape
+            (items, K, n), and the cluster of each item. A score with probability 0 in one read of an item is left out
+            (NaN) of all reads of that item. A read without probabilities is NaN too.
+        n_clusters: number of clusters. items, reads, pairs: as in `Hard`.
     """
 
     n: int
@@ -72,24 +77,26 @@ class Soft(NamedTuple):
 
     @property
     def discordant(self) -> int:
-        """All pairs: each tells something."""
+        """Number of all pairs, because each of them tells something."""
         return self.pairs
 
     def by_cluster(self, cluster: np.ndarray) -> "Soft":
-        """As of `Hard`."""
+        """The same reads in larger clusters, see `Hard.by_cluster`."""
         parts = [(values, places, cluster[unit]) for values, places, unit in self.parts]
         return self._replace(parts=parts, n_clusters=int(cluster.max(initial=-1)) + 1)
 
 
 class Preference(NamedTuple):
-    """Worth of positions to a judge.
+    """Preference of a judge for positions.
 
     Attributes:
         positions: fit of b, which sums to 0.
-        interaction: fit with one more coefficient, the last: what the highest score gains at the last place, the lowest
-            at the first, when scores and places are numbered evenly from -1 to 1.
-        p_positions: p-value of all positions being worth the same, see `no_preference`.
-        p_interaction: p-value of the places being worth the same to all scores, with every score-by-place term.
+        interaction: fit with one more coefficient, which comes last. It is the gain in log-odds of the highest score at
+            the last place, and of the lowest score at the first place. Scores and places are numbered evenly from -1 to
+            1.
+        p_positions: p-value of the hypothesis that no position is preferred, see `no_preference`.
+        p_interaction: p-value of the hypothesis that a place adds the same to every score. The test uses all
+            score-by-place terms.
     """
 
     positions: cluster_robust.Fit
@@ -102,10 +109,10 @@ class Sums(NamedTuple):
     """Sums over each cluster, for the fits of position preference.
 
     Attributes:
-        positions, interaction: fits of the models that `Preference` has.
-        alike: see the function of this name.
-        further: what they say of score-by-place terms where b has its estimate, shape (n_clusters, n * n); None where
-            there is no estimate, or the terms say nothing more.
+        positions, interaction: sums for the two fits of `Preference`.
+        alike: see the function `alike`.
+        further: score of each cluster for the score-by-place terms, at the estimate of b, shape (n_clusters, n * n).
+            None if b has no estimate, or if the terms tell nothing beyond b.
     """
 
     positions: cluster_robust.Sums
@@ -114,7 +121,7 @@ class Sums(NamedTuple):
     further: np.ndarray | None
 
     def by_cluster(self, cluster: np.ndarray | None) -> Preference:
-        """The preference with larger clusters as the sample, see `cluster_robust.Sums`; None: as they are."""
+        """The preference with larger clusters as the sample, see `cluster_robust.Sums`; None keeps them as they are."""
         cluster = np.arange(len(self.alike)) if cluster is None else cluster
         fit = self.positions.by_cluster(cluster).fit()
         further = self.further if self.further is None else cluster_robust.together(self.further, cluster)
@@ -152,7 +159,7 @@ def compared(block: Block, readout: Readout) -> Hard | Soft:
 
 
 def identifies(block: Block) -> bool:
-    """Tell whether a block's orderings differ among the reads of an item: else position and score are one thing."""
+    """Tell whether a block has several orderings: with one, effects of position and score cannot be distinguished."""
     return len(block.orderings[0]) > 1
 
 
@@ -160,8 +167,8 @@ def of_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
     """Comparisons of the scores that were given.
 
     Args:
-        scores: of each read of each item, from 0, shape (items, K); -1 where there is none.
-        places: of each score in each read, from 0, shape (items, K, n).
+        scores: score of each read of each item, from 0, shape (items, K); -1 where there is none.
+        places: place of each score in each read, from 0, shape (items, K, n).
         unit: number of each item's cluster, from 0, shape (items,).
     """
     n = places.shape[2]
@@ -182,8 +189,8 @@ def of_probabilities(probabilities: np.ndarray, places: np.ndarray, unit: np.nda
     """Log-probabilities of the scores.
 
     Args:
-        probabilities: of each score in each read of each item, shape (items, K, n); NaN in reads where they are
-            unknown, 0 of a score that the judge does not name among the probable ones.
+        probabilities: probability of each score in each read of each item, shape (items, K, n). NaN in reads whose
+            probabilities are unknown, and 0 for a score that the judge does not name among the probable scores.
         places, unit: see `of_scores`.
     """
     given = ~np.isnan(probabilities).any(axis=2)
@@ -196,7 +203,7 @@ def of_probabilities(probabilities: np.ndarray, places: np.ndarray, unit: np.nda
 
 
 def _sizes(reads: np.ndarray) -> tuple[int, int, int]:
-    """Items with at least two reads, their reads, and pairs of these, from the number of each item's reads."""
+    """Number of items with at least two reads, of their reads, and of pairs of reads, from each item's read count."""
     several = reads > 1
     return int(several.sum()), int(reads[several].sum()), int((reads * (reads - 1) // 2).sum())
 
@@ -204,7 +211,7 @@ def _sizes(reads: np.ndarray) -> tuple[int, int, int]:
 def _cells(
     scores: np.ndarray, places: np.ndarray, unit: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Number of each comparison that occurs, see `Hard`, together with its cluster; and how often it does."""
+    """Code of each comparison, see `Hard`, and cluster that occur together; and how often they do."""
     n = places.shape[2]
     item, pair = np.nonzero(
         (scores[:, first] != scores[:, second]) & (scores[:, first] >= 0) & (scores[:, second] >= 0)
@@ -221,7 +228,7 @@ def _cells(
 
 
 def together(parts: Sequence[Hard | Soft]) -> Hard | Soft:
-    """Comparisons of several datasets together, whose clusters have nothing in common."""
+    """Join the comparisons of several datasets, which have no cluster in common."""
     sizes = {name: sum(getattr(part, name) for part in parts) for name in ("items", "reads", "pairs")}
     counts = [part.n_clusters if isinstance(part, Soft) else part.data.n_clusters for part in parts]
     first = np.cumsum([0, *counts])
@@ -238,7 +245,7 @@ def together(parts: Sequence[Hard | Soft]) -> Hard | Soft:
 
 
 def contrasts(n: int) -> dict[str, np.ndarray]:
-    """Weights of n positions by name: the first less the last, and the ends less the middle where there is one."""
+    """Contrasts of n positions by name, as weights: first less last, and ends less middle if n is more than 2."""
     one = np.eye(n)
     weights = {"first_last": one[0] - one[-1]}
     if n > 2:
@@ -249,15 +256,15 @@ def contrasts(n: int) -> dict[str, np.ndarray]:
 def preference(of: Hard | Soft) -> Preference:
     """Position preference of a judge, with clusters as the sample.
 
-    Of readout `hard` the unit is the log-odds of an answer as it was drawn: at temperature T it is 1 / T of that of the
-    model's own probabilities, which is the unit of readout `soft`. At temperature 0 nothing is drawn, and b is in units
-    of what else differs between prompts of one item.
+    With readout `soft`, b is in log-odds of the model's own probabilities. With readout `hard`, b is in log-odds of
+    answers as they were drawn; at temperature T these are 1 / T times the log-odds of the model's own probabilities. At
+    temperature 0 nothing is drawn, and the unit of b depends on the other differences between prompts of one item.
     """
     return sums(of).by_cluster(None)
 
 
 def sums(of: Hard | Soft) -> Sums:
-    """Sums from which `preference` is made, cluster by cluster: clusters can be put together without another fit."""
+    """Sums over each cluster from which `preference` is computed. Clusters can be joined without another fit."""
     return _of_selections(of) if isinstance(of, Hard) else _of_logs(of)
 
 
@@ -270,17 +277,17 @@ def positions(of: Hard | Soft) -> cluster_robust.Sums:
 
 
 def alike(of: Hard | Soft) -> np.ndarray:
-    """Scores of clusters for b where all positions are worth the same, shape (n_clusters, n)."""
+    """Score of each cluster for b, see `cluster_robust`, where no position is preferred, shape (n_clusters, n)."""
     if isinstance(of, Soft):
         return _normal(of)[0][:, : of.n]
     return conditional_logit.scores_of_nothing(of.data._replace(rows=rows_of_places(of)))
 
 
 def no_preference(fit: cluster_robust.Fit, scores: np.ndarray | None) -> float:
-    """p-value of all positions being worth the same, see `positions`.
+    """p-value of the hypothesis that no position is preferred, see `positions`.
 
-    The F test HTZ over clusters, see `cluster_robust.all_zero`. A score test where the fit is `separated`, and where
-    clusters are too unequal, or too few, for an F test of so many positions.
+    It comes from the F test HTZ over clusters, see `cluster_robust.all_zero`. A score test is used instead if the fit
+    is `separated`, or if clusters are too unequal or too few for an F test of so many positions.
 
     Args:
         scores: see `alike`.
@@ -293,7 +300,7 @@ def no_preference(fit: cluster_robust.Fit, scores: np.ndarray | None) -> float:
 
 
 def rows_of_places(of: Hard) -> np.ndarray:
-    """Count of how often each place speaks for the outcome of each distinct comparison, shape (n_rows, n)."""
+    """Times that each place favours the outcome of each distinct comparison, less times against, shape (n_rows, n)."""
     _, _, low_at, high_at, low_then, high_then = of.data.rows.T
     one = np.eye(of.n)
     return one[low_at] + one[high_then] - one[high_at] - one[low_then]
@@ -316,9 +323,12 @@ def _of_selections(of: Hard) -> Sums:
 
 
 def _chunks(of: Soft) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Log-probabilities taken from their means over reads and scores, shape (items, K, n), 0 where there are none; the
-    indicators of the places and, last, the product of score and place, taken likewise, shape (items, K, n, n + 1);
-    places; and clusters. Some items at a time.
+    """Lay out some items at a time for least squares.
+
+    Yields:
+        Log-probabilities, centred over reads and scores, shape (items, K, n), 0 where there are none; the columns of
+        the fit, centred in the same way, shape (items, K, n, n + 1), which are the indicators of the places and, last,
+        the product of score and place; the places; and the clusters.
     """
     scale = np.linspace(-1, 1, of.n)
     for values, places, unit in of.parts:
@@ -333,10 +343,10 @@ def _chunks(of: Soft) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.n
 
 
 def centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """Values less the means of their reads and of their scores in each item, shape (items, K, n, ...); others are 0.
+    """Values centred over the reads and over the scores of each item, shape (items, K, n, ...); 0 where not used.
 
     Args:
-        used: whether a value counts: those of some reads under some scores.
+        used: whether a value counts. In each item, the values of some reads and some scores count.
     """
     values = np.where(used, values, 0)
     reads = np.maximum(used.any(axis=2, keepdims=True).sum(axis=1, keepdims=True), 1)
@@ -364,7 +374,7 @@ def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _further_of_logs(of: Soft, coefficients: np.ndarray) -> np.ndarray | None:
-    """As `conditional_logit.scores_of_terms`, of the terms of each score at each place."""
+    """Score of each cluster for the terms of each score at each place, like `conditional_logit.scores_of_terms`."""
     n, cross, cells = of.n, np.zeros((of.n * of.n, of.n)), np.zeros(of.n_clusters * of.n * of.n)
     information = np.zeros((n, n))
     for y, x, at, unit in _chunks(of):

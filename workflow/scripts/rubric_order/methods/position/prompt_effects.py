@@ -1,12 +1,12 @@
-"""Effects of the prompt on a score: its place, the way it is written, and what a reference answer shows.
+"""Effects of the prompt on a score: the score's position, the ID it is written as, and a reference answer.
 
-A judge gives score s of item i in read r the log-weight a[i, s] + x_r(s) @ b. For two reads of an item, of which one
-gave score u and the other v, the log-odds that it was this way round are
+In read r, a judge gives score s of item i the log-weight a[i, s] + x_r(s) @ b. Take two reads of an item, of which one
+gave score u and the other score v. The log-odds that read 1 gave u and read 2 gave v, and not the reverse, are
 
     (x_1(u) + x_2(v) - x_1(v) - x_2(u)) @ b
 
-whatever the item: what it thinks of its scores cancels. `preference` has the same model with positions alone. Where the
-probabilities of all options are known, the same differences of differences of their logarithms are seen.
+for every item, because the a[i, s] cancel. `preference` has the same model with positions alone. Where the
+probabilities of all options are known, the same difference of differences can be computed from their logarithms.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,12 @@ POSITION, ID, PRESENCE, NUMBER, TEXT = "position", "id", "presence", "number", "
 
 
 class Terms(NamedTuple):
-    """Columns of x.
+    """Columns of x, see the module.
 
     Attributes:
-        names: of each column a kind and what it is about: a position from 1, an ID, a score from 1; nothing for
-            attractions.
-        values: of each read of each item and each score, shape (items, reads, n, columns).
+        names: kind of each column, and the position from 1, the ID, or the score from 1 that the column is about; an
+            empty string for attractions.
+        values: the columns for each score in each read of each item, shape (items, reads, n, columns).
     """
 
     names: list[tuple[str, str]]
@@ -35,18 +35,18 @@ class Terms(NamedTuple):
 
 
 def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarray) -> Terms:
-    """The columns of position, ID, presence of a reference answer, and attraction to its number and to its text.
+    """Columns for position, ID, presence of a reference answer, and attraction to the answer's number and to its text.
 
     Args:
-        places: of each score in each read, from 0, shape (items, reads, n).
+        places: place of each score in each read of each item, from 0, shape (items, reads, n).
         ids: how each score is written in each read, shape (reads, n).
-        shown, text: score that the reference answer of a read is said to get, and that it was written for, shape
-            (reads,); 0 where no reference answer is shown.
+        shown, text: score that the reference answer of a read is said to get, and score that the answer was written
+            for, shape (reads,); 0 where no reference answer is shown.
 
     Returns:
-        Attraction is minus the distance of a score from the one that is shown. An attraction has no column where no
-        read shows a reference answer. Presence has a column a score where some reads show one and others do not: a
-        judge can be harsher whenever a reference answer is shown, which is no attraction to it.
+        Attraction is minus the distance of a score from `shown` (number) or from `text`. An attraction has no column if
+        no read shows a reference answer. Presence has one column per score if some reads show a reference answer and
+        others do not: a judge can be harsher whenever one is shown, and that is not an attraction to it.
     """
     items, reads, n = places.shape
     labels = list(dict.fromkeys(ids.ravel().tolist()))
@@ -72,7 +72,7 @@ def of_scores(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
     """The fit of b to the scores that were given, with items as clusters.
 
     Args:
-        scores: of each read of each item, from 0, shape (items, reads); -1 where there is none.
+        scores: score of each read of each item, from 0, shape (items, reads); -1 where there is none.
     """
     first, second = np.triu_indices(scores.shape[1], 1)
     step = max(1, CELLS_AT_ONCE // max(len(first) * len(of.names), 1))
@@ -95,8 +95,9 @@ def of_probabilities(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sum
     """The fit of b to log-probabilities, by least squares, with items as clusters.
 
     Args:
-        probabilities: of each score in each read of each item, shape (items, reads, n); NaN in reads where they are
-            unknown. A score without probability in one of an item's reads is left out of all of them.
+        probabilities: probability of each score in each read of each item, shape (items, reads, n); NaN in reads
+            whose probabilities are unknown. A score with probability 0 in one read of an item is left out of all reads
+            of that item.
     """
     given = ~np.isnan(probabilities).any(axis=2)
     kept = ((probabilities > 0) | ~given[..., None]).all(axis=1)
@@ -121,12 +122,13 @@ def contrasts(
 
     Args:
         names: see `Terms`.
-        styles: IDs of each style, in the order of the style: of `E`, `D`, `C`, `B`, `A` the first and the last, and the
-            second and the last but one, are compared.
+        styles: IDs of each style, in the order of the style. For `E`, `D`, `C`, `B`, `A`, the first ID is compared with
+            the last, and the second with the last but one.
 
     Returns:
-        Weights of the columns: each position, and what presence adds to each score, less the mean of all; each pair of
-        IDs that a reversed mapping exchanges; and attractions.
+        Weights of the columns for each contrast. The contrasts are: each position less the mean of all positions; the
+        presence effect on each score less its mean over all scores; each pair of IDs that a reversed mapping exchanges;
+        and each attraction.
     """
     weights = {}
     one = np.eye(len(names))

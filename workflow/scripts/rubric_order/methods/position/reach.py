@@ -1,8 +1,9 @@
-"""Reach of somebody who chooses the order: how far an item's score and rank, and the best candidate, can be moved.
+"""Reach of somebody who chooses the order: how far the order moves an item's score and rank, and the best candidate.
 
-An order can be chosen for one item, whose competitors stay in the usual one, or the same for all. A largest value less
-a smallest one is large without any effect of the order, as soon as reads differ by chance. So the same is computed of
-reads that exchange their orderings within each item: a judge that varies as much, whatever the order.
+An order can be chosen for one item, while its competitors stay in the usual order. Or one order can be chosen for all
+items. If reads differ by chance, the largest value less the smallest one is large even if the order has no effect. So
+the reach is also computed for reads that exchange their orderings within each item. These represent a judge that varies
+as much, but independently of the order.
 """
 
 from collections.abc import Iterator
@@ -14,15 +15,16 @@ _CELLS_AT_ONCE = 4_000_000
 
 
 class Moved(NamedTuple):
-    """Reach of the orders, of each of several judges if there are more axes in front.
+    """Reach of the orders. Further axes in front are for several judges.
 
     Attributes:
         points: largest less smallest score of each item, shape (..., m).
         points_shared: largest less smallest mean score of all items, shape (...).
         places, places_shared: lowest less highest rank of each candidate, see `ranks` and `ranks_shared`, shape
-            (..., n_prompts, n_candidates); NaN where there is none.
-        best, best_shared: True where none of the best candidates of the usual order is among the best: by the order of
-            a single candidate, or by one order for all. Shape (..., n_prompts).
+            (..., n_prompts, n_candidates); NaN where there is no candidate.
+        best, best_shared: True for prompts in which a choice of order can prevent all the usual order's best candidates
+            from being best. `best` is for the order of a single candidate, and `best_shared` for one order of all
+            candidates. Shape (..., n_prompts).
     """
 
     points: np.ndarray
@@ -39,7 +41,7 @@ def moved(values: np.ndarray, prompts: np.ndarray, usual: int) -> Moved:
     Args:
         values: score of each item in each ordering, shape (..., m, D).
         prompts: items of each prompt, padded with -1, see `rankings.prompts`, shape (n_prompts, n_candidates).
-        usual: number of the ordering that others stay in.
+        usual: number of the usual ordering, in which the competitors stay.
     """
     scores = of_candidates(values, prompts)
     others = scores[..., usual]
@@ -62,9 +64,9 @@ def of_candidates(values: np.ndarray, prompts: np.ndarray) -> np.ndarray:
 
 
 def ranks(scores: np.ndarray, usual: int) -> np.ndarray:
-    """Number of better candidates of each one in each ordering, while the others stay in the usual one.
+    """Number of candidates better than each candidate in each ordering, while the others stay in the usual ordering.
 
-    Those that tie count by half.
+    A candidate that ties counts as half.
 
     Args:
         scores: see `of_candidates`.
@@ -76,13 +78,13 @@ def ranks(scores: np.ndarray, usual: int) -> np.ndarray:
 
 
 def ranks_shared(scores: np.ndarray) -> np.ndarray:
-    """Number of better candidates of each one, all in the same ordering; see `ranks`."""
+    """Number of candidates better than each candidate, with all of them in the same ordering; see `ranks`."""
     by_order = np.moveaxis(scores, -1, 0)
     return _better(by_order, by_order)
 
 
 def _better(own: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Better candidates than each one; orderings are the first axis of the arguments, and the last of the result."""
+    """Number of candidates better than each one. Orderings are the arguments' first, and the result's last axis."""
     above = (others[..., None, :] > own[..., :, None]) + 0.5 * (others[..., None, :] == own[..., :, None])
     above = np.where(np.eye(own.shape[-1], dtype=bool), 0, above).sum(axis=-1)
     return np.moveaxis(np.where(np.isnan(own), np.nan, above), 0, -1)
@@ -94,7 +96,7 @@ def _is_best(scores: np.ndarray) -> np.ndarray:
 
 
 def _one_changes(scores: np.ndarray, others: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """True where another order puts a candidate above those that were best, or the only best one below another."""
+    """True where another order puts a candidate above the best ones, or puts the only best one below another."""
     high, low = (np.where(np.isnan(end), -np.inf, end) for end in (scores.max(axis=-1), scores.min(axis=-1)))
     present = np.where(np.isnan(others), -np.inf, others)
     raised = (high > present.max(axis=-1, keepdims=True)) & ~best
@@ -106,11 +108,11 @@ def _one_changes(scores: np.ndarray, others: np.ndarray, best: np.ndarray) -> np
 def by_chance(reads: np.ndarray, prompts: np.ndarray, usual: int, *, count: int, rng: np.random.Generator) -> Moved:
     """Mean reach where the reads of each item exchange their orderings.
 
-    All that an item's reads differ by counts as chance, what orderings do to it included.
+    All differences between the reads of an item count as chance, including effects of the orderings.
 
     Args:
-        reads: scores, shape (m, D, r). prompts, usual: see `moved`.
-        count: exchanges.
+        reads: scores of r reads of each item in each ordering, shape (m, D, r). prompts, usual: see `moved`.
+        count: number of exchanges.
     """
     sums: list[np.ndarray] = []
     for part in _exchanged(reads, prompts, count, rng):
@@ -120,7 +122,7 @@ def by_chance(reads: np.ndarray, prompts: np.ndarray, usual: int, *, count: int,
 
 
 def _exchanged(reads: np.ndarray, prompts: np.ndarray, count: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Means by ordering after exchanges, several at a time, shape (..., m, D); rounded, so that equal ones tie."""
+    """Mean scores by ordering after some exchanges at a time, shape (..., m, D). Rounding makes equal means tie."""
     items, orderings, repeats = reads.shape
     step = max(1, _CELLS_AT_ONCE // max(reads.size, prompts.size * prompts.shape[1] * orderings))
     flat = reads.reshape(items, -1)
@@ -130,13 +132,13 @@ def _exchanged(reads: np.ndarray, prompts: np.ndarray, count: int, rng: np.rando
 
 
 def reached(choose: tuple[np.ndarray, np.ndarray], judge: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Range that orders reach in one half of the reads that were chosen in the other, mean of both ways.
+    """Range in one half of the reads between two orderings that are chosen in the other half, mean of both ways.
 
-    It is 0 on average without an effect.
+    The range is 0 on average if the order has no effect.
 
     Args:
-        choose, judge: of both halves, a value of each item in each ordering: to choose the largest and the smallest
-            by, and to take the range of, shape (..., D).
+        choose, judge: value of each item in each ordering, as a pair of tables for the two halves, each of shape
+            (..., D). `choose` gives the orderings with the largest and the smallest value, and `judge` the range.
 
     Returns:
         Shape (...).
@@ -152,13 +154,14 @@ def _at_ends(choose: np.ndarray, judge: np.ndarray) -> np.ndarray:
 
 
 def reached_by_all(means: np.ndarray, group: np.ndarray, fold: np.ndarray) -> np.ndarray:
-    """Score of each item in the ordering that is highest for the other folds, less that in their lowest.
+    """Score of each item in the other folds' highest ordering, less its score in the other folds' lowest ordering.
 
     Args:
-        means: shape (m, D). group: of each item, from 0. fold: of each group, from 0; at least two.
+        means: mean score of each item in each ordering, shape (m, D). group: number of each item's group, from 0.
+        fold: number of each group's fold, from 0; at least two folds.
 
     Returns:
-        Shape (m,); 0 on average without an effect.
+        Shape (m,); 0 on average if the order has no effect.
     """
     own = fold[group]
     sums = np.zeros((int(fold.max()) + 1, means.shape[1]))
@@ -167,7 +170,7 @@ def reached_by_all(means: np.ndarray, group: np.ndarray, fold: np.ndarray) -> np
 
 
 def reached_by_all_draws(means: np.ndarray, group: np.ndarray, fold: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Mean over items of `reached_by_all` in each resample of groups, with orderings that are chosen anew.
+    """Mean over items of `reached_by_all` in each resample of groups. Each resample chooses the orderings anew.
 
     Args:
         weights: how often each group is in each resample, shape (resamples, n_groups).

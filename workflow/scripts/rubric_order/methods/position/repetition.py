@@ -1,7 +1,7 @@
-"""Variance of a read if it were repeated: under each ordering by itself, for no ordering stands for the others.
+"""Variance of a read under repetition, separately for each ordering.
 
-A judge can be sure of itself in the usual ordering and waver in others, or the reverse. Repeats of one ordering so say
-nothing of the others, and variances taken from them alone are not those of repetition.
+A judge can be sure in the usual ordering and waver in others, or the reverse. So repeats of one ordering tell nothing
+about the other orderings, and repeats of a single ordering alone do not give the variance of repetition.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from rubric_order.base.keys import VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.methods.position.blocks import Block, matrix_of
 
-PROBABILITIES, REPEATS = "option probabilities", "repeats"  # what variances of repetition are known from
+PROBABILITIES, REPEATS = "option probabilities", "repeats"  # sources of variances of repetition
 
 
 def at_temperature(shares: np.ndarray, temperature: float) -> np.ndarray:
@@ -18,7 +18,7 @@ def at_temperature(shares: np.ndarray, temperature: float) -> np.ndarray:
 
     Args:
         shares: probabilities at temperature 1, summing to 1, shape (..., n).
-        temperature: of the draw; 0 takes the most probable option, the first of several.
+        temperature: temperature of the draw; 0 takes the most probable option, or the first of several equal ones.
 
     Returns:
         Shape (..., n).
@@ -33,8 +33,8 @@ def variance_of_draw(shares: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Variance of a score that is drawn from probabilities: sum p s^2 - (sum p s)^2.
 
     Args:
-        shares: of each option, shape (..., n).
-        scores: of each option, shape (..., n).
+        shares: probability of each option, shape (..., n).
+        scores: score of each option, shape (..., n).
 
     Returns:
         Shape (...), in points squared.
@@ -44,7 +44,7 @@ def variance_of_draw(shares: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 
 def repeats_of(block: Block) -> int | None:
-    """Number of reads of each item in each of a block's orderings; None where that is not the same throughout."""
+    """Number of reads of each item in each of a block's orderings; None where the number differs."""
     shown, number = block.orderings
     per_cell = np.bincount(block.item * len(shown) + number, minlength=len(block.items) * len(shown))
     return int(per_cell[0]) if per_cell[0] and (per_cell == per_cell[0]).all() else None
@@ -53,24 +53,25 @@ def repeats_of(block: Block) -> int | None:
 def variances(
     block: Block, readout: Readout, values: np.ndarray, temperature: float | None = None
 ) -> tuple[np.ndarray, str] | None:
-    """The variance that repetition has in each read, and what it is known from.
+    """Variance of each read under repetition, and the source that it is known from.
 
-    From option probabilities, where an answer is one draw from them: those of scores that are drawn, and 0 for the
-    expected score, which such a judge gives again in every repeat. Otherwise from repeats, where each item is read
-    equally often, at least twice, in each of several orderings.
+    If an answer is one draw from option probabilities, they give the variance. A written score has the variance of the
+    draw. An expected score has 0, because such a judge gives the same expected score in every repeat. Otherwise repeats
+    give the variance, if each item is read equally often, at least twice, in each of several orderings.
 
     Args:
-        block: the reads; of them `position_probabilities`, where they are known.
-        readout: of the scores.
+        block: the reads, with `position_probabilities` where these are known.
+        readout: readout of the scores.
         values: the scores, items by reads, see `Block.matrix`.
-        temperature: at which the judge draws its answers from the option probabilities; None where an answer is more
-            than such a draw, or where that is not known.
+        temperature: temperature at which the judge draws its answers from the option probabilities; None if an answer
+            is more than such a draw, or if this is not known.
 
     Returns:
-        Variances of one read, shape (n_items, K), those of repeats shared by the reads of an ordering; NaN where they
-        are not known, as of a read without a score. None where neither source is there.
+        Variances of one read, shape (n_items, K), and their source. Variances from repeats are equal for all reads of
+        an item in one ordering. NaN where not known, for example for a read without a score. None if both sources are
+        missing.
     """
-    of_read = readout in VALUES  # a calibrated score is none that is drawn
+    of_read = readout in VALUES  # a calibrated score is not drawn
     if temperature is not None and of_read and "position_probabilities" in block.table:
         usable = block.table["position_probabilities"].notna().to_numpy() & block.table[VALUES[readout]].notna()
         if usable.any():
@@ -95,7 +96,7 @@ def _from_probabilities(
 
 
 def _from_repeats(block: Block, values: np.ndarray) -> np.ndarray:
-    """Variance of the scores of each item and ordering, divisor one less than their number."""
+    """Variance of the scores of each item and ordering. The divisor is the number of scores less 1."""
     shown, number = block.orderings
     cell = block.item * len(shown) + number
     cells = len(block.items) * len(shown)

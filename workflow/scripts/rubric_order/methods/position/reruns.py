@@ -1,9 +1,10 @@
 """Errors of estimates about single orderings: how far they would move if the same judge read the same items once more.
 
-Items stay, and reads are taken as drawn anew. Where an ordering is read several times, its repeats say how reads vary.
-Where each is read once, what is left of an item's scores beside its level and what each ordering does to all
-items alike says it, see `variances`: that holds what an ordering does to a single item as well, which makes errors too
-large; and of D orderings a share of 1/D of the others' chance, which makes that of the noisiest of few too small.
+The items stay the same, and reads count as drawn anew. If an ordering is read several times, its repeats tell how reads
+vary. If each ordering is read once, the residuals tell it: scores less the item's level, and less the shift by which
+each ordering moves all items alike, see `variances`. The residuals also hold the effects of orderings on single items,
+which makes errors too large. With D orderings, the residual variance of an ordering includes a share of 1/D of the
+other orderings' chance. With few orderings, this makes the error of the noisiest ordering too small.
 """
 
 from typing import NamedTuple
@@ -14,8 +15,8 @@ from rubric_order.methods.position import shared_orderings
 from rubric_order.methods.position.blocks import Block
 from rubric_order.methods.uncertainty import distributions
 
-DRAWS = 2000  # of a run's correlations, for ranges of ranks
-LEAST_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
+DRAWS = 2000  # draws of a run's correlations, for ranges of ranks
+LEAST_VARIANCE = 1e-12  # a variance up to this is the rounding error of a constant
 
 
 class Correlations(NamedTuple):
@@ -23,8 +24,9 @@ class Correlations(NamedTuple):
 
     Attributes:
         orderings: shape (D, n).
-        r: shape (D,). error: standard error over new reads, shape (D,); reads of two orderings are independent.
-        items, reads: how many they are of.
+        r: the correlations, shape (D,). error: their standard errors over new reads, shape (D,). The reads of two
+            orderings are independent.
+        items, reads: number of items, and of reads, that the correlations are computed from.
     """
 
     orderings: np.ndarray
@@ -35,7 +37,7 @@ class Correlations(NamedTuple):
 
 
 def correlations(block: Block, values: np.ndarray) -> Correlations | None:
-    """r of each ordering of a block in which all items are read in the same ones; None for fewer than two items.
+    """Pearson's r of each ordering, for items that are all read in the same orderings; None for fewer than two items.
 
     Args:
         values: scores of the block, see `Block.matrix`.
@@ -65,17 +67,21 @@ def variances(scores: np.ndarray, at: np.ndarray, n_orderings: int) -> np.ndarra
 
     Args:
         scores: items by reads, shape (m, K).
-        at: number of each read's ordering, from 0, shape (m, K); -1 of a read without a score. Each ordering has one.
-        n_orderings: D.
+        at: number of each read's ordering, from 0, shape (m, K); -1 for a read without a score. Each item has a score
+            under each ordering.
+        n_orderings: number D of orderings.
 
     Returns:
-        Of each item's mean under each ordering by itself: a judge can be surer under one ordering than under another.
-        Where some ordering of some item is read repeatedly, from the repeats; items without repeats of an ordering are
-        taken to vary as the others do under it, and an ordering without repeats as all repeats do. Without repeats the
-        squares of what is left beside items and orderings, over (1 - 1/D) (1 - 1/m), tell how items vary and how
-        orderings do, and these are multiplied: the square of a single read goes with its score, and would make errors
-        too large. Of an ordering it is 1 - 1/D of its own variance and 1/D of the mean of the others'. Of two orderings
-        it is one number, half of either: they cannot be told apart. NaN where nothing tells how reads vary.
+        A separate variance for each ordering, because a judge can be surer under one ordering than under another. If
+        any read is repeated, repeats give the variances. An item without repeats of an ordering gets the pooled
+        variance of the other items under it. An ordering without repeats gets the pooled variance of all repeats.
+
+        Without repeats, variances come from squared residuals beside items and orderings, over (1 - 1/D) (1 - 1/m). The
+        item's mean square is multiplied by the ordering's mean square, and divided by the mean square of all. A single
+        squared residual is not used: it depends on the read's score, which would make errors too large. An ordering's
+        mean square is 1 - 1/D of its own variance plus 1/D of the mean variance of the others. With two orderings it is
+        the mean of both variances, which cannot be distinguished. NaN without repeats if there is only one item or one
+        ordering.
     """
     item, _ = np.nonzero(at >= 0)
     cell = item * n_orderings + at[at >= 0]
@@ -98,10 +104,10 @@ def variances(scores: np.ndarray, at: np.ndarray, n_orderings: int) -> np.ndarra
 
 
 def correlation_errors(values: np.ndarray, human: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """Standard error over new reads of r of each column with human scores, by the delta method, shape (D,).
+    """Standard error over new reads of each column's correlation with human scores, by the delta method, shape (D,).
 
     Args:
-        values: shape (m, D). human: shape (m,). variance: of `values` over new reads, shape (m, D).
+        values: shape (m, D). human: shape (m,). variance: variance of `values` over new reads, shape (m, D).
     """
     if np.ptp(human) <= LEAST_VARIANCE:
         return np.full(values.shape[1], np.nan)
@@ -113,21 +119,22 @@ def correlation_errors(values: np.ndarray, human: np.ndarray, variance: np.ndarr
 
 
 def ranks(r: np.ndarray, error: np.ndarray, *, confidence: float, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Rank of each of several correlations, 1 for the highest, and where that of another run would lie.
+    """Rank of each of several correlations, 1 for the highest, with the range of its rank in another run.
 
-    Another run's correlations are drawn about this one's with the chance of both, that is with sqrt(2) times the error.
+    Another run's correlations are drawn around this run's correlations. They are drawn with sqrt(2) times the error,
+    because both runs vary by chance.
 
     Args:
         r, error: shape (D,).
-        confidence: share of other runs that the range is to hold; as ranks are whole it holds more.
+        confidence: share of other runs that the range must hold. It holds more, because ranks are whole numbers.
 
     Returns:
         `estimate`, `error` (standard deviation of ranks drawn with the error of one run), `low` and `high`, each of
-        shape (D,). Of a rank of which the error is not known only the estimate is there.
+        shape (D,). If the error of any correlation is NaN, all but `estimate` are NaN.
     """
     drawn = rng.standard_normal((DRAWS, len(r))) * error
     own = np.array([shared_orderings.rank_of(r, place) for place in range(len(r))])
-    # Drawn ones are never equal, but for those without an error, which have the digits of `r`.
+    # Drawn correlations are equal only if their errors are 0, and then they have the digits of `r`.
     once, twice = (distributions.ranks(-np.round(r + times * drawn, 12), axis=1) for times in (1, np.sqrt(2)))
     tail = (1 - confidence) / 2
     low, high = np.quantile(twice, tail, axis=0, method="lower"), np.quantile(twice, 1 - tail, axis=0, method="higher")
@@ -139,11 +146,11 @@ def ranks(r: np.ndarray, error: np.ndarray, *, confidence: float, rng: np.random
 def cost_errors(table: np.ndarray, covariance: np.ndarray, orderings: np.ndarray) -> np.ndarray:
     """Standard error over new reads of the Bias Cost of orderings, by the delta method, shape (D,).
 
-    Near a cost of 0, where the size of a small difference varies less than the difference, it is too large.
+    The error is too large near a cost of 0, where the absolute value of a difference varies less than the difference.
 
     Args:
         table: selections of each score (rows) at each position, shape (n, n).
-        covariance: of them over new reads, both flattened, shape (n * n, n * n).
+        covariance: covariance over new reads of the entries of the flattened table, shape (n * n, n * n).
         orderings: the score at each position, shape (D, n).
     """
     n = len(table)

@@ -1,4 +1,4 @@
-"""The power of the option probabilities from which answers are drawn."""
+"""Estimate of the power b with which answers are drawn from option probabilities p: in proportion to p^b."""
 
 import numpy as np
 
@@ -7,25 +7,27 @@ from rubric_order.methods.uncertainty import cluster_robust
 from rubric_order.methods.uncertainty.resampling import sum_units
 
 SMALLEST, GREATEST = 1e-9, 50.0
-CLOSE = 1e-14  # to which the power is found, of itself and of 1
-LEAST = 1e-6  # an option that was written and has no probability is taken to have this one
+CLOSE = 1e-14  # absolute and relative tolerance of the power
+LEAST = 1e-6  # a written option with a lower probability, or with none, is taken to have this probability
 CONFIDENCE = 0.99
 
 
 def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Interval:
-    """The power of option probabilities from which answers look drawn: an option is written with probability p^b.
+    """Power b of the option probabilities p: answers look as if each option was written in proportion to p^b.
 
-    It is 1 where answers are drawn from the probabilities as they are, 1 / T where they are drawn at temperature T and
-    the probabilities are those of temperature 1, and without bound where the most probable option is written.
+    The power is 1 if answers are drawn from the probabilities as they are. It is 1 / T if answers are drawn at
+    temperature T and the probabilities are from temperature 1. It has no bound if the most probable option is always
+    written.
 
     Args:
-        shares: probability of each option in each read, shape (n_reads, n). An option without any is none.
+        shares: probability of each option in each read, shape (n_reads, n). An option with probability 0 does not count
+            as an option, unless it was written.
         chosen: the option that was written, from 0, shape (n_reads,).
         cluster: number of each read's cluster, from 0 and without gaps, shape (n_reads,).
 
     Returns:
-        Maximum likelihood, with an interval by Student's t over clusters at a confidence of `CONFIDENCE`; unknown where
-        there is no finite one.
+        The maximum likelihood estimate, with an interval by Student's t over clusters at a confidence of `CONFIDENCE`.
+        Unknown where no estimate lies between `SMALLEST` and `GREATEST`.
     """
     from scipy import optimize  # slow to import
 
@@ -36,14 +38,14 @@ def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Int
     below = logs - logs.max(axis=1, keepdims=True)
 
     def parts(b: float) -> tuple[np.ndarray, float]:
-        """Derivative of each read's log-likelihood, and the information of all."""
+        """Derivative of each read's log-likelihood, and the information of all reads together."""
         weights = np.exp(b * below)
         weights /= weights.sum(axis=1, keepdims=True)
         mean = (weights * finite).sum(axis=1)
         return own - mean, float(((weights * finite**2).sum(axis=1) - mean**2).sum())
 
     def total(b: float) -> float:
-        """Derivative of the log-likelihood of all reads, which falls with b."""
+        """Derivative of the log-likelihood of all reads. The derivative falls as b rises."""
         return float(parts(b)[0].sum())
 
     if not len(own) or total(SMALLEST) <= 0 or total(GREATEST) >= 0:

@@ -1,4 +1,4 @@
-"""Selected positions, item by item."""
+"""Selected positions of each item."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -8,12 +8,12 @@ import numpy as np
 from rubric_order.base.readouts import Readout
 from rubric_order.methods.position.blocks import Block, matrix_of
 
-# The selected position of a read by readout: of the option that was written, and the probability of each position.
+# Column with what a read selects, by readout: the position of the written option, or the probability of each position.
 READOUTS = {Readout.HARD: "position", Readout.SOFT: "position_probabilities"}
 
 
 def counts(block: Block, readout: Readout) -> np.ndarray:
-    """Number of selections of each position in each item, or its summed probability. Shape (n_items, n).
+    """Number of selections of each position in each item, or the summed probabilities. Shape (n_items, n).
 
     Items without a usable read are rows of zeros.
     """
@@ -30,17 +30,18 @@ def counts(block: Block, readout: Readout) -> np.ndarray:
 
 
 def evened(block: Block, readout: Readout) -> np.ndarray:
-    """Selections of each position in each item as if it had been read once in every ordering. Shape (n_items, n).
+    """Selections of each position in each item, as if the item had been read once in every ordering.
 
-    A judge to which positions mean nothing selects a position as often as its scores stood there. So each ordering
-    counts once for each item, and what is selected is compared with what stood where in the reads that have this
-    readout: a share of 1/n, plus the selections of a position less those that the item's own scores make there. Where
-    each score stood equally often in every position these are the selections. An item that was read in K of the D
-    orderings is compared with its own reads among others; (1 - 1/D) / (1 - 1/K) makes up for that.
+    A judge without a preference for positions selects a position as often as the scores that it gives stood there. The
+    expected selections follow from this: from the item's scores, and from where each score stood, in the reads that
+    have this readout. Each ordering counts once for each item. The result is an equal share of 1/n for each position,
+    plus the selections less the expected selections. If each score stood equally often in every position, the result is
+    the selections. If an item was read in K of the D orderings, its expected selections include its own reads. The
+    factor (1 - 1/D) / (1 - 1/K) makes up for that.
 
     Returns:
-        Rows sum to the number of orderings in which the item has a usable read; those of one, which can be compared
-        with nothing, are zeros. A cell can be below 0.
+        Shape (n_items, n). A row sums to the number of orderings in which the item has a usable read. It is zeros for
+        an item with one such ordering, because there is nothing to compare. A cell can be below 0.
     """
     n, column = block.n, block.table[READOUTS[readout]]
     usable = column.notna().to_numpy()
@@ -63,14 +64,14 @@ def evened(block: Block, readout: Readout) -> np.ndarray:
 
 
 def by_score(block: Block, readout: Readout) -> np.ndarray:
-    """Number of selections of each score at each position, item by item, or its summed probability there.
+    """Number of selections of each score at each position in each item, or the summed probabilities.
 
     Args:
         readout: ``hard``, which needs the column `position`, or ``soft``, which needs `position_probabilities`.
 
     Returns:
-        Shape (2, n_items, n, n): of each item, score (third axis) and position (last), first the selections; then the
-        chances to be selected: how often the score stood there in a read with this readout.
+        Shape (2, n_items, n, n), with scores on the third axis and positions on the last. First come the selections,
+        then the chances to be selected: how often the score stood at the position in a read with this readout.
     """
     n, items = block.n, len(block.items)
     if readout == Readout.HARD:
@@ -88,12 +89,13 @@ def by_score(block: Block, readout: Readout) -> np.ndarray:
 
 
 class Variety(NamedTuple):
-    """Variety of a block's scores: how much they leave an order to change.
+    """Variety of a block's scores, which limits how much an order can change.
 
     Attributes:
         commonest: share of the commonest score among all reads, from 1 / n to 1.
-        discordant: pairs of reads of one item that have different scores; of probabilities, as many as are expected.
-        pairs: all pairs of reads of one item.
+        discordant: number of pairs of reads of one item that have different scores; the expected number for
+            probabilities.
+        pairs: number of all pairs of reads of one item.
     """
 
     commonest: float
@@ -102,12 +104,12 @@ class Variety(NamedTuple):
 
     @property
     def discordant_share(self) -> float:
-        """Share of the pairs; NaN where items have one read."""
+        """Share of the pairs that have different scores; NaN where no item has two reads."""
         return self.discordant / self.pairs if self.pairs else np.nan
 
 
 def variety(block: Block, readout: Readout) -> Variety:
-    """Variety of the scores that a judge gives, in all and to one item; see `by_score` for the readouts."""
+    """Variety of the scores that a judge gives, overall and within items; see `by_score` for the readouts."""
     totals = by_score(block, readout)[0].sum(axis=-1)
     reads = totals.sum(axis=1)  # a read's probabilities sum to 1
     squares = reads
@@ -121,7 +123,7 @@ def variety(block: Block, readout: Readout) -> Variety:
 
 
 def readouts(block: Block) -> Iterator[Readout]:
-    """The readouts that a block has positions by."""
+    """The readouts for which a block has selected positions."""
     for readout, column in READOUTS.items():
         if column in block.table and block.table[column].notna().any():
             yield readout

@@ -1,4 +1,4 @@
-"""Items that are all read in the same orderings: how each ordering agrees with human scores, its rank, and its cost."""
+"""Items that are all read in the same orderings: each ordering's agreement with human scores, rank, and Bias Cost."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from rubric_order.methods.position.blocks import Block
 
 # Strategies in which every item is read in the same orderings.
 SHARED = strategies.fitting("one_set")
-_NO_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
+_NO_VARIANCE = 1e-12  # a variance up to this is the rounding error of a constant
 
 
 class Complete(NamedTuple):
@@ -19,7 +19,7 @@ class Complete(NamedTuple):
         orderings: shape (D, n).
         values: mean score of each item under each ordering, shape (m, D).
         human: shape (m,).
-        rows: which items of the block these are, shape (n_items,), bool.
+        rows: True for the items of the block that are kept here, shape (n_items,).
     """
 
     orderings: np.ndarray
@@ -29,16 +29,16 @@ class Complete(NamedTuple):
 
 
 def canonical_place(orderings: np.ndarray) -> int:
-    """Index of the ordering, among those of shape (D, n), that has the scores in rising order."""
+    """Index of the ordering with the scores in rising order, among orderings of shape (D, n)."""
     return int(np.flatnonzero((np.diff(orderings, axis=1) > 0).all(axis=1))[0])
 
 
 def complete_items(block: Block, values: np.ndarray) -> Complete:
-    """The items that every ordering can be compared on.
+    """The items on which all orderings can be compared: they have a human score, and a score under every ordering.
 
     Args:
-        block: of a strategy in ``SHARED``.
-        values: its scores by one readout, see `blocks.Block.matrix`.
+        block: reads of a strategy in ``SHARED``.
+        values: scores of the block by one readout, see `blocks.Block.matrix`.
     """
     by_ordering = block.by_ordering(values)
     human = block.items["human_score"].to_numpy(dtype=float)
@@ -47,14 +47,15 @@ def complete_items(block: Block, values: np.ndarray) -> Complete:
 
 
 def column_moments(values: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """Moments, item by item, on which the correlation of each column with human scores depends.
+    """Moments of each item, which determine the correlation of each column with human scores.
 
     Args:
         values: shape (m, D), without gaps.
         human: shape (m,).
 
     Returns:
-        Shape (m, 3 + 3D): 1, y, y^2, and of each column s, s^2, s y; taken from the means, against rounding.
+        Shape (m, 3 + 3D): 1, y and y^2, then s of all columns, s^2 of all columns, and s y of all columns. y is the
+        human score and s the column's value, both less their means, against rounding.
     """
     y, s = human - human.mean(), values - values.mean()
     return np.column_stack([np.ones(len(y)), y, y * y, s, s * s, s * y[:, None]])
@@ -64,7 +65,7 @@ def column_correlations(sums: np.ndarray) -> np.ndarray:
     """Pearson's r of each column with human scores.
 
     Args:
-        sums: of `column_moments` over items, however weighted, shape (..., 3 + 3D).
+        sums: sums of `column_moments` over items, with any weights, shape (..., 3 + 3D).
 
     Returns:
         Shape (..., D); NaN where a column or the human scores do not vary.
@@ -82,11 +83,11 @@ def rank_of(r: np.ndarray, place: int) -> np.ndarray:
     """Rank of one of several correlations, 1 for the highest; the mean rank where several are equal.
 
     Args:
-        r: shape (..., D); undefined ones are left out.
-        place: which one.
+        r: the correlations, shape (..., D). Undefined correlations are left out.
+        place: index of the correlation that is ranked.
 
     Returns:
-        Shape (...); NaN where it is undefined.
+        Shape (...); NaN where that correlation is undefined.
     """
     own = r[..., place, None]
     higher, equal = r > own + 1e-12, np.abs(r - own) <= 1e-12
@@ -97,7 +98,7 @@ def rank_of(r: np.ndarray, place: int) -> np.ndarray:
 def bias_cost(table: np.ndarray, orderings: np.ndarray) -> np.ndarray:
     """Bias Cost of orderings: sum over positions p of abs(P(p | score at p) - 1/n).
 
-    A score that is never selected has no shares, and adds nothing.
+    A score that is never selected has no shares, and adds nothing to the sum.
 
     Args:
         table: share of each position (columns) among the selections of each score (rows), as fractions, shape

@@ -1,11 +1,12 @@
-"""Spread of the order's effects between single items, in directions that may differ from item to item.
+"""Spread of the order's effects between single items. The direction of an effect may differ from item to item.
 
 A read of item i under ordering o is taken as
 
     score = item_i + shift_o + own_io + repetition.
 
-The shift is the same for all items; the own effects sum to 0 over orderings and over items. Their standard deviation is
-the spread. A mean that no order moves can hide it: one half of the items may gain what the other half loses.
+The shift is the same for all items. The own effects sum to 0 over orderings and over items, and their standard
+deviation is the spread. The spread can be large although no order moves the mean: one half of the items may gain what
+the other half loses.
 """
 
 from typing import NamedTuple
@@ -14,11 +15,11 @@ import numpy as np
 
 from rubric_order.methods.uncertainty import additive, distributions, resampling
 
-UNKNOWN, EXACT = "", "option probabilities"  # what the variance of repetition is known from, beside repeats
+UNKNOWN, EXACT = "", "option probabilities"  # sources of the variance of repetition, besides repeats
 
 
 class NestedIntervals(NamedTuple):
-    """An estimate with its interval over clusters, and one at another confidence; NaN where it is not known."""
+    """An estimate with an outer and an inner interval over clusters; NaN where it is not known."""
 
     estimate: float
     low: float
@@ -39,11 +40,12 @@ def mean_interval(
     """Mean over items with its interval: a jackknife over clusters, and Student's t with `resampling.degrees`.
 
     Args:
-        values: of each item, shape (m,). unit: number of its cluster, from 0 and without gaps, shape (m,).
-        confidence: of the interval; that of the inner one is 1 - 2 `level`.
-        added: what is added to the mean.
-        logarithm: whether the interval is one of the logarithm, for a variance without noise: a few items with much of
-            it make the error of the variance as large as itself. A mean of 0 then has no width.
+        values: value of each item, shape (m,). unit: number of its cluster, from 0 and without gaps, shape (m,).
+        confidence: confidence of the outer interval. The inner interval has a confidence of 1 - 2 `level`.
+        added: number that is added to the mean.
+        logarithm: whether to make the interval on the scale of the logarithm. This is for a variance without noise,
+            whose error is as large as the variance if a few items hold most of it. A mean of 0 then has an interval
+            without width.
     """
     sums = resampling.sum_units(np.column_stack([np.ones(len(values)), values]), unit)
     total, units = sums.sum(axis=0), len(sums)
@@ -70,27 +72,27 @@ def _widths(df: float, confidence: float, level: float) -> list[float]:
 
 
 def root(of: NestedIntervals) -> NestedIntervals:
-    """A standard deviation from the variance; what is below 0 counts as 0."""
+    """Standard deviations from a variance and the ends of its intervals. Values below 0 count as 0."""
     return NestedIntervals(*(float(np.sqrt(np.maximum(value, 0))) for value in of))
 
 
 def item_variances(
     values: np.ndarray, noise: np.ndarray, unit: np.ndarray, *, shared: bool
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Variance of each item's scores over orderings, with and without that of repetition.
+    """Variance of each item's scores over orderings, without and with the variance of repetition.
 
     Args:
-        values: mean score of each item under each ordering, NaN where there is none, shape (m, D). An item counts with
-            at least two.
-        noise: variance of each entry by repetition, of the same shape; NaN where it is not known.
+        values: mean score of each item under each ordering, NaN where there is none, shape (m, D). An item counts if it
+            has at least two means.
+        noise: variance of each entry of `values` by repetition, of the same shape; NaN where it is not known.
         unit: number of each item's cluster, from 0 and without gaps, shape (m,).
-        shared: whether a column is the same ordering for all items. Then what it does to all alike is taken out;
-            elsewhere columns are draws, and the mean shift is part of the variance.
+        shared: whether each column is the same ordering for all items. If so, the shift of all items by each ordering
+            is taken out. If not, columns are random draws, and the shift is part of the variance.
 
     Returns:
-        Of each item the variance over orderings without repetition, and with it, shape (m,) each, NaN where not known;
-        and what is to be added to their mean, because the shifts that were taken out are estimates. Without repetition
-        it is the spread, squared.
+        Variance of each item over orderings without the variance of repetition, and with it, shape (m,) each; NaN where
+        not known. The third result must be added to the mean of either, because the shifts that were taken out are
+        estimates. The mean without repetition, with this addition, is the square of the spread.
     """
     count = (~np.isnan(values)).sum(axis=1)
     added, divisor = 0.0, 1.0
@@ -103,7 +105,7 @@ def item_variances(
         values = values - fit.shift
         units, orderings = len(fit.influence), values.shape[1]
         added = float(np.square(fit.influence).sum() / orderings) * (units / (units - 1) if units > 1 else np.nan)
-        divisor = (orderings - 1) / orderings  # from the variance of a sample to that over all D orderings
+        divisor = (orderings - 1) / orderings  # turns the variance of a sample into the variance over all D orderings
     several = count > 1
     with np.errstate(invalid="ignore", divide="ignore"):
         away = values - (np.nansum(values, axis=1) / count)[:, None]
@@ -118,8 +120,8 @@ class SingleReads(NamedTuple):
     """Variances of single reads of items, one read in each ordering that items share, for `squared_errors`.
 
     Attributes:
-        variance: of an item's reads over orderings, in points squared, shape (m,): what orderings do, to all items
-            alike and to single ones, and chance.
+        variance: variance of an item's reads over orderings, in points squared, shape (m,). It contains the effects of
+            orderings, both on all items alike and on single items, and chance.
         chance: mean over orderings of the variance of a read by chance, shape (m,).
     """
 
@@ -135,11 +137,11 @@ def single_reads(
     Args:
         means, noise, unit: see `item_variances`; columns are orderings that items share.
         times: number of reads of each entry, shape (m, D).
-        known: whether `noise` is known. Elsewhere what an ordering does to single items and chance look alike.
+        known: whether `noise` is known. If not, effects of an ordering on single items look like chance.
 
     Returns:
-        With as much chance, and with as little, as there can be: the same where it is known. Where it is not, all that
-        is left beside shifts that items share is chance, or nothing is. NaN where not known.
+        The variances with the most chance possible, and with the least. Both are the same if `noise` is known. If not,
+        the first takes all variance beside the shared shifts as chance, and the second takes none. NaN where not known.
     """
     given = ~np.isnan(means)
     count = given.sum(axis=1)
@@ -158,12 +160,12 @@ def single_reads(
 def squared_errors(reads: SingleReads, k: int, count: int) -> np.ndarray:
     """Expected square of the distance of a mean of k reads from the item's expected mean over all orderings.
 
-    The reads are one each in k different orderings that are drawn at random. With S the variance of single reads and e
-    its part of chance, the mean of k has a variance of S / k, of which (S - e) / D is missing because no ordering is
-    drawn twice.
+    The k reads are made in k different orderings, which are drawn at random. Let S be the variance of single reads, and
+    e the part of S that is due to chance. The mean of the k reads has a variance of S / k - (S - e) / D. The second
+    term is due to drawing no ordering twice.
 
     Args:
-        k: number of orderings drawn. count: number D of all of them, at least k.
+        k: number of orderings drawn. count: number D of all orderings, at least k.
 
     Returns:
         Shape (m,), in points squared.
@@ -178,13 +180,13 @@ def squared_errors(reads: SingleReads, k: int, count: int) -> np.ndarray:
 
 
 def moved_by_probabilities(shares: np.ndarray, reference: int) -> np.ndarray:
-    """Share of an item's scores that another ordering than one of reference changes: the distance of total variation.
+    """Share of an item's scores that change from a reference ordering to another one: the total variation distance.
 
-    So many scores have to be others whatever is drawn, and no more need be.
+    At least this share of the scores must change, however scores are drawn, and no more need to.
 
     Args:
         shares: probability of each score under each ordering, NaN where there is none, shape (m, D, n).
-        reference: number of the ordering.
+        reference: number of the reference ordering.
 
     Returns:
         Mean over the other orderings, shape (m,).
@@ -196,14 +198,15 @@ def moved_by_probabilities(shares: np.ndarray, reference: int) -> np.ndarray:
 def moved_by_repeats(times: np.ndarray, reference: int) -> np.ndarray:
     """Share of an item's scores that another ordering changes, less the share that a repeat changes.
 
-    It is at most what `moved_by_probabilities` would be, and the same where repeats never differ.
+    The result is at most that of `moved_by_probabilities`, and equal to it if repeats never differ.
 
     Args:
-        times: how often each score was given under each ordering, shape (m, D, n); those with two scores count.
-        reference: number of the ordering.
+        times: how often each score was given under each ordering, shape (m, D, n). Orderings with at least two scores
+            count.
+        reference: number of the reference ordering.
 
     Returns:
-        Mean over the other orderings, shape (m,); it can be negative by chance. NaN where there is none.
+        Mean over the other orderings, shape (m,); it can be negative by chance. NaN where no other ordering counts.
     """
     reads, within = times.sum(axis=2), moved_by_chance(times)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -213,7 +216,7 @@ def moved_by_repeats(times: np.ndarray, reference: int) -> np.ndarray:
 
 
 def moved_by_chance(times: np.ndarray) -> np.ndarray:
-    """Share of the pairs of reads of one item and ordering whose scores differ, of `moved_by_repeats`. Shape (m, D)."""
+    """Share of the pairs of reads of one item and ordering that have different scores, shape (m, D)."""
     reads = times.sum(axis=2)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(reads > 1, 1 - (times * (times - 1)).sum(axis=2) / (reads * (reads - 1)), np.nan)

@@ -1,9 +1,10 @@
 """Distance of selected positions from uniform: Cramer's V, the effect of clustering on it, and the direction of bias.
 
-Functions take counts of each position in each cluster (an item, or a group of items), shape (n_clusters, n); summed
-probabilities may stand for counts. Counts are those of reads that show every score in every position equally often, or
-stand for such, see `selections.evened`: otherwise a judge to which positions mean nothing does not select them equally
-often. Clusters are the sample: reads of one cluster may depend on each other in any way.
+Functions take counts of each position in each cluster (an item, or a group of items), shape (n_clusters, n). Summed
+probabilities can be used in place of counts. Counts must come from reads that show every score in every position
+equally often, or be adjusted as if they did, see `selections.evened`. Otherwise even a judge without a preference for
+positions does not select them equally often. Clusters are the sample: reads of one cluster may depend on each other in
+any way.
 """
 
 import functools
@@ -16,18 +17,18 @@ from scipy import special
 from rubric_order.base.keys import FEW_CLUSTERS as FEW_CLUSTERS
 from rubric_order.methods.uncertainty import distributions, rao_scott
 
-POWER = 0.8  # of the smallest effect that counts as detectable
-COMMONEST, DISCORDANT = 0.95, 0.05  # a judge is saturated from that share of one score on, or up to that of such pairs
-NO_WIDTH = 1e-9  # an interval that is shorter says that nothing varied, not that an estimate is exact
+POWER = 0.8  # power of the test for the smallest effect that counts as detectable
+COMMONEST, DISCORDANT = 0.95, 0.05  # saturation: least share of one score, or greatest share of discordant pairs
+NO_WIDTH = 1e-9  # a shorter interval means that nothing varied, not that the estimate is exact
 NEAR_UNIFORM = 0.2  # shares within this fraction of the uniform share are near uniform
 ROTATIONS = 1999
-ENOUGH_CLUSTERS = 100  # with fewer, the rotation test is made too
+ENOUGH_CLUSTERS = 100  # with fewer clusters, the rotation test is made too
 
 
 def cramers_v(counts: np.ndarray) -> np.ndarray:
     """Cramer's V against uniform over the last axis of counts or shares, shape (..., n) -> (...).
 
-    With the total as N, chi2 / N is n sum (share - 1/n)^2, so V does not depend on how many reads there are.
+    For N reads, chi2 / N is n sum (share - 1/n)^2, so that V does not depend on the number of reads.
     """
     n = counts.shape[-1]
     shares = counts / counts.sum(axis=-1, keepdims=True)
@@ -39,7 +40,7 @@ class PositionTest(NamedTuple):
 
     Attributes:
         chi2: sum over positions of (count - N/n)^2 / (N/n), with n - 1 degrees of freedom.
-        p: its p-value, which takes the reads as independent. They are not; see `cluster_test`.
+        p: p-value of chi2 if reads were independent. They are not; see `cluster_test`.
         cramers_v: sqrt(chi2 / (N (n - 1))), from 0 (uniform) to 1 (always one position).
     """
 
@@ -56,7 +57,7 @@ def position_test(positions: Sequence[int], n: int) -> PositionTest:
         n: number of positions.
 
     Raises:
-        ValueError: a position is off the range, or there are none.
+        ValueError: a position is out of range, or `positions` is empty.
 
     Source: Xu et al. (2026), Section 4.4.
     """
@@ -78,16 +79,16 @@ def count_test(counts: np.ndarray) -> PositionTest:
 
 
 def cluster_test(counts: np.ndarray) -> float:
-    """p-value of uniform selection that respects clusters: the chi-square of `position_test`, corrected for clustering.
+    """p-value of uniform selection: the chi-square of `position_test`, corrected for clustering.
 
     Reads of one item depend on each other, so the items, or groups of them, are the sample, not the reads. Chi-square
     is scaled, and its degrees of freedom are chosen, so that it has the mean and variance of its reference
-    distribution, whatever the dependence within clusters. No covariance is inverted, as a Wald test (Hotelling's
-    T-squared) does: the test is defined when a position is never selected, and with few clusters it rejects too seldom
+    distribution, whatever the dependence within clusters. Unlike a Wald test (Hotelling's T-squared), the test inverts
+    no covariance. So it is defined even if a position is never selected, and with few clusters it rejects too seldom
     rather than too often.
 
     Args:
-        counts: of each position in each cluster, shape (n_clusters, n); probabilities may be summed instead.
+        counts: counts of each position in each cluster, shape (n_clusters, n); or summed probabilities.
 
     Returns:
         The p-value. 1 where the shares are exactly uniform in every cluster.
@@ -95,29 +96,29 @@ def cluster_test(counts: np.ndarray) -> float:
     Source: Rao and Scott (1981), second-order correction, with items or groups as clusters; estimating the covariance
     about uniform, not about the mean, is ours.
     """
-    # Clusters with more parsed reads count for more, so that the estimate tested is the pooled share.
+    # Clusters with more parsed reads count for more, so that the test is of the pooled share.
     deviation = counts - counts.mean(axis=1, keepdims=True)
     return 1.0 if np.abs(deviation).max(initial=0) <= 1e-12 else rao_scott.zero_total(deviation)
 
 
 def rotation_test(counts: np.ndarray, *, rotations: int, rng: np.random.Generator) -> float:
-    """p-value of uniform selection from turning the positions of each cluster, for few clusters.
+    """p-value of uniform selection from rotating and reflecting the positions of each cluster, for few clusters.
 
-    A judge to which positions mean nothing selects position p of an ordering as often as position p + 1 of the rotated
-    one, and as often as position n + 1 - p of the reversed one. Orderings that come with all their rotations, forward
-    and reversed (`balanced`, `all`), or are drawn at random, then give a cluster's counts and their rotations and
-    reflections with the same probability, however its reads depend on each other. So the summed squared deviations from
-    uniform are compared with those after each cluster is turned by a random one of these. Positions are not permuted
-    freely: a judge that wavers between two neighbouring scores wavers between neighbouring positions, so that
-    neighbours are not exchangeable with others.
+    A judge without a preference for positions selects position p of an ordering as often as position p + 1 of the
+    rotated ordering, and as often as position n + 1 - p of the reversed ordering. Suppose that orderings come with all
+    their rotations, forward and reversed (`balanced`, `all`), or are drawn at random. Then a cluster's counts are as
+    probable as each rotation or reflection of them, however the reads of the cluster depend on each other. So the
+    summed squared deviations from uniform are compared with the sums after a random rotation or reflection of each
+    cluster. Positions are not permuted freely. A judge that wavers between two neighbouring scores wavers between
+    neighbouring positions, so that neighbours cannot be exchanged with other positions.
 
-    Without a preference the test rejects as often as it says, or less, with any number of clusters; less with two
-    positions, or where a handful of clusters is all that is not uniform in itself. `cluster_test` needs some 25 of
-    those, but then it also stands where positions matter to the judge in ways that cancel out.
+    Without a preference, the test rejects no more often than its level, with any number of clusters. It rejects less
+    often with two positions, or if only a handful of clusters have counts that are not uniform. `cluster_test` needs
+    some 25 such clusters, but is then also valid if positions matter to the judge in ways that cancel out.
 
     Args:
-        rotations: how many times all clusters are turned. The smallest p is one over one more.
-        rng: chooses the rotations.
+        rotations: number of times that all clusters are turned. The smallest p is 1 / (1 + rotations).
+        rng: chooses the rotations and reflections.
 
     Returns:
         The p-value. 1 where the shares are exactly uniform in every cluster.
@@ -141,7 +142,7 @@ def rotation_test(counts: np.ndarray, *, rotations: int, rng: np.random.Generato
 
 
 def share_covariance(counts: np.ndarray) -> np.ndarray:
-    """Covariance of the pooled shares, estimated from how clusters vary. Shape (n, n); NaN for one cluster.
+    """Covariance of the pooled shares, estimated from the variation of clusters. Shape (n, n); NaN for one cluster.
 
     Source: the linearised variance of a ratio with clusters as units (Cochran, 1977, Sampling Techniques, Section
     11.8), with the factor C / (C - 1) for C clusters.
@@ -157,10 +158,10 @@ def share_covariance(counts: np.ndarray) -> np.ndarray:
 def design_effect(counts: np.ndarray) -> float:
     """Factor by which the variance of the shares is larger than for as many independent reads.
 
-    It is the mean design effect of the positions, each weighted by its variance. 1 for independent reads; about the
-    number of reads a cluster where they are all the same; less than 1 where reads of a cluster select different
-    positions, as those of a judge that keeps to its score do under balanced orderings. NaN for one cluster, or where
-    one position is always selected.
+    It is the mean design effect of the positions, each weighted by its variance. It is 1 for independent reads, and
+    about the number of reads per cluster if all reads of a cluster are the same. It is less than 1 if the reads of a
+    cluster select different positions, for example if a judge keeps to its score under balanced orderings. NaN for one
+    cluster, or where one position is always selected.
 
     Source: Rao and Scott (1981), whose first-order correction divides chi-square by this.
     """
@@ -172,25 +173,25 @@ def design_effect(counts: np.ndarray) -> float:
 def squared_v(counts: np.ndarray) -> float:
     """An unbiased estimate of V squared, with clusters as the sample; it can be negative. NaN for one cluster.
 
-    V is never negative, so chance alone makes it positive: its square is too large by n / (n - 1) times the summed
-    variance of the shares, which is subtracted here.
+    V is never negative, so chance alone makes it positive. V squared is too large by n / (n - 1) times the summed
+    variance of the shares. This amount is subtracted here.
     """
     n = counts.shape[1]
     return float(cramers_v(counts.sum(axis=0)) ** 2 - n / (n - 1) * np.trace(share_covariance(counts)))
 
 
 def corrected_v(counts: np.ndarray) -> float:
-    """Cramer's V without what chance adds to it, with clusters as the sample: the root of `squared_v`, 0 at least."""
+    """Cramer's V corrected for chance, with clusters as the sample: the root of `squared_v`, at least 0."""
     return float(np.sqrt(np.maximum(squared_v(counts), 0)))
 
 
 def corrected_v_of_reads(counts: np.ndarray) -> float:
-    """Cramer's V without what chance adds to it where reads are independent; they are not, see `corrected_v`.
+    """Cramer's V corrected for chance as if reads were independent. They are not; see `corrected_v`.
 
-    For N reads, (N V^2 - 1) / (N - 1) is unbiased for V squared, and 1 where V is. NaN for one read.
+    For N reads, (N V^2 - 1) / (N - 1) is an unbiased estimate of V squared, and is 1 if V is 1. NaN for one read.
 
     Args:
-        counts: of each position, shape (n,).
+        counts: counts of each position, shape (n,).
 
     Source: the analogue for goodness of fit of Bergsma (2013), A bias-correction for Cramer's V and Tschuprow's T.
     """
@@ -202,22 +203,23 @@ def corrected_v_of_reads(counts: np.ndarray) -> float:
 
 @functools.cache
 def noncentrality(n: int, level: float, power: float) -> float:
-    """Noncentrality at which a chi-square test of n - 1 degrees of freedom rejects with this probability."""
+    """Noncentrality at which a chi-square test of n - 1 degrees of freedom at this level has this power."""
     critical = distributions.chi_square_critical(level, n - 1)
     return float(special.chndtrinc(critical, n - 1, 1 - power))
 
 
 def detectable_v(n_reads: float, n: int, *, deff: float, level: float = 0.05, power: float = POWER) -> float:
-    """The smallest Cramer's V that a test of uniform selection would have found with this probability.
+    """The smallest Cramer's V that a test of uniform selection would have found with a probability of `power`.
 
-    Chi-square over the design effect is compared with n - 1 degrees of freedom; its noncentrality under V is
-    N (n - 1) V^2 / deff. So V = sqrt(lambda deff / (N (n - 1))), where lambda gives the test this power.
+    The test divides chi-square by the design effect, and compares the quotient with a chi-square distribution of n - 1
+    degrees of freedom. The noncentrality of the quotient under V is N (n - 1) V^2 / deff. So
+    V = sqrt(lambda deff / (N (n - 1))), where lambda is the noncentrality that gives the test this power.
 
     Args:
-        n_reads: N.
+        n_reads: number N of reads.
         n: number of positions.
         deff: see `design_effect`.
-        level: of the test.
+        level: level of the test.
 
     Source: Cohen (1988), Statistical Power Analysis, Chapter 7 (w = V sqrt(n - 1)), with the first-order correction of
     Rao and Scott (1981).
@@ -226,17 +228,19 @@ def detectable_v(n_reads: float, n: int, *, deff: float, level: float = 0.05, po
 
 
 def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> tuple[float, float]:
-    """Interval of Cramer's V from resampled clusters that is sound near 0, where percentiles are not.
+    """Interval of Cramer's V from resampled clusters, which is valid near 0, where percentile intervals are not.
 
-    V measures the distance of the shares from uniform. A distance t is in the interval unless one as large, or as
-    small, as the observed distance would be found in fewer than half of 1 - confidence of the cases if the true shares
-    were t from uniform, in the direction of the observed ones, and the observed shares missed them by what resampled
-    shares miss the observed ones by (taken with both signs). Far from 0 it is the basic bootstrap interval; near 0 it
-    allows for chance making V positive, and can end below the observed V; its upper end is then raised to that. At
-    V = 0 only its lower end can be wrong, so that it covers V in 1 - (1 - confidence) / 2 of the cases.
+    V measures the distance of the shares from uniform. For each distance t, suppose that the true shares lie t from
+    uniform, in the direction of the observed shares. Suppose also that observed shares miss the true shares like
+    resampled shares miss the observed shares (with both signs). The interval leaves out t if a distance as large as the
+    observed one, or one as small, then has a probability below (1 - confidence) / 2.
+
+    Far from 0 this is the basic bootstrap interval. Near 0 it allows for chance, which makes V positive. It can then
+    end below the observed V, and its upper end is raised to the observed V. At V = 0 only its lower end can be wrong,
+    so that it covers V in 1 - (1 - confidence) / 2 of the cases.
 
     Args:
-        counts: see above.
+        counts: see the module.
         resampled: counts of each position in each resample, shape (resamples, n).
 
     Returns:
@@ -249,11 +253,11 @@ def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> 
     away = shares - 1 / n
     distance = np.sqrt((away**2).sum())
     resampled = resampled[resampled.sum(axis=1) > 0]
-    # Resampling C clusters varies by (C - 1) / C of what new clusters would.
+    # The variance between resamples of C clusters is (C - 1) / C of the variance between new samples.
     error = (resampled / resampled.sum(axis=1, keepdims=True) - shares) * np.sqrt(n_clusters / (n_clusters - 1))
     along = error @ (away / distance) if distance > 0 else np.zeros(len(error))
     along, size = np.concatenate([along, -along]), np.tile((error**2).sum(axis=1), 2)
-    # How often a distance up to the observed one is found falls as t grows: the ends are found by bisection.
+    # The probability of a distance up to the observed one falls as t grows, so the ends are found by bisection.
     ends = []
     for share in ((1 + confidence) / 2, (1 - confidence) / 2):
         low, high = 0.0, distance + np.sqrt(size.max())
@@ -272,20 +276,20 @@ def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> 
 
 
 def simultaneous_intervals(counts: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of the shares that hold all at once, with clusters as the sample.
+    """Simultaneous intervals of the shares of all positions, with clusters as the sample.
 
-    Wilson's score interval for each position at a confidence of 1 - (1 - confidence) / n, for an effective number of
-    reads instead of their number: what would give the share's variance if reads were independent. A rare position shows
-    its variance badly, so that the effective number is at most that of all positions together; and a position that is
-    selected always or never shows none, so that it is at most the number of clusters. Student's t with C - 1 degrees of
-    freedom replaces the normal quantile for C clusters. In simulation these cover in 93% to 99% of the cases where
-    bootstrap max-t intervals, which can do nothing with empty positions, fall to 80% and less.
+    Each position has Wilson's score interval at a confidence of 1 - (1 - confidence) / n. It uses an effective number
+    of reads: the number of independent reads that would give the share's variance. The variance of a rare position is
+    badly estimated, so the effective number is at most that of all positions together. A position that is selected
+    always or never shows no variance, so its effective number is at most the number of clusters. Student's t with C - 1
+    degrees of freedom replaces the normal quantile for C clusters. In simulations the intervals cover in 93% to 99% of
+    the cases. Bootstrap max-t intervals, which cannot handle empty positions, fall to 80% and less there.
 
     Returns:
         Lower and upper ends, each of shape (n,); NaN for one cluster.
 
-    Source: Goodman (1965), On simultaneous confidence intervals for multinomial proportions; the effective number of
-    reads is that of complex surveys (Korn and Graubard, 1998).
+    Source: Goodman (1965), On simultaneous confidence intervals for multinomial proportions; Korn and Graubard (1998),
+    for the effective number of reads, as in complex surveys.
     """
     n_clusters, n = counts.shape
     if n_clusters < 2:
@@ -319,20 +323,20 @@ DIRECTIONS = Direction()
 
 
 def is_saturated(commonest: float, discordant: float) -> bool:
-    """True where a judge's scores leave an order next to nothing to change, so that selections show no preference.
+    """True if a judge's scores leave almost nothing for the order to change, so that selections show no preference.
 
-    Under balanced orderings a judge that gives an item one score, whatever the order, selects each position equally
-    often: that is not the same as having no preference.
+    Under balanced orderings, a judge that gives an item one score whatever the order selects each position equally
+    often. This does not mean that the judge has no preference.
 
     Args:
         commonest: share of the commonest score.
-        discordant: share of the pairs of reads of an item that have different scores; NaN where there are none.
+        discordant: share of the pairs of reads of an item that have different scores; NaN where there are no pairs.
     """
     return bool(commonest >= COMMONEST or discordant <= DISCORDANT)
 
 
 def with_width(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals, NaN where both ends are the same: nothing varied between clusters, and nothing says how much could."""
+    """The same intervals, with NaN for those without width: clusters did not vary, so their variance is unknown."""
     wide = np.asarray(high) - np.asarray(low) > NO_WIDTH
     return np.where(wide, low, np.nan), np.where(wide, high, np.nan)
 
@@ -344,15 +348,15 @@ def direction(low: np.ndarray, high: np.ndarray, *, near: float = NEAR_UNIFORM, 
 
     Args:
         low, high: ends of the intervals, shape (n,).
-        near: intervals within this fraction of the uniform share, all of them, are near uniform, even where they are so
-            short that a small bias is certain.
-        saturated: see `is_saturated`; shares that are near uniform then say nothing of a preference.
+        near: the direction is near uniform if all intervals lie within this fraction of the uniform share, even if
+            they are so short that a small bias is certain.
+        saturated: see `is_saturated`; shares near uniform then tell nothing about a preference.
 
     Returns:
-        One of `DIRECTIONS`: near uniform; undetermined, where no position is preferred or avoided, and the intervals
-        are too wide to call them near uniform; saturated in the place of both; U-shaped, where first and last are both
-        preferred; first- or last-biased, where that one alone is; middle, where first and last are both avoided (and
-        there are others); or other.
+        One of `DIRECTIONS`. Near uniform: see `near`. Undetermined: no position is preferred or avoided, but the
+        intervals are too wide for near uniform, or unknown. Saturated: in place of these two, if `saturated`. U-shaped:
+        first and last are both preferred. First-biased or last-biased: only one of the two is preferred. Middle: first
+        and last are both avoided (and there are others). Other: anything else.
     """
     uniform = 1 / len(low)
     if np.isnan(low).any():

@@ -1,8 +1,9 @@
-"""Scores of items under several treatments, taken as a level of the item and a shift of the treatment.
+"""Scores of items under several treatments, modelled as a level of the item plus a shift of the treatment.
 
-A treatment is what a read can be made under: an ordering, or a position of one score level. Items may lack treatments
-and have some several times. Clusters (items, or groups of them) are the sample: reads of one may depend on each other
-in any way, and a treatment may act on each in its own way. What is estimated and tested is its mean effect.
+A treatment is a condition of a read: an ordering, or a position of one score level. An item may lack some treatments
+and have others several times. Clusters (items, or groups of items) are the sample: reads of one cluster may depend on
+each other in any way, and a treatment may act on each cluster differently. The mean effect of each treatment is
+estimated and tested.
 """
 
 import functools
@@ -14,10 +15,10 @@ from rubric_order.base import randomness
 from rubric_order.methods.uncertainty import rao_scott
 from rubric_order.methods.uncertainty.resampling import sum_units
 
-MOST_SIGNS = 2**24  # 128 MB; more are drawn a few at a time, which stay in the processor's cache
+MOST_SIGNS = 2**24  # 128 MB; more signs than this are drawn in parts that fit into the processor's cache
 SIGNS_AT_ONCE = 2**18
-ROUNDING = 1e-9  # what is smaller than this share of the largest is taken for rounding
-LEAST_IN_TAIL = 10  # draws; the share of fewer is not known well
+ROUNDING = 1e-9  # values below this share of the largest (below this itself in `no_shift`) count as rounding
+LEAST_IN_TAIL = 10  # draws; with fewer, their share is not known well
 
 
 class Cells(NamedTuple):
@@ -36,10 +37,12 @@ class Shifts(NamedTuple):
     """Additive effects of the treatments on the scores, by least squares.
 
     Attributes:
-        level: mean over items of their level at an average treatment.
-        shift: of each treatment, with a sum of 0, shape (D,).
-        influence: what each cluster adds to each shift, as a derivative, shape (n_clusters, D); columns sum to 0.
-        parts: what each cluster's departures add to each shift, shape (n_clusters, D); columns sum to the shifts.
+        level: mean over items of the item's level at an average treatment.
+        shift: shift of each treatment, shape (D,); the shifts sum to 0.
+        influence: derivative of each shift with respect to each cluster's weight, shape (n_clusters, D); columns sum
+            to 0.
+        parts: part of each shift that comes from each cluster's departures, shape (n_clusters, D); columns sum to the
+            shifts.
     """
 
     level: float
@@ -51,11 +54,12 @@ class Shifts(NamedTuple):
 def cells(
     values: np.ndarray, item: np.ndarray, treatment: np.ndarray, weight: np.ndarray, shape: tuple[int, int]
 ) -> Cells:
-    """Lay out reads.
+    """Lay out reads by item and treatment.
 
     Args:
         values: score of each read, shape (n_reads,).
-        item, treatment: of each read, from 0, shape (n_reads,). weight: how much it counts.
+        item, treatment: number of each read's item and treatment, from 0, shape (n_reads,).
+        weight: how much each read counts, shape (n_reads,).
         shape: number of items and of treatments.
     """
     cell, size = item * shape[1] + treatment, shape[0] * shape[1]
@@ -64,7 +68,7 @@ def cells(
 
 
 def departures(of: Cells) -> np.ndarray:
-    """Scores summed by item and treatment, each less the item's mean. Shape (m, D); 0 where there is none."""
+    """Sums, by item and treatment, of scores less the item's mean. Shape (m, D); 0 where there is no score."""
     size = of.count.sum(axis=1, keepdims=True)
     return of.total - of.count * of.total.sum(axis=1, keepdims=True) / np.maximum(size, 1)
 
@@ -76,10 +80,10 @@ def shifts(of: Cells, clusters: np.ndarray) -> Shifts | None:
         clusters: number of each item's cluster, from 0 and without gaps, shape (m,).
 
     Returns:
-        None where no items connect the treatments with each other.
+        None where the items do not connect all treatments with each other.
 
-    Source: the additive two-way model with unequal numbers (Searle, 1971, Linear Models, Section 7.1); its robust
-    influence as in `fixed_effects.fit`.
+    Source: the additive two-way model with unequal numbers (Searle, 1971, Linear Models, Section 7.1). The influence is
+    each cluster's score, as in `fixed_effects.fit`, times the inverse of the information of all clusters.
     """
     total, count = of
     size = np.maximum(count.sum(axis=1), 1)
@@ -99,7 +103,9 @@ def shifts(of: Cells, clusters: np.ndarray) -> Shifts | None:
 
 
 def sums_of_signs(values: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
-    """Sums of clusters' values with the signs that chance gives them, the same for all of one number of clusters.
+    """Sums over clusters of their values, with a random sign for each cluster.
+
+    The signs are the same in all calls with the same number of clusters, draws and seed.
 
     Args:
         values: shape (n_clusters, k).
@@ -118,7 +124,7 @@ def sums_of_signs(values: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=4)
 def _signs(n_clusters: int, draws: int, seed: int) -> np.ndarray:
-    """Signs of each cluster. Shape (draws, n_clusters); read only."""
+    """Random sign of each cluster in each draw. Shape (draws, n_clusters); read only."""
     drawn = 2.0 * randomness.generator(seed, "signs", n_clusters).integers(0, 2, (draws, n_clusters)) - 1
     drawn.flags.writeable = False
     return drawn
@@ -126,7 +132,7 @@ def _signs(n_clusters: int, draws: int, seed: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=2)
 def _bits(n_clusters: int, draws: int, seed: int, step: int) -> tuple[np.ndarray, ...]:
-    """Signs of clusters as bits, 1 for plus, `step` draws at a time: those of `_signs`, in a 64th of the memory."""
+    """The signs of `_signs` as bits, 1 for plus, in parts of `step` draws: they take a 64th of the memory."""
     rng = randomness.generator(seed, "signs", n_clusters)
     sizes = [min(step, draws - start) for start in range(0, draws, step)]
     return tuple(np.packbits(rng.integers(0, 2, (size, n_clusters)).astype(np.uint8), axis=1) for size in sizes)
@@ -135,22 +141,24 @@ def _bits(n_clusters: int, draws: int, seed: int, step: int) -> tuple[np.ndarray
 def no_shift(contributions: np.ndarray, *, draws: int, seed: int) -> float:
     """p-value of no mean effect of any treatment, with clusters as the sample.
 
-    The hypothesis is that treatments have the same mean score over all clusters that there could be. A treatment may
-    still raise the scores of some and lower those of others. So the treatments of a cluster are not dealt anew, neither
-    item by item nor jointly: that would take all orders of them to be equally likely in each cluster, and where
-    treatments are alike, such as orderings that are rotated by one, they are not. Instead a cluster's departures from
-    its mean keep or change their sign, all of its items and treatments together, and the squared length of their sum is
-    compared. The test is exact where a cluster's departures are as likely as their opposites. What is rarer than
-    `LEAST_IN_TAIL` of the draws is taken from `rao_scott.zero_total`, which has no smallest value, where that is less.
+    The hypothesis is that all treatments have the same mean score in the population of clusters. A treatment may still
+    raise the scores of some clusters and lower the scores of others. So treatments are not permuted within clusters,
+    neither item by item nor jointly: that would assume that all orders of the treatments are equally likely in each
+    cluster. They are not where treatments are alike, such as orderings that are rotated by one. Instead, each draw
+    keeps or changes the sign of all departures of a cluster together, over all of its items and treatments. The
+    departures are summed over clusters, and the squared length of the sum is compared with the observed one. The test
+    is exact where a cluster's departures are as likely as their opposites. Where fewer than `LEAST_IN_TAIL` draws are
+    as long as the observed sum, the p-value of `rao_scott.zero_total`, which has no smallest value, is taken if it is
+    smaller.
 
     Args:
         contributions: summed `departures` of each cluster, shape (n_clusters, k).
         draws: how often signs are drawn.
 
     Returns:
-        The p-value. 1 where there is no departure at all; NaN for one cluster.
+        The p-value. 1 where all departures are 0; NaN for one cluster.
 
-    Source: randomisation of signs as of Fisher (1935), The Design of Experiments, Section 21, for vectors.
+    Source: the randomisation of signs of Fisher (1935), The Design of Experiments, Section 21, for vectors.
     """
     if len(contributions) < 2:
         return np.nan
@@ -163,7 +171,7 @@ def no_shift(contributions: np.ndarray, *, draws: int, seed: int) -> float:
 
 
 def gaps_by_chance(influence: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
-    """Largest gap between the shifts of two treatments, as chance makes it where treatments have no mean effect.
+    """Draws of the largest gap between the shifts of two treatments, if no treatment has a mean effect.
 
     Args:
         influence: see `Shifts`; its signs are drawn as in `no_shift`.

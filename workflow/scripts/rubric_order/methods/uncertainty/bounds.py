@@ -1,4 +1,4 @@
-"""Bounds on the change of a result by reads without a score, whatever they would have said."""
+"""Bounds on how far reads without a score could change a result, whatever they would have said."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ def share_bounds(counts: np.ndarray, n_failed: int) -> tuple[np.ndarray, np.ndar
     """The least and the greatest share of each position that failed reads allow, whatever they would have selected.
 
     Args:
-        counts: of each position among the other reads, shape (n,).
+        counts: selections of each position among the other reads, shape (n,).
 
     Returns:
-        Lower and upper bounds, each of shape (n,). All positions cannot be at their bounds at once.
+        Lower and upper bounds, each of shape (n,). The positions cannot all be at their bounds at once.
 
     Source: Manski (1989), Anatomy of the selection problem, for a share.
     """
@@ -21,11 +21,12 @@ def share_bounds(counts: np.ndarray, n_failed: int) -> tuple[np.ndarray, np.ndar
 def v_bounds(counts: np.ndarray, n_failed: int) -> tuple[float, float]:
     """The least and the greatest Cramer's V that failed reads allow.
 
-    It is least where they fill up the positions selected least, and greatest where all of them select the position
-    selected most: V grows with the sum of squared counts. For the least, a read may be divided between positions.
+    V is least where the failed reads fill up the positions selected least, and greatest where all of them select the
+    position selected most: V grows with the sum of squared counts. For the least V, a read may be divided between
+    positions.
 
     Args:
-        counts: of each position among the other reads, shape (n,).
+        counts: selections of each position among the other reads, shape (n,).
     """
     n = len(counts)
     filled, remaining = np.sort(np.asarray(counts, dtype=float)), float(n_failed)
@@ -40,17 +41,18 @@ def v_bounds(counts: np.ndarray, n_failed: int) -> tuple[float, float]:
 
 
 def correlation_bounds(low: np.ndarray, high: np.ndarray, human: np.ndarray) -> tuple[float, float]:
-    """Bounds of Pearson's r with scores that are known up to an interval.
+    """Bounds of Pearson's r between human scores and scores that are known only as intervals.
 
     Args:
         low, high: least and greatest score of each item, shape (n_items,); equal where nothing failed.
         human: human score of each item, shape (n_items,).
 
     Returns:
-        Least and greatest r. Any real number between low and high counts as possible, so that these are outer bounds
-        where reads score in whole numbers. The greatest is exact where it is positive, and the least where it is
-        negative: r is quasiconcave, or quasiconvex, there. Otherwise covariance and variance are bounded one by one,
-        which is wider than need be. NaN where human scores are constant, or for less than two items.
+        Least and greatest r. Any real number between low and high counts as possible, so that the bounds are outer
+        bounds where reads score in whole numbers. The greatest r is exact where it is positive, because r is
+        quasiconcave there. The least r is exact where it is negative, because r is quasiconvex there. Otherwise
+        covariance and variance are bounded separately, and the bound is wider than necessary. NaN where human scores
+        are constant, or for less than two items.
     """
     low, high, human = (np.asarray(values, dtype=float) for values in (low, high, human))
     if len(human) < 2 or np.ptp(human) <= 1e-12:
@@ -63,7 +65,7 @@ def _greatest(low: np.ndarray, high: np.ndarray, y: np.ndarray) -> float:
     """Upper bound of the correlation of y (mean 0, length 1) with any x between low and high."""
     covariance = np.where(y > 0, high, low) @ y
     if covariance <= 1e-12:
-        # r is greatest, that is nearest to 0, where the variance is: at most the largest spread about any one point.
+        # r is greatest (nearest to 0) where the variance is greatest: at most the largest spread about any one point.
         start, end = low.min(), high.max()
         for _ in range(60):  # the spread is least about the mean of the ends that are farther from the point
             point = (start + end) / 2
@@ -79,18 +81,18 @@ def _greatest(low: np.ndarray, high: np.ndarray, y: np.ndarray) -> float:
         correlation = _correlation_of_lines(slopes, low, high, y)
         best = int(
             np.argmax(correlation >= correlation.max() - 1e-12)
-        )  # r stops changing with b where all are at an end
+        )  # once all x are at an end, r no longer changes with b
         slopes = np.geomspace(slopes[max(best - 1, 0)], slopes[min(best + 1, len(slopes) - 1)], 21)
     return float(min(correlation.max(), 1))
 
 
 def _correlation_of_lines(slopes: np.ndarray, low: np.ndarray, high: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Correlation of y with a + b y, cut off at low and high, for each slope b and the a that is its mean."""
+    """Correlation of y with a + b y, cut off at low and high, for each slope b; a is the mean of the line cut off."""
     free = high > low
     fixed, low, high, line = low[~free], low[free], high[free], slopes[:, None] * y[free]
     start = np.full(len(slopes), min(low.min(initial=np.inf), fixed.min(initial=np.inf)))
     end = np.full(len(slopes), max(high.max(initial=-np.inf), fixed.max(initial=-np.inf)))
-    for _ in range(45):  # the mean falls behind a as a grows
+    for _ in range(45):  # as a grows, the mean becomes smaller than a
         a = (start + end) / 2
         ahead = fixed.sum() + np.clip(a[:, None] + line, low, high).sum(axis=1) > a * len(y)
         start, end = np.where(ahead, a, start), np.where(ahead, end, a)

@@ -1,11 +1,11 @@
-"""Estimates whose sample are clusters: what each cluster adds to an estimate, and the intervals and tests from that.
+"""Estimates with clusters as the sample: the influence of each cluster, and intervals and tests from the influences.
 
 A model is given by two things of each cluster: its score (the derivative of the log-likelihood, or of minus half the
-sum of squares) at the estimate, and its information (minus the second derivative). What a cluster holds may depend on
-each other in any way.
+sum of squares) at the estimate, and its information (minus the second derivative). Observations of one cluster may
+depend on each other in any way.
 
-Clusters need not be alike. Where a few hold most of what is known, how clusters vary says less of an error than their
-number promises. Degrees of freedom are therefore those of clusters as unequal as these, see `Weights`.
+Clusters may be unequal. Where a few clusters hold most of the information, the variation between clusters tells less
+about an error than the number of clusters suggests. Degrees of freedom allow for this, see `Weights`.
 """
 
 from typing import NamedTuple
@@ -16,11 +16,11 @@ from scipy import sparse
 from rubric_order.base.rows import Row
 from rubric_order.methods.uncertainty import distributions
 
-COMMON = 0.1  # what reads of a cluster have in common adds this share to the variance of an average one, see `Weights`
-DEPENDENT = 0.01  # level at which clusters are taken to vary more than independent comparisons do
-ROUNDING = 1e-9  # what is smaller than this share of the largest is taken for rounding
+COMMON = 0.1  # the part common to a cluster's reads adds this share to the variance of an average score, see `Weights`
+DEPENDENT = 0.01  # level of the test that clusters vary more than independent comparisons do
+ROUNDING = 1e-9  # values below this share of the largest count as rounding
 SEPARATED = "separated"
-# What `Fit.interval` does, for columns `method`: by the clusters alone, and where the least error is known.
+# Method of `Fit.interval`, for columns `method`: from clusters alone, and where the least error is known.
 SANDWICH = "sandwich CR3 over {0}s, Student's t with degrees of freedom by what each {0} holds"
 LARGER = (
     "the larger error of sandwich CR3 over {0}s and of independent comparisons; normal distribution, or Student's t "
@@ -29,18 +29,19 @@ LARGER = (
 
 
 class Weights(NamedTuple):
-    """Share of the information in each cluster, on a scale on which all information is the identity.
+    """Share of the information in each cluster, on a scale on which the information of all clusters is the identity.
 
-    The number of degrees of freedom of an error is that of a scaled chi-square distribution (of several estimates, of a
-    Wishart distribution) with the same mean and variance as the sandwich would have if clusters were as they are here,
-    estimates were normal, and what the reads of a cluster have in common added `COMMON` to the variance of an average
-    cluster's score (to that of a larger one by as much more as it is larger). Of equal clusters it is their number less
-    1; of a few large ones among many small ones little more than the number of the large ones.
+    An error has the degrees of freedom of a scaled chi-square distribution (for several estimates, of a Wishart
+    distribution). This distribution has the mean and variance that the sandwich would have under three assumptions:
+    clusters have these shares; estimates are normal; and the part that the reads of a cluster have in common adds
+    `COMMON` to the variance of an average cluster's score, and proportionally more for a larger cluster. For equal
+    clusters, the degrees of freedom are the number of clusters less 1. For a few large clusters among many small ones,
+    they are little more than the number of the large ones.
 
     Attributes:
-        root: to that scale, shape (k, r).
-        share: of each cluster, shape (n_clusters, r, r); the sum over clusters is the identity.
-        inverse: of the identity less the share, likewise.
+        root: transformation to that scale, shape (k, r).
+        share: share of each cluster, shape (n_clusters, r, r); the sum over clusters is the identity.
+        inverse: inverse of the identity less the share of each cluster, shape (n_clusters, r, r).
 
     Source: Bell and McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage samples;
     for several estimates the statistic HTZ of Pustejovsky and Tipton (2018), Small-sample methods for cluster-robust
@@ -52,9 +53,9 @@ class Weights(NamedTuple):
     inverse: np.ndarray
 
     def df(self, contrasts: np.ndarray) -> float:
-        """Degrees of freedom of the covariance of contrasts, rows of shape (q, k) that are independent of each other.
+        """Degrees of freedom of the covariance of contrasts, linearly independent rows of shape (q, k).
 
-        A real number; NaN where the covariance of some contrast is not known.
+        A real number; NaN where an `inverse` is not known, or the covariance is singular.
         """
         of_root = contrasts @ self.root
         if not np.isfinite(self.inverse).all():
@@ -71,7 +72,7 @@ class Weights(NamedTuple):
         return float(q * (q + 1) / _variance(own, left, right))
 
     def _covariance(self, of_root: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Covariances between what clusters g and h add to the contrasts, own[g] (g = h) + left[g] @ right[h].T."""
+        """Covariance of what clusters g and h add to the contrasts: left[g] @ right[h].T, plus own[g] if g = h."""
         n = int((self.share != 0).any(axis=(1, 2)).sum())
         variance = self.share + COMMON * n * self.share @ self.share
         of_score = of_root @ self.inverse  # (n_clusters, q, r)
@@ -85,7 +86,8 @@ class Weights(NamedTuple):
 def _variance(own: np.ndarray, left: np.ndarray, right: np.ndarray) -> float:
     """Summed variances of all entries of a covariance matrix from normal contributions, see `Weights._covariance`.
 
-    Over pairs of clusters of covariance P, the sum of trace(P)^2 + trace(P P), without a table of all pairs.
+    The result is the sum of trace(P)^2 + trace(P P) over all pairs of clusters, where P is the covariance of a pair. It
+    is computed without a table of all pairs.
     """
     n, q, r = left.shape
     both = own + left @ right.transpose(0, 2, 1)
@@ -103,18 +105,18 @@ def _variance(own: np.ndarray, left: np.ndarray, right: np.ndarray) -> float:
 
 
 class Fit(NamedTuple):
-    """Coefficients, and what each cluster adds to them.
+    """Coefficients, and each cluster's influence on them.
 
     Attributes:
-        coefficients: shape (k,); of all that fit equally well, the shortest.
-        influence: how much each cluster moves them, shape (n_clusters, k), see `influence`.
-        space: projection onto the contrasts that the design tells, shape (k, k).
-        problem: why there are no numbers; empty where there are.
-        least: covariance of the coefficients if all that clusters hold were independent, shape (k, k); None where it is
-            not known. No error is taken to be smaller: where nearly all clusters say the same, how they vary says
-            little of the error.
-        separated: whether some sum of coefficients would be infinite but for a penalty.
-        weights: what each cluster holds of the information; None where there are no numbers.
+        coefficients: shape (k,); the shortest vector of all that fit equally well.
+        influence: how far each cluster moves the coefficients, shape (n_clusters, k), see `influence`.
+        space: projection onto the contrasts that the design determines, shape (k, k).
+        problem: reason why there are no numbers; empty where there are numbers.
+        least: covariance of the coefficients if the observations of a cluster were independent, shape (k, k); None
+            where it is not known. No error is taken to be smaller than this one: where nearly all clusters agree, the
+            variation between clusters tells little about the error.
+        separated: whether some weighted sum of coefficients would be infinite without a penalty.
+        weights: share of each cluster in the information; None where there are no numbers.
     """
 
     coefficients: np.ndarray
@@ -127,13 +129,13 @@ class Fit(NamedTuple):
 
     @property
     def covariance(self) -> np.ndarray:
-        """Covariance of the coefficients, shape (k, k); NaN for one cluster."""
+        """Covariance of the coefficients, shape (k, k); NaN for fewer than two clusters with an influence."""
         n = counted(self.influence)
         return self.influence.T @ self.influence * ((n - 1) / n) if n > 1 else np.full(self.space.shape, np.nan)
 
     @property
     def flags(self) -> list[str]:
-        """Reasons why there are no numbers, or what is the matter with them; empty where nothing is."""
+        """The `problem` of the fit, or else ``separated`` if it is; empty if it has neither."""
         return [self.problem] if self.problem else [SEPARATED] if self.separated else []
 
     def tells(self, weights: np.ndarray) -> bool:
@@ -141,9 +143,9 @@ class Fit(NamedTuple):
         return bool(not self.problem and np.abs(self.space @ weights - weights).max() < 1e-6)
 
     def contrast(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        """A weighted sum of coefficients, and what each cluster adds to it; NaN where the design does not tell it.
+        """Weighted sum of coefficients, and each cluster's influence on it; NaN where the design does not determine it.
 
-        What clusters add is stretched where its error is smaller than the least.
+        The influences are scaled up where the standard error from them is smaller than that of `least`.
         """
         estimate, influence = self._contrast(weights)
         if self.least is not None and (spread := _error(influence)) > 0:
@@ -151,16 +153,20 @@ class Fit(NamedTuple):
         return estimate, influence
 
     def df(self, contrasts: np.ndarray) -> float:
-        """Degrees of freedom of contrasts, rows of shape (q, k), see `Weights.df`; fewer than clusters that tell."""
+        """Degrees of freedom of contrasts, rows of shape (q, k), see `Weights.df`.
+
+        They are at most the number of clusters with an influence on the contrasts, less 1.
+        """
         most = counted(self.influence @ contrasts.T) - 1.0
         return most if self.weights is None else min(most, self.weights.df(contrasts))
 
     def interval(self, weights: np.ndarray, confidence: float) -> Row:
-        """`estimate`, `se`, `df`, `ci_low`, `ci_high` and `p` of a contrast, see the function of this name.
+        """`estimate`, `se`, `df`, `ci_low`, `ci_high` and `p` of a contrast, see `interval` of this module.
 
-        By Student's t over clusters. Where the least error is known and clusters do not vary more than it explains (a
-        chi-square test at 1%), by the larger error of the two and the normal distribution: few clusters make the error
-        no less sure then. Where the fit is `separated`, clusters cannot tell, and it is Student's t.
+        Where no `least` error is known, the interval is by Student's t over clusters. Where it is known, the larger of
+        both errors is taken. The distribution is then normal if clusters do not vary more than the least error explains
+        (a chi-square test at 1%), because few clusters do not make that error less certain. It is Student's t if they
+        vary more. It is also Student's t if the fit is `separated`, because clusters cannot show then how they vary.
         """
         estimate, influence = self._contrast(weights)
         row = interval(estimate, influence, confidence, df=self.df(weights[None]) if self.tells(weights) else np.nan)
@@ -185,10 +191,10 @@ class Fit(NamedTuple):
         return float(np.sqrt(weights @ self.least @ weights))
 
     def no_effect(self, contrasts: np.ndarray) -> float:
-        """p-value of all contrasts (rows, shape (q, k)) being 0; NaN where the design tells none.
+        """p-value of the hypothesis that all contrasts (rows, shape (q, k)) are 0, by `all_zero`.
 
-        Contrasts that the design does not tell are left out. See `all_zero`; of one contrast, or several that are
-        multiples of it, the p-value of its interval.
+        Contrasts that the design does not determine are left out; NaN where none is left. For one contrast, or several
+        multiples of one, it is the p-value of the contrast's `interval`.
         """
         told = contrasts[[self.tells(row) for row in contrasts]]
         if not len(told):
@@ -201,14 +207,14 @@ class Fit(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Coefficients, and the sums over each cluster that their errors come from.
+    """Coefficients, and sums over each cluster, from which the errors of the coefficients are computed.
 
-    Clusters can be put together: the coefficients stay, and nothing is computed anew from what clusters hold.
+    Clusters can be merged: the coefficients stay, and the sums of the merged clusters are added.
 
     Attributes:
         coefficients: shape (k,).
-        score: at the coefficients, shape (n_clusters, k).
-        information: likewise, shape (n_clusters, k, k).
+        score: score of each cluster at the coefficients, shape (n_clusters, k).
+        information: information of each cluster at the coefficients, shape (n_clusters, k, k).
         problem, least, separated: see `Fit`.
     """
 
@@ -220,7 +226,11 @@ class Sums(NamedTuple):
     separated: bool = False
 
     def by_cluster(self, cluster: np.ndarray) -> "Sums":
-        """These sums with clusters put together: number of each one's larger cluster, from 0, shape (n_clusters,)."""
+        """Sums of merged clusters.
+
+        Args:
+            cluster: number of the merged cluster that each cluster goes into, from 0, shape (n_clusters,).
+        """
         return self._replace(score=together(self.score, cluster), information=together(self.information, cluster))
 
     def fit(self) -> Fit:
@@ -232,7 +242,7 @@ class Sums(NamedTuple):
 
 
 def together(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
-    """Sums over clusters of what smaller ones add up to.
+    """Sums over clusters of the values of smaller clusters.
 
     Args:
         values: shape (n, ...).
@@ -249,10 +259,10 @@ def together(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
 def sums_by(
     cluster: np.ndarray, row: np.ndarray, weight: np.ndarray | None, n_clusters: int, values: np.ndarray
 ) -> np.ndarray:
-    """Sums over clusters of weighted rows of a table, row after row as they are given.
+    """Sums over clusters of weighted rows of a table; the rows of a cluster are added in the order given.
 
     Args:
-        cluster, row, weight: of each summand its cluster, its row of `values`, and its weight (1 by default).
+        cluster, row, weight: each summand's cluster, row of `values`, and weight (1 if None).
         values: shape (n_rows, ...).
 
     Returns:
@@ -283,7 +293,12 @@ def least_squares(right: np.ndarray, information: np.ndarray) -> Sums:
 
 
 def without(shape: tuple[int, int], problem: str) -> Sums:
-    """Sums without numbers, of so many clusters and coefficients."""
+    """Sums of a fit without numbers.
+
+    Args:
+        shape: numbers of clusters and of coefficients.
+        problem: see `Fit`.
+    """
     return Sums(np.full(shape[1], np.nan), np.zeros(shape), np.zeros((*shape, shape[1])), problem)
 
 
@@ -298,16 +313,17 @@ def nothing(shape: tuple[int, int], problem: str) -> Fit:
 
 
 def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, np.ndarray, Weights]:
-    """Move of the estimate when a cluster is left out, the projection onto what the design tells, and weights.
+    """Influence of each cluster on the estimate, projection onto the contrasts that the design determines, and weights.
 
-    A cluster's score is divided by the information of all others, not of all: this is the jackknife's estimate after
-    one step, and its covariance the sandwich named CR3, or that of Mancl and DeRouen. With few clusters it is not too
-    small, as the plain sandwich is. Where the others tell nothing about a contrast that a cluster tells, its influence
-    is NaN.
+    The influence is how far the estimate moves when the cluster is left out. The cluster's score is divided by the
+    information of all other clusters, not of all clusters. This is the jackknife after one step. Its covariance is the
+    sandwich named CR3, which is also that of Mancl and DeRouen. With few clusters, the plain sandwich is too small;
+    this one is not. Where the other clusters tell nothing about a contrast that a cluster determines, the influence of
+    this cluster is NaN.
 
     Args:
-        score: of each cluster, shape (n_clusters, k).
-        information: of each cluster, shape (n_clusters, k, k).
+        score: score of each cluster, shape (n_clusters, k).
+        information: information of each cluster, shape (n_clusters, k, k).
 
     Returns:
         Shapes (n_clusters, k) and (k, k); and see `Weights`.
@@ -329,7 +345,11 @@ def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, n
 
 
 def counted(influence: np.ndarray) -> int:
-    """Number of clusters that add anything, shape (n_clusters, ...): others say nothing about how clusters vary."""
+    """Number of clusters with a nonzero influence; other clusters do not show how clusters vary.
+
+    Args:
+        influence: influence of each cluster, shape (n_clusters, ...).
+    """
     return int((influence.reshape(len(influence), -1) != 0).any(axis=1).sum())
 
 
@@ -337,12 +357,13 @@ def interval(estimate: float, influence: np.ndarray, confidence: float, *, df: f
     """`estimate`, its standard error `se`, `df`, `ci_low`, `ci_high`, and `p` of no effect, by Student's t.
 
     Args:
-        influence: what each cluster adds to the estimate, shape (n_clusters,); those that add nothing do not count.
+        influence: influence of each cluster on the estimate, shape (n_clusters,); clusters with 0 do not count.
         confidence: nominal coverage, such as 0.95.
-        df: degrees of freedom, see `Fit.df`; by default those of clusters that are alike.
+        df: degrees of freedom, see `Fit.df`; by default those of equal clusters, the number of clusters less 1.
 
     Returns:
-        All but the estimate NaN for one cluster, or where no cluster adds anything.
+        All but the estimate are NaN if fewer than two clusters have an influence, if an influence is NaN, or if `df` is
+        not above 0.
     """
     se, df = _error(influence), counted(influence) - 1.0 if df is None else df
     if not (df > 0 and se > 0 and counted(influence) > 1):
@@ -360,18 +381,19 @@ def _error(influence: np.ndarray) -> float:
 
 
 def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None = None) -> float:
-    """p-value of several estimates being 0: an F test with clusters as the sample.
+    """p-value of the hypothesis that several estimates are 0: an F test with clusters as the sample.
 
-    Hotelling's T-squared, where the covariance has the degrees of freedom of a Wishart distribution that is as sure as
-    it: with clusters that are alike their number less 1.
+    The statistic is Hotelling's T-squared. The covariance is taken to have a Wishart distribution with `df` degrees of
+    freedom: for equal clusters, their number less 1.
 
     Args:
         estimates: shape (q,).
-        influence: what each cluster adds to them, shape (n_clusters, q).
-        df: see `Fit.df`; by default those of clusters that are alike.
+        influence: influence of each cluster on the estimates, shape (n_clusters, q).
+        df: see `Fit.df`; by default those of equal clusters.
 
     Returns:
-        NaN where there are fewer degrees of freedom than independent estimates, or no cluster adds anything.
+        NaN if there are fewer degrees of freedom than independent estimates, if fewer than two clusters have an
+        influence, or if an influence is NaN.
 
     Source: the statistic HTZ of Pustejovsky and Tipton (2018), Small-sample methods for cluster-robust variance
     estimation and hypothesis testing in fixed effects models.

@@ -1,13 +1,14 @@
-"""Logistic regression without intercept of comparisons: what makes one alternative win over another.
+"""Logistic regression of comparisons, without intercept: effects of features on which of two alternatives wins.
 
-Each comparison has a row x, in which what speaks for the loser is taken from what speaks for the winner: the log-odds
-of this outcome are x @ b. What the alternatives of a comparison have in common cancels, so that levels of
-items, answers and lists need not be estimated. With several comparisons an item the likelihood is a composite one: the
-estimate is right, and its error comes from how clusters vary.
+Each comparison has a row x: the features of the winner less the features of the loser. The log-odds of this outcome are
+x @ b. Features that both alternatives have in common cancel, so that levels of items, answers and lists need not be
+estimated. With several comparisons per item, the likelihood is a composite likelihood: the estimate is right, and its
+error comes from the variation between clusters.
 
-Maximum likelihood puts coefficients too far from 0 where few comparisons are lost, and has no number where none is.
-Firth's penalty takes most of the first away and always has a number. It counts comparisons as independent, which they
-are not; a penalty that takes their dependence in has a little less bias still (docs/recovery.md), but no likelihood.
+Maximum likelihood puts coefficients too far from 0 where few comparisons are lost, and has no estimate where none is
+lost. Firth's penalty removes most of this bias and always has an estimate. The penalty counts comparisons as
+independent, which they are not. A penalty that allows for their dependence has slightly less bias (docs/recovery.md),
+but belongs to no likelihood.
 """
 
 from typing import NamedTuple
@@ -18,17 +19,17 @@ from scipy import special
 from rubric_order.methods.uncertainty import cluster_robust, rao_scott
 
 MOST_STEPS = 60
-NO_STEP = 1e-8  # Newton's error after such a step is of the order of its square
-FURTHEST = 30.0  # log-odds; an estimate that implies more runs away to infinity
+NO_STEP = 1e-8  # after a step this small, the error of Newton's method is of the order of the step's square
+FURTHEST = 30.0  # log-odds; an estimate that implies larger ones is taken to be infinite
 
 
 class Comparisons(NamedTuple):
-    """Comparisons, those of one row and one cluster counted together.
+    """Comparisons in cells: a cell holds comparisons with the same row and the same cluster.
 
     Attributes:
         rows: the distinct rows, shape (n_rows, k).
         cluster, row, weight: cluster, number of the row, and summed weight of each cell, shape (n_cells,).
-        n_clusters: clusters, those without a comparison included.
+        n_clusters: number of clusters, including clusters without a comparison.
     """
 
     rows: np.ndarray
@@ -43,15 +44,15 @@ class Comparisons(NamedTuple):
         return np.bincount(self.row, self.weight, len(self.rows))
 
     def by_cluster(self, values: np.ndarray) -> np.ndarray:
-        """Sums over each cluster's comparisons of a value of each row, shape (n_rows, ...) -> (n_clusters, ...)."""
+        """Weighted sums of the rows' values over each cluster's comparisons, (n_rows, ...) -> (n_clusters, ...)."""
         return cluster_robust.sums_by(self.cluster, self.row, self.weight, self.n_clusters, values)
 
 
 def comparisons(x: np.ndarray, cluster: np.ndarray, weight: np.ndarray | None = None) -> Comparisons:
-    """Comparisons from one row each.
+    """Lay out comparisons; each one is a cell.
 
     Args:
-        x: shape (m, k).
+        x: row of each comparison, shape (m, k).
         cluster: number of each comparison's cluster, from 0, shape (m,).
         weight: how often each counts, shape (m,); once by default.
     """
@@ -64,12 +65,12 @@ def fit(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Fit:
     """Coefficients, with clusters as the sample.
 
     Args:
-        penalised: whether by Firth's penalised likelihood, which always has a maximum; else by maximum likelihood.
+        penalised: if True, Firth's penalised likelihood is maximised, which always has a maximum; else the likelihood.
 
     Returns:
-        See `cluster_robust.Fit`. `problem` says ``no comparisons`` where no row differs from 0. `separated` says that
-        the likelihood has no finite maximum, because some sum of coefficients wins all of its comparisons; without the
-        penalty that is a `problem`, ``separated``.
+        See `cluster_robust.Fit`. `problem` is ``no comparisons`` where no row differs from 0. `separated` says that the
+        likelihood has no finite maximum, because some weighted sum of features favours the winner in all comparisons in
+        which it is not 0. Without the penalty, `problem` is then ``separated``.
 
     Source: McFadden (1974), Conditional logit analysis of qualitative choice behavior; Varin, Reid and Firth (2011), An
     overview of composite likelihood methods, for the error; Firth (1993), Bias reduction of maximum likelihood
@@ -80,7 +81,7 @@ def fit(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Fit:
 
 
 def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
-    """A fit's sums over each cluster, which can be put together, see `fit` and `cluster_robust.Sums`."""
+    """Sums of a fit over each cluster, see `fit`; clusters can then be merged, see `cluster_robust.Sums`."""
     x: np.ndarray = data.rows.astype(float)
     totals = data.totals
     values, vectors = np.linalg.eigh((x * totals[:, None]).T @ x)
@@ -111,12 +112,13 @@ def _information(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def _maximum(x: np.ndarray, totals: np.ndarray, start: np.ndarray, *, penalty: float) -> np.ndarray | None:
-    """Newton's method with halved steps; None where it runs away.
+    """Coefficients of the maximum, by Newton's method with halved steps.
 
-    With a penalty each comparison counts as lost, and as won, half its leverage more often (Firth, 1993, Section 3.1).
+    None without convergence in `MOST_STEPS`, or if log-odds exceed `FURTHEST` without a penalty. With a penalty, each
+    comparison counts as lost, and as won, half its leverage more often (Firth, 1993, Section 3.1).
 
     Args:
-        penalty: how often the logarithm of the information's determinant counts.
+        penalty: factor of the logarithm of the information's determinant.
     """
     b, scale = start, totals.sum()
 
@@ -151,14 +153,15 @@ def _maximum(x: np.ndarray, totals: np.ndarray, start: np.ndarray, *, penalty: f
 
 
 def no_effect(data: Comparisons) -> float:
-    """p-value of all coefficients being 0, also where some sum of them always wins: see `scores_of_nothing`."""
+    """p-value of the hypothesis that all coefficients are 0, see `scores_of_nothing`; NaN for one cluster."""
     return rao_scott.zero_total(scores_of_nothing(data)) if data.n_clusters > 1 else np.nan
 
 
 def scores_of_nothing(data: Comparisons) -> np.ndarray:
-    """Scores of each cluster where all coefficients are 0, for `rao_scott.zero_total`, which tests that they are.
+    """Scores of each cluster at coefficients of 0, shape (n_clusters, k).
 
-    It asks nothing of an estimate, so that it holds where some sum of coefficients always wins. Shape (n_clusters, k).
+    With them, `rao_scott.zero_total` tests that all coefficients are 0. The test needs no estimate, so that it also
+    holds where a fit would be `separated`.
     """
     return data.by_cluster(data.rows / 2)
 
@@ -171,7 +174,7 @@ def further_terms(data: Comparisons, found: cluster_robust.Fit, terms: np.ndarra
         terms: values of the terms in each distinct row, shape (n_rows, m).
 
     Returns:
-        NaN where the terms say nothing beyond the model, or the model has no numbers.
+        NaN where the model already determines the terms or has no numbers, or for one cluster.
     """
     told = not found.problem and data.n_clusters > 1
     scores = scores_of_terms(data, found.coefficients, terms) if told else None
@@ -182,11 +185,11 @@ def scores_of_terms(data: Comparisons, coefficients: np.ndarray, terms: np.ndarr
     """Scores of each cluster for terms that the model lacks, for `rao_scott.zero_total`.
 
     Args:
-        coefficients: of the model, without the terms, shape (k,).
+        coefficients: coefficients of the model without the terms, shape (k,).
         terms: see `further_terms`.
 
     Returns:
-        Shape (n_clusters, m). None where the terms say nothing beyond the model.
+        Shape (n_clusters, m). None where the model already determines the terms.
 
     Source: Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott (1981) in place
     of an inverse.

@@ -1,6 +1,6 @@
 """Tails and quantiles that tests and intervals need, and ranks.
 
-`scipy.special` has them all. `scipy.stats`, which has them too, takes as long to load as a short job takes to run.
+Tails and quantiles come from `scipy.special`, because `scipy.stats` takes as long to load as a short job takes to run.
 """
 
 import numpy as np
@@ -44,11 +44,11 @@ def chi_square_critical(level: float, df: float) -> float:
 
 
 def ranks(values: np.ndarray, *, axis: int, ties: str = "average") -> np.ndarray:
-    """Ranks from 1 along an axis of a matrix. NaN has no rank and counts for no other's.
+    """Ranks from 1 along an axis of a matrix. NaN has no rank and does not affect the ranks of other values.
 
     Args:
         values: shape (n, k).
         axis: 0 ranks within columns, 1 within rows.
-        ties: "average" gives tied values their mean rank; "dense" one rank, with no gap after it.
+        ties: "average" gives tied values their mean rank; "dense" gives them one rank, with no gap after it.
     """
     return pd.DataFrame(values).rank(axis=axis, method=ties).to_numpy()

@@ -1,10 +1,11 @@
-"""Two one-sided tests of whether something is too small to be worth mention.
+"""Two one-sided tests of whether an effect is smaller than a margin.
 
-That an effect is not significant does not say that it is small. Here the hypotheses are that it is at least as large as
-a margin, in one direction and in the other; where both are rejected, it is shown to be smaller.
+An effect that is not significant need not be small. Here the two hypotheses are that the effect is at least as large as
+the margin, in one direction and in the other. Where both are rejected, the effect is shown to be smaller.
 
-An effect that a few clusters carry is worse to bound than one that all share: where none of the few was read, clusters
-vary little, and Student's t is sure of a small effect. `p_bounded` allows for clusters that were not read.
+An effect of few clusters is harder to bound than an effect that all clusters share. If none of the few clusters was
+read, the others vary little, and Student's t wrongly makes a small effect certain. `p_bounded` allows for clusters that
+were not read.
 """
 
 import numpy as np
@@ -16,20 +17,23 @@ SHOWN, NOT_SHOWN, UNDECIDED = "shown", "not shown", "undecided"
 
 
 def error_of_interval(low: np.ndarray, high: np.ndarray, df: np.ndarray, confidence: float) -> np.ndarray:
-    """Standard error behind an interval of Student's t; NaN where it has no width. All of one shape."""
+    """Standard error from which an interval of Student's t was computed; NaN where the interval has no width.
+
+    All arrays have the same shape.
+    """
     error = (high - low) / 2 / distributions.t_quantile((1 + confidence) / 2, np.maximum(df, 1))
     return np.where(error > 0, error, np.nan)
 
 
 def p_values(estimate: np.ndarray, error: np.ndarray, df: np.ndarray, margin: float) -> np.ndarray:
-    """p-value of an effect of `margin` or more, in either direction: the greater of two one-sided ones.
+    """p-value of an effect of `margin` or more, in either direction: the greater of two one-sided p-values.
 
     Args:
-        estimate, error, df: of each effect, its standard error and degrees of freedom, shape (k,).
-        margin: greater than 0, in the same unit.
+        estimate, error, df: each effect, its standard error, and its degrees of freedom, shape (k,).
+        margin: greater than 0, in the unit of the effects.
 
     Returns:
-        Shape (k,); NaN where there is no error.
+        Shape (k,); NaN where the error is NaN.
 
     Source: Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach.
     """
@@ -37,27 +41,27 @@ def p_values(estimate: np.ndarray, error: np.ndarray, df: np.ndarray, margin: fl
 
 
 def p_bounded(values: np.ndarray, sizes: np.ndarray, *, margin: float, largest: float) -> np.ndarray:
-    """p-value of a mean of `margin` or more, in either direction, whatever the distribution within known bounds.
+    """p-value of a mean of `margin` or more, in either direction, for any distribution within known bounds.
 
-    One more cluster is added that moves by as much as a cluster can, and all clusters are weighted at random, each with
-    an exponential weight of its own: p is the probability that their weighted mean reaches the margin, the greater one
-    of the two directions. Where clusters move by `largest` or not at all this is the exact binomial test of Clopper and
-    Pearson: if all G clusters stay, p = (1 - margin / largest)^G, so that for points on a scale of five levels some 110
-    equal clusters are needed at the least. Of many clusters that all vary alike it is that of Student's t.
+    One cluster is added that moves by `largest`. All clusters are weighted at random, with independent exponential
+    weights: p is the probability that the weighted mean reaches the margin, the greater probability of the two
+    directions. If each cluster moves by `largest` or by 0, this is the exact binomial test of Clopper and Pearson. If
+    all G clusters move by 0, p = (1 - margin / largest)^G: with a margin of 0.1 points on a scale of five levels, 119
+    equal clusters or more are needed for p < 0.05. For many clusters that all vary alike, p is that of Student's t.
 
     Args:
         values: mean of each cluster, shape (n_clusters, q).
-        sizes: weights of clusters in the mean, shape (n_clusters,). The added cluster is as large as that of an average
-            item.
+        sizes: weights of clusters in the mean, shape (n_clusters,). The added cluster is as large as the cluster of an
+            average item.
         largest: the most by which a cluster can move, in either direction.
 
     Returns:
         Shape (q,).
 
     Source: Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
-    variable; Learned-Miller and Thomas (2020), A new confidence interval for the mean of a bounded random variable. Its
-    level is proven for two values and was held in all settings in which they, and we, looked. The probability is that
-    of Lugannani and Rice (1980), whose error is a few hundredths of it.
+    variable; Learned-Miller and Thomas (2020), A new confidence interval for the mean of a bounded random variable. The
+    level of the test is proven for two values, and was kept in all settings that the authors, or we, examined. The
+    probability is approximated as in Lugannani and Rice (1980), with a relative error of a few hundredths.
 
     >>> still = np.zeros((100, 1))
     >>> p_bounded(still, np.ones(100), margin=0.1, largest=4.0).round(3), round((1 - 0.1 / 4) ** 100, 3)
@@ -71,15 +75,15 @@ def p_bounded(values: np.ndarray, sizes: np.ndarray, *, margin: float, largest: 
 
 
 def _reaches_zero(summands: np.ndarray, added: float) -> np.ndarray:
-    """Probability that summands with independent exponential weights, and one more, sum to 0 or more, by column.
+    """Probability, by column, that summands and an added one, with independent exponential weights, sum to 0 or more.
 
     Args:
-        summands: shape (n, q). added: the one more, greater than 0.
+        summands: shape (n, q). added: the added summand, greater than 0.
     """
     z = np.concatenate([summands, np.full((1, summands.shape[1]), added)])
     mean, spread = z.sum(axis=0), np.sqrt((z**2).sum(axis=0))
     low, high, greatest = np.zeros(z.shape[1]), np.ones(z.shape[1]), z.max(axis=0)
-    for _ in range(STEPS):  # the slope of the cumulants' function rises from the mean, here below 0, to infinity
+    for _ in range(STEPS):  # the slope of the cumulant generating function rises from the mean (below 0) to infinity
         middle = (low + high) / 2
         rises = (z / (1 - middle / greatest * z)).sum(axis=0) > 0
         low, high = np.where(rises, low, middle), np.where(rises, middle, high)
@@ -89,7 +93,7 @@ def _reaches_zero(summands: np.ndarray, added: float) -> np.ndarray:
         root = np.sqrt(2 * np.log(left).sum(axis=0))
         size = point * np.sqrt(((z / left) ** 2).sum(axis=0))
         tail = distributions.normal_tail(root) + np.exp(-(root**2) / 2) / np.sqrt(2 * np.pi) * (1 / size - 1 / root)
-    near = mean > -spread / 10  # where both roots are close to 0: Edgeworth's series
+    near = mean > -spread / 10  # `root` and `size` are close to 0: Edgeworth's series
     away, skew = -mean / spread, 2 * (z**3).sum(axis=0) / spread**3
     series = distributions.normal_tail(away)
     series = series + skew / 6 * (away**2 - 1) * np.exp(-(away**2) / 2) / np.sqrt(2 * np.pi)
@@ -103,16 +107,16 @@ def interval(estimate: np.ndarray, error: np.ndarray, df: np.ndarray, level: flo
 
 
 def verdict(low: np.ndarray, high: np.ndarray, margin: float) -> str:
-    """Verdict from the intervals of one effect, or of several that are to be small together.
+    """Verdict from the intervals of one effect, or of several effects that all have to be small.
 
-    Each of several has to be shown at the same level; no adjustment is needed for their number.
+    Each of several effects has to be shown to be small at the same level; no adjustment is needed for their number.
 
     Args:
         low, high: see `interval`, shape (k,).
 
     Returns:
-        ``shown``: all lie within the margins. ``not shown``: one lies beyond them as a whole, so that there is an
-        effect worth mention. ``undecided``: the data allow both, or an interval is missing.
+        ``shown``: all intervals lie within the margins. ``not shown``: one whole interval lies beyond a margin, so that
+        its effect is not small. ``undecided``: the data allow both, or an interval is missing.
 
     Source: Berger (1982), Multiparameter hypothesis testing and acceptance sampling (intersection-union tests).
     """

@@ -1,7 +1,7 @@
 """Least squares with a level for each block, and clusters of blocks as the sample.
 
-A block is what is compared with itself only, such as the reads of one text under one criterion. Observations of one
-cluster may depend on each other in any way.
+A block is a set of observations that are compared only with each other, such as the reads of one text under one
+criterion. Observations of one cluster may depend on each other in any way.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from rubric_order.methods.uncertainty import cluster_robust, rao_scott
 from rubric_order.methods.uncertainty.resampling import sum_units
 
-ROUNDING = 1e-9  # what is smaller than this share of the largest is taken for rounding
+ROUNDING = 1e-9  # values below this share of the largest count as rounding
 
 
 def within(values: np.ndarray, blocks: np.ndarray) -> np.ndarray:
@@ -52,15 +52,15 @@ def _inverse(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def no_effect(y: np.ndarray, tested: np.ndarray, others: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) -> float:
     """p-value of no effect of some terms, given others: a score test with clusters as the sample.
 
-    The terms, less what blocks and the other terms say of them, are multiplied with what is left of y when it is
-    explained without them, and summed over clusters; see `rao_scott.zero_total`.
+    The tested terms and y are both replaced by their residuals, given blocks and the other terms. The products of these
+    residuals are summed over clusters; see `rao_scott.zero_total`.
 
     Args:
         y, blocks, clusters: see `fit`.
         tested, others: terms, shapes (n, k) and (n, m); m can be 0.
 
     Returns:
-        The p-value; NaN where the terms say nothing beyond the others, or there is one cluster.
+        The p-value; NaN where the other terms determine the tested ones, or there is one cluster.
 
     Source: the score test of Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott
     (1981) in place of an inverse.

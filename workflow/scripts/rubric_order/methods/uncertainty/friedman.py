@@ -1,6 +1,7 @@
-"""Rank tests for blocks: whether treatments differ, when each block has its own level.
+"""Rank tests of a difference between treatments, when each block has its own level.
 
-With every treatment in every block this is Friedman's test; where blocks lack some, that of Skillings and Mack.
+With every treatment in every block, this is Friedman's test. Where blocks lack treatments, it is the test of Skillings
+and Mack.
 """
 
 from typing import NamedTuple
@@ -20,13 +21,13 @@ class RankTest(NamedTuple):
         statistic: chi-square with `df` degrees of freedom when, within every block, every order of the observations is
             equally likely.
         df: number of treatments less 1, or less if no block connects some of them.
-        p: its p-value, blocks being independent.
+        p: p-value of the statistic, for independent blocks.
         w: Kendall's coefficient of concordance, from 0 to 1: the statistic as a share of its largest value. For
-            incomplete blocks the largest value is taken to be the sum over blocks of the number of observations less 1
-            (ours): no statistic is above it, but where observations are missing not even blocks that all rank alike
-            reach it, so W is then somewhat too low.
-        n_blocks: blocks with two or more observations.
-        n_incomplete: those of them that lack a treatment.
+            incomplete blocks, the largest value is taken to be the sum over blocks of the number of observations less 1
+            (ours). No statistic exceeds this sum. Where observations are missing, even blocks that all rank alike do
+            not reach it, so W is then somewhat too low.
+        n_blocks: number of blocks with two or more observations.
+        n_incomplete: number of these blocks that lack a treatment.
     """
 
     statistic: float
@@ -42,21 +43,21 @@ class RankTest(NamedTuple):
 
 
 def rank_scores(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Centred ranks within blocks, weighted so that blocks of every size count as much as their size warrants.
+    """Centred ranks within blocks, weighted by the size of the block.
 
     Args:
-        cells: one value a block (row) and treatment (column), NaN where there is none.
+        cells: one value per block (row) and treatment (column), NaN where it is missing.
 
     Returns:
-        Scores, shape of the cells: sqrt(12 / (k + 1)) (rank - (k + 1) / 2) for the k values of a block, tied values
-        having their mean rank; 0 where there is no value. And the variance of a score of each block when every order
-        of its values is equally likely, shape (blocks,).
+        Scores, shape of the cells: sqrt(12 / (k + 1)) (rank - (k + 1) / 2) for the k values of a block, where tied
+        values have their mean rank; 0 where there is no value. Then the variance of each block's scores when every
+        order of the block's values is equally likely, shape (blocks,).
 
     Source: Skillings and Mack (1981), A nonparametric test for the incomplete randomized block design, Section 2.
     """
     observed = ~np.isnan(cells)
     size = observed.sum(axis=1)
-    ranks = distributions.ranks(np.where(observed, cells, np.inf), axis=1)  # what is missing ranks last
+    ranks = distributions.ranks(np.where(observed, cells, np.inf), axis=1)  # missing values rank last
     weight = np.sqrt(12 / (size + 1))
     scores = np.where(observed, weight[:, None] * (ranks - (size[:, None] + 1) / 2), 0.0)
     return scores, (scores**2).sum(axis=1) / np.maximum(size, 1)
@@ -65,9 +66,9 @@ def rank_scores(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def rank_test(cells: np.ndarray) -> RankTest:
     """Test whether treatments differ.
 
-    The variance of the scores is that under all orders of the values that a block has, ties included. On complete
-    blocks the statistic is therefore Friedman's with the correction for ties, the one of
-    `scipy.stats.friedmanchisquare`; without ties, that of Skillings and Mack.
+    The variance of the scores is computed over all orders of a block's values, ties included. On complete blocks the
+    statistic is therefore Friedman's with the correction for ties, like `scipy.stats.friedmanchisquare`. Without ties,
+    it is the statistic of Skillings and Mack.
 
     Args:
         cells: see `rank_scores`. Blocks with fewer than two values say nothing and are left out.

@@ -1,12 +1,13 @@
 """p-values that take into account how many tests were made: one policy for all statistics.
 
-A family is one question, asked of all that a study has: all judges, profiles, datasets, scales and criteria. Two tests
-belong to different families where they differ in what is asked: in the quantity, the strategies, the readout, the
-condition, the advice that a prompt follows, what counts as the sample, what kind of things is compared, whether it is
-about one judge or a mean over judges, or whether datasets, or criteria, are taken together or one by one (`ASKED`,
-`TOGETHER`). No statistic has a policy of its own.
-`p_holm` controls the probability of any false rejection in a family, `p_bh` the share of false ones among the
-rejections. Tables mark what is significant by Holm; intervals are those of one estimate and are not adjusted.
+A family holds all tests of one question, over all judges, profiles, datasets, scales and criteria of a study. Two tests
+belong to different families if they differ in the question (`ASKED`, `TOGETHER`): in the quantity, the strategies, the
+readout, the condition, the advice that a prompt follows, the clusters that are the sample, the kind of things that are
+compared, whether one judge or a mean over judges is tested, or whether datasets, or criteria, are tested together or
+one by one. No statistic has a policy of its own.
+
+`p_holm` controls the probability of any false rejection in a family, `p_bh` the share of false rejections among all
+rejections. Tables mark results that are significant by `p_holm`. Intervals are not adjusted: each is for one estimate.
 """
 
 from collections.abc import Callable
@@ -16,10 +17,10 @@ import pandas as pd
 
 from rubric_order.base.keys import EVERY, MACRO, MEAN
 
-# Columns that say what a test asks, of those that a table has.
+# Columns that say what a test asks; a table may lack some of them.
 ASKED: tuple[str, ...] = ("study", "condition", "strategy", "baseline", "other", "readout", "cluster", "model", "basis")
 ASKED += ("comparison", "compared", "quantity", "advice", "term")
-# Columns of which some values stand for several of the others together.
+# Columns in which these values stand for several other values together.
 TOGETHER = {"dataset": (EVERY, MEAN), "criterion": (EVERY, MACRO)}
 
 
@@ -27,7 +28,7 @@ def holm(p: np.ndarray) -> np.ndarray:
     """Adjusted p-values that control the probability of any false rejection, under any dependence of the tests.
 
     Args:
-        p: p-values of one family, shape (m,); NaN where there is none: it does not count, and stays NaN.
+        p: p-values of one family, shape (m,). NaN marks a missing p-value: it does not count as a test, and stays NaN.
 
     Returns:
         Shape (m,): the smallest level at which Holm's procedure rejects each hypothesis.
@@ -58,12 +59,12 @@ def _stepwise(p: np.ndarray, adjust: Callable[[np.ndarray, int], np.ndarray]) ->
 
 
 def adjust(table: pd.DataFrame, column: str = "p", *, name: str = "p") -> pd.DataFrame:
-    """The table with `p_holm`, `p_bh` and `n_tests`: p-values of a column adjusted within each family.
+    """Add `p_holm`, `p_bh` and `n_tests`: p-values of a column adjusted within each family, and the family's size.
 
     Args:
         table: estimates; rows without a p-value belong to no family.
-        column: of the p-values.
-        name: of the new columns before ``_holm`` and ``_bh``.
+        column: column of the p-values.
+        name: name of the new columns before ``_holm`` and ``_bh``.
     """
     tested = table[column].notna()
     asked = [table.loc[tested, key] for key in ASKED if key in table]

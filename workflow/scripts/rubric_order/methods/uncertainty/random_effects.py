@@ -1,8 +1,8 @@
-"""Estimates of several judges and datasets taken together: mean, variances between them, and shrunken estimates.
+"""Random-effects summary of estimates for several judges and datasets: mean, variances, and shrunken estimates.
 
-An estimate y of judge j and dataset d is mean + effect of j + effect of d + effect of both + sampling error, whose
-variance is known, and whose covariance with the errors of other estimates can be. The effects are random: the mean is
-of all judges and datasets of which these are a sample.
+An estimate y of judge j and dataset d is mean + effect of j + effect of d + effect of both + sampling error. The
+variance of the sampling error is known. Its covariances with the errors of other estimates may be known too. The
+effects are random: the judges and datasets are a sample, and the mean is that of their population.
 """
 
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ import numpy as np
 
 from rubric_order.methods.uncertainty import distributions
 
-MOST_CORRELATED = 0.99  # errors; two judges with the same errors are one
+MOST_CORRELATED = 0.99  # correlation of two errors; two judges with the same errors would be one judge
 LEAST_ERROR = (
-    1e-6  # of the largest number; a judge whose probabilities are the same for every item has none but rounding
+    1e-6  # share of the largest number; a judge with the same probabilities for every item has only rounding errors
 )
 
 
@@ -22,12 +22,13 @@ class Summary(NamedTuple):
     """Summary of several estimates together.
 
     Attributes:
-        mean, low, high: of all, with its interval by Hartung and Knapp.
-        p: of a mean of 0. df: degrees of freedom of the interval.
+        mean, low, high: mean of all estimates, and its interval by Hartung and Knapp.
+        p: p-value of a mean of 0. df: degrees of freedom of the interval.
         sd: standard deviation of the effects of each factor, and of ``rest``, by name.
-        shrunken: best prediction of each level of each factor: mean plus its effect, shape (levels,), by name.
-        own: best prediction of what each estimate is of, shape (m,).
-        q, q_p: Cochran's Q and the p-value of there being no variance but that of sampling.
+        shrunken: best prediction for each level of each factor, the mean plus the level's effect, shape (levels,), by
+            name.
+        own: best prediction of the true value of each estimate, shape (m,).
+        q, q_p: Cochran's Q, and the p-value of no variance beyond sampling.
     """
 
     mean: float
@@ -53,18 +54,18 @@ def summary(
     """Random-effects summary of estimates.
 
     Args:
-        estimates: shape (m,). errors: their standard errors, above 0. Smaller ones than `LEAST_ERROR` of the largest
-            estimate or error count as that: rounding is no knowledge of the last digits.
+        estimates: shape (m,). errors: their standard errors. An error below `LEAST_ERROR` times the largest estimate or
+            error is raised to that product, because smaller errors are rounding.
         factors: number of the level of each estimate, from 0, shape (m,), by name of the factor. A factor with one
             level, or as many levels as estimates, is left out: its effect is in the mean, or in the rest.
-        confidence: of the interval.
-        correlations: of the sampling errors, shape (m, m); 0 by default. Those of judges that read the same items are
-            not 0. Larger ones than `MOST_CORRELATED` count as that.
+        confidence: nominal coverage of the interval.
+        correlations: correlations of the sampling errors, shape (m, m); 0 by default. Judges that read the same items
+            have correlated errors. Correlations are cut off at `MOST_CORRELATED`, and at its negative.
 
     Returns:
-        None for less than two estimates. Variances are by restricted maximum likelihood. The interval is Student's t
-        with a rescaled standard error (not less than the plain one), and as many degrees of freedom as the smallest
-        factor has levels, less 1.
+        None for less than two estimates. Variances are by restricted maximum likelihood. The interval is by Student's t
+        with a rescaled standard error (not less than the plain one). Its degrees of freedom are the number of levels of
+        the smallest factor (without factors, of estimates), less 1.
 
     Source: Viechtbauer (2005), Bias and efficiency of meta-analytic variance estimators; Hartung and Knapp (2001), A
     refined method for the meta-analysis; Searle, Casella and McCulloch (1992), Variance components, for predictions.
@@ -143,7 +144,7 @@ def _restricted_likelihood(y: np.ndarray, sampling: np.ndarray, parts: list[np.n
 
 
 def _deviance(y: np.ndarray, sampling: np.ndarray, stacked: np.ndarray, variances: np.ndarray) -> float:
-    """Minus twice the restricted log-likelihood, but for a constant."""
+    """Minus twice the restricted log-likelihood, up to a constant."""
     covariance = sampling + np.tensordot(variances, stacked, axes=1)
     inverse = np.linalg.inv(covariance)
     weight = inverse.sum(axis=0)

@@ -1,4 +1,4 @@
-"""The test behind all tests that take clusters as the sample."""
+"""Test that other tests with clusters as the sample are based on."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from rubric_order.methods.uncertainty import distributions
 
 
 def zero_total(contributions: np.ndarray) -> float:
-    """p-value of contributions of independent clusters, shape (n_clusters, k), summing to 0 but for chance.
+    """p-value of the hypothesis that contributions of independent clusters, shape (n_clusters, k), have a mean of 0.
 
     The squared length of the sum is scaled, and its degrees of freedom are chosen, so that it has the mean and variance
     of a chi-square distribution, whatever the covariance; `uniformity.cluster_test` is the case of counts.

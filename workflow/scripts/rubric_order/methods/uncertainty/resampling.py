@@ -11,9 +11,9 @@ from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import cluster_robust, distributions
 
 _DRAWS_IN_CACHE = 32_768  # a quarter of a megabyte
-_OF_MANY = 16  # resamples of more units
-LEAST_ERROR = 1e-12  # of a jackknife; less is rounding
-LEAST_IN_TAIL = 10  # resamples; the share of fewer is not known well
+_OF_MANY = 16  # resamples that are taken together, if there are more units than that
+LEAST_ERROR = 1e-12  # a smaller standard error of a jackknife is rounding
+LEAST_IN_TAIL = 10  # resamples; with fewer, their share is not known well
 MAX_LEFT_OUT = 200  # parts of a jackknife
 MAX_UNDEFINED = 0.05  # an interval is withheld when more than this share of its resamples has no value
 
@@ -26,7 +26,7 @@ def bootstrap_indices(n: int, resamples: int, *, rng: np.random.Generator) -> np
 def bootstrap_weights(n: int, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
     """Count of each of n units in each resample. Shape (resamples, n); rows sum to n.
 
-    They count the draws of `bootstrap_indices`, which is several times as fast as drawing multinomial counts.
+    The draws of `bootstrap_indices` are counted, which is several times as fast as drawing multinomial counts.
     """
     return counted(bootstrap_indices(n, resamples, rng=rng), n)
 
@@ -34,8 +34,8 @@ def bootstrap_weights(n: int, resamples: int, *, rng: np.random.Generator) -> np
 def bootstrap_sums(values: np.ndarray, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
     """Sums of the rows of each resample, shape (n, ...) -> (resamples, ...): `bootstrap_weights` times `values`.
 
-    A few resamples at a time, which stay in the processor's cache. Where one alone does not, several are taken, so
-    that `values` are read from memory once for all of them.
+    The resamples are drawn in parts that fit into the processor's cache. If a single resample is too large for it, each
+    part has several resamples, so that `values` are read from memory once per part.
     """
     n = len(values)
     step = _DRAWS_IN_CACHE // n if 0 < n <= _DRAWS_IN_CACHE else _OF_MANY
@@ -45,7 +45,7 @@ def bootstrap_sums(values: np.ndarray, resamples: int, *, rng: np.random.Generat
 
 def counted(codes: np.ndarray, n: int) -> np.ndarray:
     """Count of each of the numbers 0 to n - 1 in each row. Shape (n_rows, ...) -> (n_rows, n)."""
-    cells = codes + n * np.arange(len(codes))[:, None]  # a range of numbers of its own for each row
+    cells = codes + n * np.arange(len(codes))[:, None]  # each row has its own range of numbers
     return np.bincount(cells.ravel(), minlength=n * len(codes)).reshape(-1, n)
 
 
@@ -71,12 +71,12 @@ def percentile_interval(values: np.ndarray, confidence: float) -> tuple[np.ndarr
 
 
 def two_sided_p(values: np.ndarray) -> float:
-    """Two-sided p-value of 0 from a statistic in each resample, shape (resamples,).
+    """Two-sided p-value of a statistic being 0, from its value in each resample, shape (resamples,).
 
-    Twice the smaller share of resamples in which it is not positive, or not negative. Where that is less than
-    `LEAST_IN_TAIL` resamples, p is that of a normal distribution with the mean and variance of the resamples, so that
-    many tests can be adjusted for without resamples by the million. NaN where more than ``MAX_UNDEFINED`` of the
-    resamples are undefined.
+    It is twice the share of resamples in which the statistic is not positive, or is not negative, whichever is smaller.
+    If these are fewer than `LEAST_IN_TAIL` resamples, p is that of a normal distribution with the mean and variance of
+    the resamples. So many tests can be adjusted for without millions of resamples. NaN where more than
+    ``MAX_UNDEFINED`` of the resamples are undefined.
     """
     defined = values[~np.isnan(values)]
     if len(defined) == 0 or len(defined) < (1 - MAX_UNDEFINED) * len(values):
@@ -88,13 +88,15 @@ def two_sided_p(values: np.ndarray) -> float:
 
 
 class Jackknife(NamedTuple):
-    """Results of a jackknife for an estimate; each of the estimate's shape, NaN where there are less than two parts.
+    """Results of a jackknife for an estimate, each of the estimate's shape.
+
+    All but the estimate are NaN with fewer than two parts.
 
     Attributes:
-        estimate: of all parts. low, high: ends of its interval.
-        error: standard error, on the scale that the interval comes from.
-        p: of the estimate being 0, two-sided. NaN with fewer than three parts, or where the estimate is the same
-            without each of them.
+        estimate: estimate from all parts. low, high: ends of its interval.
+        error: standard error, on the scale on which the interval is computed.
+        p: two-sided p-value of the estimate being 0. NaN with fewer than three parts, or where the estimate is the same
+            whichever part is left out.
     """
 
     estimate: np.ndarray
@@ -105,15 +107,15 @@ class Jackknife(NamedTuple):
 
     @property
     def interval(self) -> Interval:
-        """The estimate with its interval, where it is one number."""
+        """The estimate with its interval, for an estimate that is a single number."""
         return Interval(float(self.estimate), float(self.low), float(self.high))
 
 
 def degrees(sizes: np.ndarray) -> float:
     """Degrees of freedom of an error from parts of these sizes, such as numbers of items, shape (n_parts,).
 
-    One less than parts where they are equal; where a few hold most items, little more than the number of those. NaN
-    where one part holds all. See `cluster_robust.Weights`.
+    For equal parts, they are the number of parts less 1. Where a few parts hold most items, they are little more than
+    the number of these parts. NaN where one part holds all items. See `cluster_robust.Weights`.
 
     >>> round(degrees(np.full(20, 4)), 6), round(degrees(np.r_[40, 40, np.full(18, 2)]), 1)
     (19.0, 2.0)
@@ -123,7 +125,7 @@ def degrees(sizes: np.ndarray) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def _degrees(sizes: bytes) -> float:
-    """The same of an array's bytes: many estimates are of the same clusters."""
+    """`degrees` from the bytes of the array, kept because many estimates have the same clusters."""
     of_parts = np.frombuffer(sizes)
     share = of_parts / of_parts.sum()
     with np.errstate(divide="ignore"):
@@ -132,7 +134,7 @@ def _degrees(sizes: bytes) -> float:
 
 
 def effective(sizes: np.ndarray) -> float:
-    """The number of equal clusters that would say as much of an error as clusters of these sizes, see `degrees`."""
+    """Number of equal clusters with the same degrees of freedom as clusters of these sizes, see `degrees`."""
     return round(degrees(sizes) + 1, 9)
 
 
@@ -142,12 +144,12 @@ def part_sizes(unit: np.ndarray) -> np.ndarray:
 
 
 def left_out_of_mean(estimate: np.ndarray, influence: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """A mean, and what it is without each cluster, for `jackknife_t`; of other estimates to the first order.
+    """A mean, and the mean without each cluster, for `jackknife_t`; for other estimates, a first-order approximation.
 
     Args:
         estimate: shape (q,).
         influence: derivative of the estimate with respect to the weight of each cluster, shape (n_clusters, q).
-        sizes: of each cluster, in the unit that the mean is over, shape (n_clusters,).
+        sizes: size of each cluster, counted in what the mean is taken over, shape (n_clusters,).
 
     Returns:
         Shape (1 + n_clusters, q).
@@ -158,12 +160,12 @@ def left_out_of_mean(estimate: np.ndarray, influence: np.ndarray, sizes: np.ndar
 
 
 def left_out_sums(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Sums over items, as they are and without each part of the units, for `jackknife_t`.
+    """Sums over all items, and over the items without each part of the units, for `jackknife_t`.
 
-    A unit is a part; of more than `MAX_LEFT_OUT` units as many parts are left out, each of units at equal distances.
+    Each unit is a part. More than `MAX_LEFT_OUT` units form `MAX_LEFT_OUT` parts, each of units at equal distances.
 
     Args:
-        table: a row an item, shape (m, q). unit: see `blocks.Block.units`.
+        table: one row per item, shape (m, q). unit: see `blocks.Block.units`.
 
     Returns:
         Shape (1 + n_parts, q).
@@ -194,16 +196,17 @@ def jackknife_t(
     scale: Callable[[np.ndarray], np.ndarray] | None = None,
     back: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Jackknife:
-    """Interval from an estimate without each part of the sample, with Student's t, for few and unequal parts as well.
+    """Interval by the jackknife, with Student's t, also for few and unequal parts of the sample.
 
     Args:
-        values: the estimate, and what it is without each part, shape (1 + n_parts, ...).
-        sizes: of the parts, shape (n_parts,), see `degrees`; by default they are taken as equal.
-        scale, back: to the scale on which the estimate is nearest to normal, and back from it; `numpy.arctanh` and
-            `numpy.tanh` for a correlation. An estimate without an interval there, such as a correlation of 1, has none.
+        values: the estimate, then the estimate without each part, shape (1 + n_parts, ...).
+        sizes: sizes of the parts, shape (n_parts,), see `degrees`; by default the parts are taken as equal.
+        scale, back: functions to the scale on which the estimate is nearest to normal, and back from it, such as
+            `numpy.arctanh` and `numpy.tanh` for a correlation. An estimate that is not finite on this scale, such as a
+            correlation of 1, has no interval.
 
-    Source: the delete-a-group jackknife, Kott (2001), about the estimate of all; for the degrees of freedom see
-    `cluster_robust.Weights`.
+    Source: the delete-a-group jackknife, Kott (2001), centred at the estimate from all parts; for the degrees of
+    freedom see `cluster_robust.Weights`.
     """
     parts, estimate = len(values) - 1, values[0]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -232,11 +235,11 @@ def bootstrap_t(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Interval from the standard deviation of an estimate over resamples, with Student's t.
 
-    It serves estimates with a step in them, such as the error of a choice: a jackknife takes a step for a slope.
+    It is for estimates that change in steps, such as the error of a choice; a jackknife would treat a step as a slope.
 
     Args:
-        estimate: shape (q,). draws: it in each resample of clusters, shape (resamples, q).
-        sizes: of the clusters, see `degrees`, shape (n_clusters,).
+        estimate: shape (q,). draws: the estimate in each resample of clusters, shape (resamples, q).
+        sizes: sizes of the clusters, see `degrees`, shape (n_clusters,).
         scale, back: see `jackknife_t`.
 
     Returns:
@@ -261,7 +264,7 @@ def bootstrap_t(
 
 
 def left_out_interval(values: np.ndarray, confidence: float, *, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Intervals of `jackknife_t` alone, where a value that does not vary has none.
+    """Ends of the intervals of `jackknife_t`; a value that does not vary has no interval.
 
     Args:
         values, sizes: see `jackknife_t`; values of shape (1 + n_parts, q).
@@ -282,7 +285,7 @@ def correlation(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: f
         x, y: shape (m,). cluster: number of each value's cluster, from 0, shape (m,).
 
     Returns:
-        The correlation; NaN where a column does not vary.
+        The correlation and its interval; NaN where a column does not vary.
     """
     moments = np.column_stack([np.ones(len(x)), x, y, x**2, y**2, x * y])
     n, a, b, aa, bb, ab = left_out_sums(moments, cluster).T
@@ -295,10 +298,10 @@ def interval_of_mean(estimates: np.ndarray, low: np.ndarray, high: np.ndarray) -
     """Interval of the mean of independent estimates from their own intervals, which need not be symmetric.
 
     Args:
-        estimates, low, high: of each, shape (n,).
+        estimates, low, high: the estimates, and the ends of their intervals, shape (n,).
 
     Returns:
-        Lower and upper end; NaN where one of the intervals is.
+        Lower and upper end; NaN if an end of one of the intervals is NaN.
 
     Source: Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach.
     """
@@ -311,7 +314,7 @@ def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Sum over the items of each unit.
 
     Args:
-        values: a row an item, shape (m, q).
+        values: one row per item, shape (m, q).
         unit: see `blocks.Block.units`, shape (m,).
 
     Returns:
@@ -324,9 +327,9 @@ def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 @functools.lru_cache(maxsize=8)
 def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
-    """Count of each unit in each resample, the same for all blocks with so many units.
+    """Count of each unit in each resample, the same for all blocks with the same number of units.
 
-    Strategies read the same items, so that their resamples are paired. Shape (resamples, n_units); read only.
+    So strategies that read the same items have paired resamples. Shape (resamples, n_units); read only.
     """
     rng = randomness.generator(seed, name, n_units)
     drawn: np.ndarray = bootstrap_weights(n_units, resamples, rng=rng).astype(float)
@@ -335,15 +338,15 @@ def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
 
 
 def resampled_sums(table: np.ndarray, unit: np.ndarray, *, resamples: int, seed: int, name: str) -> np.ndarray:
-    """Sums over items, as they are and in each resample of units.
+    """Sums over all items, and in each resample of units.
 
     Args:
-        table: a row an item, shape (m, q).
+        table: one row per item, shape (m, q).
         unit: see `blocks.Block.units`.
-        name: what the resamples are for, see `weights`.
+        name: purpose of the resamples, see `weights`.
 
     Returns:
-        Shape (1 + resamples, q), the sums as they are first. The resamples of one unit alone are NaN: they say nothing.
+        Shape (1 + resamples, q), the sums over all items first. If there is one unit only, its resamples are NaN.
     """
     sums = sum_units(table, unit)
     if len(sums) < 2:

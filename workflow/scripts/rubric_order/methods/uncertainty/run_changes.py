@@ -1,16 +1,17 @@
-"""Change of a judge between runs over the same items: tests and intervals whose errors add up to one level for ever.
+"""Change of a judge between runs over the same items: tests and intervals with one level for any number of runs.
 
 Under the hypothesis that nothing has changed since the first run, the values of a group in all runs are exchangeable:
-the runs differ by the judge's noise alone, and any of them could have been the first. So the test permutes the runs
-within each group, by itself. The first run, the baseline, is one of the runs, so that its own error counts as that of
-any other. No variance is estimated that could be 0, no normal distribution is assumed, and groups can be of any sizes.
+the runs differ only by the judge's noise, and any of them could have been the first. So the test permutes the runs
+within each group, independently of other groups. The first run, the baseline, is permuted too, so that its error counts
+like the error of any other run. No variance is estimated that could be 0, no normal distribution is assumed, and groups
+can be of any sizes.
 
 The p-value is Chernoff's bound on the tail of the difference over all permutations, given the values. So it is never
-too small. Of parts of which one is a single run, the generating function is that of the permutations. Of others it is
-Hoeffding's bound, of runs drawn with replacement.
+too small. If one of the two parts is a single run, the bound uses the generating function of the permutations.
+Otherwise it is Hoeffding's bound, with the generating function of runs drawn with replacement.
 
-Runs are looked at one after the other, for as long as anybody likes. `spending` gives each its part of the level; all
-parts add up to 1.
+Runs are tested one after the other, with no fixed last run. `spending` gives each run its part of the level; the parts
+of all runs add up to 1.
 
 Source: Hoeffding (1963), Probability inequalities for sums of bounded random variables, section 6. Ours: permutations
 of runs within groups, and the parts of the level.
@@ -21,23 +22,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-YEAR = 365  # runs that share half of what is left of the level for regular runs
-LATEST = (1, 7, 28)  # runs at the end that are set against those before
-ENOUGH = 2  # times as many runs in all: there the bound of runs drawn with replacement is near
-NEAR = 2.0  # standard errors; a smaller difference has no small p-value
-STEPS = 60  # of the search for the smallest bound; any step gives a valid one
-CLOSE = 1e-4  # of that search: relative, and of the logarithm of the bound
-HALVINGS = 30  # of the search for an end of an interval
+YEAR = 365  # runs that together take half of the remaining level for regular runs
+LATEST = (1, 7, 28)  # numbers of last runs that are compared with the runs before
+ENOUGH = 2  # all runs are at least this many times the last runs: then the bound for draws with replacement is close
+NEAR = 2.0  # standard errors; a smaller difference gets a p-value of 1
+STEPS = 60  # most steps of the search for the smallest bound; the bound of any step is valid
+CLOSE = 1e-4  # tolerance of that search: relative for the rate, absolute for the logarithm of the bound
+HALVINGS = 30  # halvings in the search for an end of an interval
 
 
 class Difference(NamedTuple):
-    """Difference between the last runs and those before.
+    """Difference between the last runs and the runs before.
 
     Attributes:
         latest: number of runs at the end.
-        estimate: mean over groups of the last runs less that of the others; NaN without a group that has both.
+        estimate: mean over groups of the last runs' mean less the earlier runs' mean; NaN if no group has values in
+            both parts.
         greater, less: p-values of no change against a rise and against a fall.
-        n_groups: groups that have values in both parts.
+        n_groups: number of groups that have values in both parts.
     """
 
     latest: int
@@ -55,8 +57,8 @@ class Difference(NamedTuple):
 def spending(run: int) -> float:
     """Part of the level that a run after the baseline takes; the parts of all runs add up to 1.
 
-    A half goes to the first runs, where a new version of a judge is compared with its baseline; a half to regular ones,
-    of which each year of `YEAR` runs has half of what the years before have left.
+    One half goes mainly to the first runs, in which a new version of a judge is compared with its baseline. The other
+    half goes to regular runs: each year of `YEAR` runs takes half of the level that the years before have left.
 
     Args:
         run: number of the run after the baseline, from 1.
@@ -76,26 +78,28 @@ def spending(run: int) -> float:
 
 
 def latest(n_runs: int) -> list[int]:
-    """Numbers of runs at the end that are compared with those before: `LATEST`, and all but the first run.
+    """Numbers of runs at the end that are compared with the runs before.
+
+    They are the numbers of `LATEST` for which there are enough runs (`ENOUGH`; always 1), and all runs but the first.
 
     Args:
-        n_runs: number of runs, with the baseline.
+        n_runs: number of runs, including the baseline.
     """
     recent = [count for count in LATEST if count == 1 or ENOUGH * count <= n_runs]
     return sorted({*recent, n_runs - 1}) if n_runs > 1 else []
 
 
 def difference(runs: np.ndarray, weights: np.ndarray, latest: int) -> Difference:
-    """Compare the last runs with those before, group by group.
+    """Compare the last runs with the runs before, group by group.
 
     Args:
         runs: value of each group in each run, shape (n_runs, n_groups), oldest first; NaN where a run has none.
-        weights: of the groups, such as their numbers of items, shape (n_groups,).
+        weights: weights of the groups, such as their numbers of items, shape (n_groups,).
         latest: number of runs at the end.
 
     Returns:
-        The p-values are at least the share of the permutations of runs within groups with as large a difference, and 1
-        for a difference within `NEAR` standard errors of 0.
+        Each p-value is at least the share of permutations of runs within groups that give as large a difference. It is
+        1 for a difference within `NEAR` standard errors of 0.
 
     Raises:
         ValueError: one of the two parts has no run.
@@ -113,16 +117,16 @@ def difference(runs: np.ndarray, weights: np.ndarray, latest: int) -> Difference
 
 
 def interval(runs: np.ndarray, weights: np.ndarray, latest: int, level: float, *, reach: float) -> tuple[float, float]:
-    """Interval of the change by which all values of the last runs would have to be taken back to be as those before.
+    """Interval of the change that has to be subtracted from the last runs' values to make them like the earlier ones.
 
-    It is the set of changes that the test of `difference` does not reject, at half of the level on either side. It is
-    exact for a change that is the same in all groups. Where groups change by different amounts it is that of their
-    weighted mean, and wider.
+    The interval is the set of changes that the test of `difference` does not reject, at half of the level on either
+    side. It is exact for a change that is the same in all groups. Where groups change by different amounts, it is an
+    interval of the weighted mean of their changes, and is wider.
 
     Args:
         runs, weights, latest: see `difference`.
-        level: of the test.
-        reach: the largest change there can be; ends lie within it.
+        level: level of the test.
+        reach: the largest possible change; both ends lie within it.
 
     Returns:
         Both ends; NaN without a group that has values in both parts.
@@ -149,7 +153,7 @@ def interval(runs: np.ndarray, weights: np.ndarray, latest: int, level: float, *
 
 
 def smallest(n_runs: int, latest: int, n_groups: int) -> float:
-    """Smallest p-value that a comparison can have: that of the most unlikely permutation.
+    """Smallest p-value that a comparison can have: the p-value of the most unlikely permutation.
 
     Args:
         n_runs, latest: numbers of runs in all and at the end. n_groups: number of groups.
@@ -158,17 +162,19 @@ def smallest(n_runs: int, latest: int, n_groups: int) -> float:
 
 
 class _Split(NamedTuple):
-    """A difference, and what groups add to it under permutations.
+    """A difference, and the contributions of groups to it under permutations.
+
+    The arrays leave out groups that do not vary.
 
     Attributes:
         estimate: the difference.
-        added: what a run adds to the difference of its group's smaller part from all its runs, shape (n_runs,
+        added: contribution of a run to the difference if it is in the smaller part of the group's runs, shape (n_runs,
             n_groups).
         log_share: logarithm of the probability of each run, -inf where it has no value, shape (n_runs, n_groups).
-        observed: what the smaller part adds to the difference, shape (n_groups,).
-        size: runs in the smaller part, shape (n_groups,).
-        variance: of the difference under permutations.
-        n_groups: groups that have values in both parts.
+        observed: contribution of the runs that are in the smaller part, shape (n_groups,).
+        size: number of runs in the smaller part, shape (n_groups,).
+        variance: variance of the difference under permutations.
+        n_groups: number of groups that have values in both parts.
     """
 
     estimate: float
@@ -180,11 +186,11 @@ class _Split(NamedTuple):
     n_groups: int
 
     def tail(self, direction: float) -> float:
-        """Bound on the probability of a difference as large in a direction, 1 or -1."""
+        """Upper bound on the probability of a difference as large as `estimate`, in a direction, 1 or -1."""
         size = direction * self.estimate
         if not (self.variance > 0 and size >= NEAR * math.sqrt(self.variance)):
             return 1.0
-        # Beside the observed sum of each group, so that large rates lose no digits.
+        # Relative to the observed sum of each group, so that large rates lose no digits.
         beside = direction * (self.added - self.observed / self.size)
         rate, best = size / self.variance, 0.0
         for _ in range(STEPS):
@@ -206,7 +212,7 @@ class _Split(NamedTuple):
 
 
 def _split(runs: np.ndarray, weights: np.ndarray, latest: int) -> _Split:
-    """The last runs and those before, see `difference`."""
+    """Compare the last runs with the runs before, see `difference`."""
     n_runs = len(runs)
     if not 0 < latest < n_runs:
         raise ValueError(f"expected 1 to {n_runs - 1} runs at the end, found {latest}")

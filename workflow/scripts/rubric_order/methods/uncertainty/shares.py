@@ -13,9 +13,9 @@ class Ratio(NamedTuple):
     """A ratio of sums with its interval.
 
     Attributes:
-        estimate: NaN where nothing was counted.
+        estimate: the ratio; NaN where nothing was counted.
         low, high: ends of the interval; NaN for less than two clusters.
-        n: what was counted. n_clusters: clusters that count anything.
+        n: number of values counted. n_clusters: number of clusters with a counted value.
     """
 
     estimate: float
@@ -31,16 +31,18 @@ class Ratio(NamedTuple):
 
 
 def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
-    """Mean of values from 0 to 1, with an interval that stays inside, also where all values are 0 or all are 1.
+    """Mean of values from 0 to 1, with an interval that stays between 0 and 1, also if all values are 0, or all are 1.
+
+    The interval is that of Clopper and Pearson, for the number of independent values whose mean would have the error of
+    the jackknife over clusters. Where values do not vary, this number is the effective number of clusters
+    (`resampling.effective`).
 
     Args:
         values: shape (m,); NaN does not count.
         cluster: cluster of each value, from 0, shape (m,).
 
-    The interval is Clopper and Pearson's for as many independent values as would have the error of the jackknife over
-    clusters: Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive
-    counts estimated from survey data. Where values do not vary, that many are taken to be as many as clusters, or as
-    equal clusters that say as much (`resampling.effective`).
+    Source: Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
+    estimated from survey data.
     """
     parts, estimate, n, sizes = _sums(values, cluster)
     count = len(sizes)
@@ -60,8 +62,9 @@ def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
 def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: tuple[float, float]) -> Ratio:
     """Mean of values, with the jackknife's interval over clusters and Student's t, cut off at the bounds of the values.
 
-    Where values do not vary, each end is where as many values as clusters, or as equal clusters that say as much, all
-    the same, would be expected once in 2 / (1 - confidence) times if the others were at the bound.
+    Where values do not vary, each end is the mean of a population in which a share of the values is at the bound. A
+    sample of independent values would contain none of this share with a probability of (1 - confidence) / 2. The size
+    of the sample is the effective number of clusters (`resampling.effective`).
     """
     parts, estimate, n, sizes = _sums(values, cluster)
     count = len(sizes)
@@ -76,9 +79,11 @@ def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: 
 
 
 def _sums(values: np.ndarray, cluster: np.ndarray) -> tuple[np.ndarray, float, int, np.ndarray]:
-    """Sum and number of the values, in all and without each part of the clusters; their mean, NaN where there are none.
+    """Sums, mean and numbers of the values that are not NaN.
 
-    Then the number of values, in all and in each cluster that counts.
+    Returns:
+        Sum and number of the values, for all clusters and without each part of them; mean, NaN if there are no values;
+        number of values; number of values in each cluster that has any.
     """
     values = np.asarray(values, dtype=float)
     given = ~np.isnan(values)
@@ -89,7 +94,7 @@ def _sums(values: np.ndarray, cluster: np.ndarray) -> tuple[np.ndarray, float, i
 
 
 def _error(parts: np.ndarray) -> float:
-    """Standard error of the ratio from what is left without each part; rounding is no error."""
+    """Standard error of the ratio by the jackknife over parts; 0 where it is only rounding."""
     left_out = parts[1:, 0] / parts[1:, 1]
     size = len(left_out)
     error = float(np.sqrt((size - 1) / size * ((left_out - parts[0, 0] / parts[0, 1]) ** 2).sum()))

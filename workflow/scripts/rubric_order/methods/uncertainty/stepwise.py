@@ -1,4 +1,4 @@
-"""Linear models of factors, and the stepwise search for the one with the least AIC, as R's `step` does it."""
+"""Linear models of factors, and the stepwise search for the model with the least AIC, like R's `step`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ class Linear(NamedTuple):
     """Fit of a linear model.
 
     Attributes:
-        rss: residual sum of squares. rank: number of coefficients that the data tell, the intercept among them.
+        rss: residual sum of squares. rank: number of coefficients that the data determine, including the intercept.
         n: number of rows.
     """
 
@@ -24,7 +24,7 @@ class Linear(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """Model without one of its terms; `term` is None for the model as it is."""
+    """Model without one of its terms; `term` is None for the whole model."""
 
     term: str | None
     df: int
@@ -34,16 +34,16 @@ class Removal(NamedTuple):
 
 
 def aic(rss: float, rank: int, n: int) -> float:
-    """n ln(RSS / n) + 2 rank: what R's `extractAIC` gives, and what Shi et al. print.
+    """n ln(RSS / n) + 2 rank: the value that R's `extractAIC` gives, and that Shi et al. print.
 
-    The variance is not counted among the coefficients, and the constant n ln(2 pi) + n is left out, both other than
-    their Equation 6 says. Differences between models of the same rows are those of that equation.
+    Unlike in their Equation 6, the variance is not counted among the coefficients, and the constant n ln(2 pi) + n is
+    left out. Differences between models of the same rows are as in that equation.
     """
     return n * float(np.log(rss / n)) + 2 * rank
 
 
 def columns(values: Sequence[Any]) -> np.ndarray:
-    """A term's columns: numbers as they are; of a factor one column a level."""
+    """Columns of a term: numbers as they are; for a factor, one column per level."""
     array = np.asarray(values)
     if array.dtype.kind in "fiub":
         return array.astype(float)[:, None]
@@ -52,11 +52,11 @@ def columns(values: Sequence[Any]) -> np.ndarray:
 
 
 def fit(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> Linear:
-    """Least squares of an outcome on an intercept and some terms, which may tell the same twice.
+    """Least squares of an outcome on an intercept and some terms, which may be collinear.
 
     Args:
         y: shape (n,).
-        terms: columns of each, shape (n, m), see `columns`.
+        terms: columns of each term, shape (n, m), see `columns`.
     """
     x = np.column_stack([np.ones(len(y)), *terms.values()])
     scale = np.abs(x).max(axis=0)
@@ -68,7 +68,7 @@ def fit(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> Linear:
 
 
 def removals(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[Removal]:
-    """The model as it is and without each of its terms, the least AIC first: a table of Shi et al.'s Appendix E."""
+    """The whole model, and the model without each term, the least AIC first: a table of Shi et al.'s Appendix E."""
     whole = fit(y, terms)
     rows = [Removal(None, 0, 0.0, whole.rss, whole.aic)]
     for name in terms:
@@ -78,9 +78,9 @@ def removals(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[Removal]:
 
 
 def search(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[str]:
-    """Terms of the model that neither dropping nor adding a term makes better, from all of them.
+    """Terms of a model that neither dropping nor adding a term improves; the search starts with all terms.
 
-    In each step the change with the least AIC is made, in either direction, as long as the AIC falls.
+    Each step drops or adds the term that gives the least AIC. The search ends when the AIC no longer falls.
 
     Source: Venables and Ripley (2002), Modern Applied Statistics with S, Section 6.8; R's `step(direction = "both")`.
     """

@@ -1,4 +1,4 @@
-"""Reads that are saved when each item is read only until its mean is known well enough, and how often it then is."""
+"""Reads that are saved if each item is read only until its mean is known well enough, and how often this is right."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,22 +23,22 @@ from rubric_order.strategies import EVERY_POSITION
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 SEQUENCE, LEARNT, FIXED, FIXED_LEARNT = "sequence", "learnt", "fixed", "fixed_learnt"
 GOALS = {"width": False, "width_or_place": True}
-DRAWN = ("random", "repeated_rotations")  # strategies whose items have orderings of their own, or one set of them
+DRAWN = ("random", "repeated_rotations")  # not used: items have orderings of their own, or one set of rotations
 _ROUNDING = 1e-9
 
 log = logging.getLogger(__name__)
 
 
 class Items(NamedTuple):
-    """Items of a block with a score in every ordering, and the order in which each is read.
+    """Items of a block with a score in every ordering, and the order in which each item is read.
 
     Attributes:
         values: scores by ordering, shape (m, N).
         order: see `stopping.orders`, shape (m, N).
         group: number of each item's group, from 0, shape (m,).
-        cell: number of the items that a place is among: those of a group and criterion, shape (m,).
-        scale: of the scores.
-        whole: scores are whole numbers.
+        cell: number of each item's group and criterion, shape (m,). An item's place is its rank among these items.
+        scale: scale of the scores.
+        whole: whether scores are whole numbers.
     """
 
     values: np.ndarray
@@ -65,12 +65,13 @@ class Items(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Reading by one rule.
+    """Outcome of reading all items by one rule.
 
     Attributes:
-        claims: about each item, when it was stopped.
+        claims: claims about each item when it was stopped.
         tracks: estimates after each read, shape (m, N).
-        factor, n_learning: of what was learnt, means over folds; NaN of a rule that learns nothing.
+        factor, n_learning: factor of standard errors, and number of groups learnt from, means over folds; NaN for a
+            rule that learns nothing.
     """
 
     claims: boundary.Claims
@@ -91,36 +92,38 @@ def estimate(
 ) -> pd.DataFrame:
     """Reads of each item until it is stopped, in a replay of complete reads in random order.
 
-    The target of inference is the mean of an item's reads over its finite set of orderings, as the judge answered them:
-    certain once all are read. It is not the mean over repeats of the answers. Items without a score in some
-    ordering have no such mean and are left out (`n_incomplete`).
+    The target of inference is the mean of an item's reads over its finite set of orderings, with the answers that the
+    judge gave. This mean is certain once all orderings are read. It is not the mean over repeats of the answers. Items
+    without a score in some ordering have no such mean and are left out (`n_incomplete`).
 
     Args:
         scores: see `blocks.blocks`.
-        confidence: of the intervals of what is estimated. seed: of the orders in which items are read, of folds, draws.
+        confidence: confidence of the intervals of the estimates.
+        seed: seed of the orders in which items are read, of folds and of draws.
         targets: widths of an item's interval that are aimed at, in points.
-        level: share of the items' intervals that are to hold their mean.
-        folds: parts of the groups, each of which is stopped by what the others say.
-        draws: random orders of each item that is learnt from.
+        level: share of the items' intervals that should contain the item's mean.
+        folds: number of parts of the groups. Each part is stopped by a rule that is learnt from the other parts.
+        draws: number of random orders of each item that is learnt from.
 
     Returns:
-        One row a group of `KEYS` and `readout` (cluster ``group``), `rule`, `goal`, `target` and `quantity`.
+        One row per group of `KEYS` and `readout` (cluster ``group``), `rule`, `goal`, `target` and `quantity`.
 
-        `rule` is ``sequence``, by a confidence sequence that takes the random order of reads and nothing else for
-        granted (`sequences.intervals`); ``learnt``, by what complete reads of other groups say (`boundary.learn`), with
-        the mean number of groups learnt from `n_learning` and mean `factor`, infinite where they are too few; or
-        ``fixed`` and ``fixed_learnt``, `k` reads of every item, as they are or without what orderings add in other
-        groups. `goal` is ``width``, or ``width_or_place``: stop also where an item's interval overlaps with that of no
-        other candidate of its group and criterion. A sequence settles places at (1 - level) / candidates.
+        `rule` is ``sequence``, a confidence sequence that assumes only that reads are in random order
+        (`sequences.intervals`); ``learnt``, a rule from complete reads of other groups (`boundary.learn`); or ``fixed``
+        and ``fixed_learnt``, `k` reads of every item, as they are, or less what orderings add in other groups.
+        `n_learning` is the mean number of groups learnt from, and `factor` the mean factor, infinite if the groups are
+        too few. `goal` is ``width``, or ``width_or_place``: an item is also stopped if its interval overlaps with no
+        interval of another candidate of its group and criterion. A sequence settles places at (1 - level) / candidates.
 
-        `quantity` is ``reads``, the mean number of an item; ``spared``, 1 - reads / N; ``coverage``, the share of items
-        whose interval holds the mean; ``coverage_early``, of those that were not read to their end; ``stopped_width``,
-        ``stopped_place``, ``read_all``, the shares of items by what stopped them; ``place_right``, of the places that
-        were settled, those that are right; ``rmse``, root mean square error of the estimates, in points;
-        ``rmse_fixed``, of as many reads of every item, and ``rmse_ratio``; ``outside``, the share of items that err by
-        more than half of the target, and ``outside_fixed``; ``reads_fixed``, reads of every item that have the same
-        error, and ``saved``, 1 - reads / reads_fixed. Intervals are over groups: Korn and Graubard's for shares, else a
-        jackknife with Student's t; what was learnt is taken as it is.
+        `quantity` is ``reads``, the mean number of reads of an item; ``spared``, 1 - reads / N; ``coverage``, the share
+        of items whose interval contains the mean; ``coverage_early``, this share of the items that were stopped early;
+        ``stopped_width``, ``stopped_place``, ``read_all``, the shares of items by what stopped them; ``place_right``,
+        the share of the settled places that are right; ``rmse``, the root mean square error of the estimates, in
+        points; ``rmse_fixed``, this error for as many reads of every item; ``rmse_ratio``, ``rmse`` / ``rmse_fixed``;
+        ``outside``, the share of items that err by more than half of the target; ``outside_fixed``, this share for as
+        many reads of every item; ``reads_fixed``, the number of reads of every item that has the same error; or
+        ``saved``, 1 - reads / reads_fixed. Intervals are over groups: Korn and Graubard's for shares of items, else a
+        jackknife with Student's t. They do not allow for the uncertainty of what was learnt.
 
     Source: ours; see `sequences` and `boundary`.
     """
@@ -147,7 +150,7 @@ def items_of(block: blocks.Block, readout: Readout, seed: int) -> tuple[Items | 
     """Items with a score in every ordering, and the number of the others; None where there are none.
 
     Args:
-        seed: of the order in which each item is read.
+        seed: seed of the order in which each item is read.
     """
     laid = lay_out(block, readout)
     if laid is None:
@@ -165,7 +168,7 @@ class Sequences(NamedTuple):
 
     Attributes:
         ends: intervals after each read, shape (m, N, 2).
-        places: wider ones, of which all candidates of a group hold their means at once, shape (m, N, 2).
+        places: wider intervals, which hold for all candidates of a group and criterion at once, shape (m, N, 2).
         tracks: mean of the reads so far, shape (m, N).
     """
 
@@ -178,7 +181,7 @@ def sequences_of(items: Items, alpha: float) -> Sequences:
     """Confidence sequences in the order in which items are read.
 
     Args:
-        alpha: see `sequences.intervals`; places have it in common.
+        alpha: see `sequences.intervals`; for `places`, the candidates of a group and criterion share it equally.
     """
     read, options = items.read, {**items.scale._asdict(), "whole": items.whole}
     ends, places = (
@@ -189,10 +192,10 @@ def sequences_of(items: Items, alpha: float) -> Sequences:
 
 
 def by_sequence(items: Items, walk: Sequences, goal: Goal) -> Outcome:
-    """Items stopped by a confidence sequence each, whatever the others say.
+    """Outcome of stopping items by their confidence sequences, without learning from other groups.
 
     Args:
-        walk: their confidence sequences.
+        walk: confidence sequences of the items.
         goal: see `Goal`.
     """
     widths = walk.ends[..., 1] - walk.ends[..., 0]
@@ -203,11 +206,12 @@ def by_sequence(items: Items, walk: Sequences, goal: Goal) -> Outcome:
 
 
 def by_learning(items: Items, goal: Goal, name: str, *, seed: int, folds: int, draws: int) -> Outcome:
-    """Items stopped by what other groups say, in folds.
+    """Outcome of stopping items by rules that are learnt from other groups, in folds.
 
     Args:
-        items: in the order in which they are read.
-        goal: see `Goal`. name: of the reads, for folds and draws.
+        items: items, with the order in which each is read.
+        goal: see `Goal`.
+        name: name of the reads, for folds and draws.
         seed, folds, draws: see `estimate`.
     """
     count = int(items.group.max()) + 1
@@ -258,7 +262,7 @@ def _fixed(items: Items, outcome: Outcome, rule: str, confidence: float) -> tupl
     """Error of a fixed number of reads of every item."""
     errors = (outcome.tracks - items.truth[:, None]) ** 2
     sums = resampling.left_out_sums(np.column_stack([np.ones(len(errors)), errors]), items.group)
-    rmse = np.sqrt(sums[:, 1:-1] / sums[:, :1])  # but for all reads, which have none
+    rmse = np.sqrt(sums[:, 1:-1] / sums[:, :1])  # without all reads, whose error is 0
     interval = resampling.jackknife_t(rmse, confidence, sizes=resampling.part_sizes(items.group))
     columns = {"k": np.arange(1, errors.shape[1]), "estimate": interval.estimate}
     columns |= {"ci_low": np.maximum(interval.low, 0), "ci_high": interval.high}
@@ -302,10 +306,11 @@ def _quantities(
 
 
 def _compared(items: Items, outcome: Outcome, goal: Goal) -> dict[str, tuple[np.ndarray, tuple[float, float]]]:
-    """Reads and errors beside those of a fixed number of reads, of all and without each part of the groups.
+    """Reads and errors of a rule, and errors of the same number of reads for every item.
 
     Returns:
-        Of each quantity its values, shape (1 + n_parts,), and the ends of its range.
+        For each quantity, its values over all groups, then without each part of the groups, shape (1 + n_parts,), and
+        the ends of its possible range.
     """
     claimed, truth, size = outcome.claims, items.truth, items.scale.size
     fixed = outcome.tracks - truth[:, None]
@@ -336,10 +341,11 @@ def _compared(items: Items, outcome: Outcome, goal: Goal) -> dict[str, tuple[np.
 
 
 def _at(table: np.ndarray, reads: np.ndarray) -> np.ndarray:
-    """Value of each row at a number of reads, between the whole numbers around it.
+    """Value of each row at a number of reads, interpolated between the whole numbers around it.
 
     Args:
-        table: shape (q, N), the first column for one read. reads: shape (q,).
+        table: shape (q, N), the first column for one read.
+        reads: shape (q,).
     """
     low = np.clip(np.floor(reads).astype(int), 1, table.shape[1])
     high = np.minimum(low + 1, table.shape[1])
@@ -348,10 +354,11 @@ def _at(table: np.ndarray, reads: np.ndarray) -> np.ndarray:
 
 
 def _reads_of(table: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Number of reads at which each row falls to a value, between whole numbers as in `_at`; 1 where it begins there.
+    """Number of reads at which each row falls to a value, interpolated as in `_at`; 1 if the row begins at or below it.
 
     Args:
-        table: shape (q, N), the last column 0. value: shape (q,), from 0.
+        table: shape (q, N), the last column 0.
+        value: at least 0, shape (q,).
     """
     falling = np.minimum.accumulate(table, axis=1)
     above = np.minimum((falling > value[:, None]).sum(axis=1), table.shape[1] - 1)

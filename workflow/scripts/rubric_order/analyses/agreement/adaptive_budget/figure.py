@@ -1,4 +1,4 @@
-"""Error of scores against reads, where each item is read until it is known well enough and where all are read alike."""
+"""Error of scores by reads, if each item is read until it is known well enough, and if all have the same reads."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ POINTS = {"stopped by a confidence sequence": "sequence", "stopped by what was l
 
 
 def draw(adaptive_budget: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Error by reads: one panel a judge and dataset.
+    """Error by reads: one panel per judge and dataset.
 
     Args:
         adaptive_budget: see `estimate` of this result.

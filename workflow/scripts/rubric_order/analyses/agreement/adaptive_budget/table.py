@@ -1,4 +1,4 @@
-"""Reads until items are known well enough, and how often they then are."""
+"""Reads until the means of items are known well enough, and how often the claims about them are right."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ GOALS = {"width": "width", "width_or_place": "width or place"}
 
 
 def _rows(adaptive_budget: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, dataset, readout, rule, goal and target."""
+    """One row per judge, dataset, readout, rule, goal and target."""
     stopped = adaptive_budget[adaptive_budget["rule"].isin(["sequence", "learnt"])]
     shared = same("n_learning", "factor", "n_orderings", "n_items", "n_incomplete", "n_clusters")
     return wide(stopped, KEYS, [shared, *map(estimate, QUANTITIES)])

@@ -1,4 +1,4 @@
-"""Advice: how many groups, items, orderings and repeats a study needs for a goal, from the reads of one that exists."""
+"""Advice: numbers of groups, items, orderings and repeats that a study needs for a goal, from the reads of a pilot."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,8 +18,8 @@ from rubric_order.methods.position import blocks, selections
 
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 OPTION, CURVE, REFUSED = "option", "curve", "refused"
-NEAR = 1.5  # curves end at so many times the calls of the largest option
-DEAREST = 8  # times the calls of the cheapest option, where curves end at the latest
+NEAR = 1.5  # curves end at this many times the calls of the option with the most calls
+DEAREST = 8  # but at the latest at this many times the calls of the option with the fewest calls
 METHOD = "variances of what groups share and of what items add, by the method of moments; bootstrap over groups"
 
 
@@ -38,28 +38,29 @@ def estimate(
     resamples: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Options of a further study, with the precision that the reads of this one predict for each.
+    """Options of a further study, each with the precision that the reads of the existing study predict.
 
     Args:
-        scores: see `blocks.blocks`; a pilot is what one strategy has read, of items in the same orderings.
+        scores: see `blocks.blocks`. The reads of one strategy, of items in the same orderings, are a pilot.
         goal: one of `goals.GOALS`.
         target: value that the goal is to reach; None: no target.
-        budget: of calls; of money for judges with a price. None: no budget.
-        call_prices: price of one call of each judge; what is not there is not known.
+        budget: number of calls, or an amount of money for judges with a price; None: no budget.
+        call_prices: price of one call of each judge. A missing price is not known.
         sampling_temperatures: see `position_preference.estimate`.
-        points, log_odds, margin: margins of `equivalent`, the last one of the spread between single items.
+        points, log_odds, margin: margins of `equivalent`; `margin` is for the spread between single items.
         confidence, resamples, seed: see the package.
 
     Returns:
-        Of each group of `KEYS` and `readout` (goals of cards: the readout that decides log-odds) rows of one `kind`:
+        Rows for each group of `KEYS` and `readout`. Goals of cards use only the last readout that a judge has: option
+        probabilities, if there are any. `kind` is
 
-        - ``option``: a study that could be made, by `rank`: `design` and `reads_budget` as config names them,
-          `orderings`, `repeats`, `groups`, `items` a group (`like_pilot`: of the pilot's sizes), `calls` and `cost`.
-          `estimate` is the predicted value of the goal, from `ci_low` to `ci_high` by the uncertainty of the pilot;
-          `value` is r, or the mean score, by this design.
-          `meets` says whether it reaches the target, `affordable` whether the budget allows it (1, 0, or NaN without
-          one). `config` are the keys of a study. `flag` names parts of variances that came out below 0 and count as 0.
-        - ``curve``: the same of further numbers of groups, for a figure.
+        - ``option``: a study that could be made, by `rank`. `design` and `reads_budget` are named as in config; then
+          `orderings`, `repeats`, `groups`, `items` per group (`like_pilot`: groups have the pilot's sizes), `calls` and
+          `cost`. `estimate` is the predicted value of the goal. `ci_low` and `ci_high` allow for the uncertainty of the
+          pilot. `value` is r, or the mean score, by this design. `meets` says whether the target is reached,
+          `affordable` whether the budget allows the study (1, 0, or NaN without target or budget). `config` has the
+          keys of a study. `flag` names parts of variances whose estimates were below 0 and count as 0.
+        - ``curve``: the same columns for further numbers of groups, for a figure.
         - ``refused``: no prediction; `flag` says why.
 
     Source: ours; variances as in generalisability theory (Brennan, 2001).
@@ -117,7 +118,7 @@ def estimate(
 
 
 def _readouts(block: blocks.Block, goal: str) -> Iterator[Readout]:
-    """The readouts that a goal is predicted by; of goals of cards the one that decides what is in log-odds."""
+    """The readouts from which a goal is predicted. For goals of cards, it is only the last one of the block."""
     readouts = [readout for readout, _ in block.readouts()]
     if goal in goals.OF_CARDS:
         readouts = readouts[-1:]

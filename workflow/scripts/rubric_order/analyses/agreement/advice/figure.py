@@ -33,14 +33,14 @@ OF_CARDS = ("equivalent", "bias", "shift")
 
 
 def draw(advice: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Precision by calls: one panel a judge and dataset, one line a way to read items.
+    """Precision by calls: one panel per judge and dataset, one line per way to read items.
 
     Args:
         advice: see `estimate` of this result.
     """
     goal = advice["goal"].iloc[0] if len(advice) else "r"
     rows = view.rows(advice, "study", "profile", "strategy", "n")
-    if goal not in OF_CARDS:  # which take the readout that decides a card
+    if goal not in OF_CARDS:  # goals of cards have one readout only
         rows = view.rows(rows, "readout")
     chosen = rows_with(rows, kind="curve")
     panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))

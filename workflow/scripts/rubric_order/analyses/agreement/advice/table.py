@@ -1,4 +1,4 @@
-"""Options of a further study: groups, items, orderings and repeats, with what a pilot predicts of their precision."""
+"""Options of a further study: groups, items, orderings and repeats, with the precision that a pilot predicts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ CAPTION = (
     "dataset. Predictions hold for items and a judge like those of the pilot: a narrow interval is no sign of a right "
     "score. Intervals come out wider if items of a group are more alike than the pilot's few groups show."
 )
-PRINTED = 10  # options of a judge and readout
+PRINTED = 10  # largest number of printed options per judge and readout
 GOALS = {
     "r": "half-width of r",
     "mean": "half-width of the mean",
@@ -35,7 +35,7 @@ GOALS = {
 
 
 def _rows(advice: pd.DataFrame) -> pd.DataFrame:
-    """The options, and what was refused."""
+    """The rows of options and of refused predictions."""
     rows = rows_with(advice, kind=["option", "refused"])
     keys = ["judge", "profile", "dataset", "readout", "rank"]
     return rows.sort_values(keys, kind="stable").drop(columns=["seed", "cluster"])

@@ -15,8 +15,8 @@ from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {"scores": blocks.COLUMNS}
-RANGE = (0.025, 0.975)  # of the subsets of one size, as the paper draws it
-MOST_READS = 120  # an item: all orderings of five options; products of all pairs of more would take gigabytes
+RANGE = (0.025, 0.975)  # quantiles over the subsets of one size, as the paper draws them
+MOST_READS = 120  # reads per item: all orderings of five options; products of all pairs of more would take gigabytes
 
 log = logging.getLogger(__name__)
 
@@ -28,25 +28,28 @@ def estimate(
     seed: int,
     subsets_per_size: int = 252,
 ) -> pd.DataFrame:
-    """Mean correlation with human scores when k of an item's K reads are averaged, over the subsets of k reads.
+    """Mean correlation with human scores of the means of k of an item's K reads, over all subsets of k reads.
 
-    Only items with a human score and a score from every read are used, so that all subsets are about the same items.
-    Strategies with more than `MOST_READS` reads an item are left out, with a line in the log.
+    Only items with a human score and a score from every read are used, so all subsets are about the same items.
+    Strategies with more than `MOST_READS` reads per item are left out, with a line in the log.
 
     Args:
-        scores: see `blocks.blocks`. confidence: see the package. seed: of the subsets.
-        subsets_per_size: a size with more subsets is represented by so many, drawn at random; 252 = C(10, 5), so that
-            up to ten reads every subset is used.
+        scores: see `blocks.blocks`.
+        confidence: see the package.
+        seed: seed of the subsets.
+        subsets_per_size: largest number of subsets of one size. If a size has more, this many are drawn at random. 252
+            is C(10, 5), so with up to ten reads every subset is used.
 
     Returns:
-        One row a group of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and number
-        of reads `k`. `quantity` is ``r``, the mean over subsets, with the middle 95% of the subsets from `range_low` to
-        `range_high`; ``gain``, what it has above one read; or ``gain_share``, the part of the gain of all reads that it
-        has, where the interval of that gain lies above 0. The interval from `ci_low` to `ci_high` is that of the
-        mean: a jackknife over clusters with Student's t, for correlations on the scale of Fisher's z. Clusters are left
-        out of Spearman's rho to the first order, since all ranks would change with every one. `n_items` of
-        `n_rated` items with a human score are complete. Of `n_subsets`, `n_undefined` have no correlation, since their
-        means do not vary: they are left out.
+        One row per group of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and
+        number of reads `k`. `quantity` is ``r``, the mean over subsets, with the middle 95% of the subsets from
+        `range_low` to `range_high`; ``gain``, ``r`` less the ``r`` of one read; or ``gain_share``, ``gain`` divided by
+        the gain of all reads, if the interval of the latter lies above 0. The interval from `ci_low` to `ci_high` is
+        the interval of the mean over subsets. It is from a jackknife over clusters with Student's t, for correlations
+        on the scale of Fisher's z. For Spearman's rho, leaving out a cluster is approximated to the first order,
+        because it would change all ranks. `n_items` of the `n_rated` items with a human score are complete.
+        `n_undefined` of the `n_subsets` subsets have no correlation, because their means do not vary. They are left
+        out.
 
     Source: Xu et al. (2026), Section 5.3, Figure 9; the intervals are ours.
     """
@@ -88,11 +91,11 @@ def _of_block(block: blocks.Block, subsets_per_size: int, *, confidence: float, 
 
 
 def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Intervals of the mean correlation of each budget, and of what it has above one read.
+    """Intervals, for each budget, of the mean correlation, of its gain over one read, and of the share of the gain.
 
     Args:
-        curves: mean correlations, of all items first, then without each part, shape (1 + n_parts, n_sizes).
-        sizes: of the parts.
+        curves: mean correlations of all items, then without each part, shape (1 + n_parts, n_sizes).
+        sizes: sizes of the parts.
     """
     r = resampling.jackknife_t(curves, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh)
     gained = curves - curves[:, :1]
@@ -103,7 +106,7 @@ def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tupl
 
 
 def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Mean Spearman's rho of each budget, of all items and without each cluster, from what items add."""
+    """Mean Spearman's rho of each budget, of all items and without each cluster, from the influence of items."""
     influence = resampling.sum_units(curve.influence, unit) / len(unit)
     mean = subsets.mean_over_subsets(curve.rho, sizes)
     left_out = resampling.left_out_of_mean(mean, influence, np.bincount(unit))
@@ -113,7 +116,7 @@ def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> 
 def _rows(
     about: Row, found: np.ndarray, sizes: np.ndarray, ends: list[tuple[np.ndarray, np.ndarray]]
 ) -> Iterator[tuple[Row, Row]]:
-    """The mean of each budget, with the range of its subsets, and what it has above one read; see `tidy.from_parts`."""
+    """The mean of each budget, with the range of its subsets, and its gain over one read; see `tidy.from_parts`."""
     budgets = np.arange(1, sizes[-1] + 1)
     mean = subsets.mean_over_subsets(found, sizes)
     defined = [of_size[~np.isnan(of_size)] for of_size in (found[sizes == k] for k in budgets)]
@@ -122,7 +125,7 @@ def _rows(
     counts = {"k": budgets, "n_subsets": n_subsets, "n_undefined": n_subsets - list(map(len, defined))}
     gain = mean - mean[0]
     shown = [("r", mean, ends[0]), ("gain", gain, ends[1])]
-    if ends[1][0][-1] > 0:  # else nothing says that there is a gain to have a share of
+    if ends[1][0][-1] > 0:  # else it is not shown that there is a gain to share
         shown.append(("gain_share", gain / gain[-1], ends[2]))
     for quantity, estimate, (low, high) in shown:
         drawn = {"range_low": ranges[:, 0], "range_high": ranges[:, 1]} if quantity == "r" else {}

@@ -26,10 +26,10 @@ MEASURES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 def draw(
     budget_curve: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, strategies: list[str], measure: str
 ) -> Figure:
-    """Mean correlation by number of reads: one panel a judge and dataset, one line a strategy.
+    """Mean correlation by number of reads: one panel per judge and dataset, one line per strategy.
 
-    Bands are the middle 95% of the subsets of reads; the bars at the end are intervals of the last means, set apart so
-    that they do not hide each other. Each dataset starts a row of panels.
+    Bands are the middle 95% of the subsets of reads. The bars at the end are intervals of the last means, and are drawn
+    apart so that they do not hide each other. Each dataset starts a new row of panels.
 
     Args:
         budget_curve: see `budget_curve.estimate`.
@@ -68,7 +68,7 @@ def draw(
 
 
 def _why_nothing(budget_curve: pd.DataFrame, view: View, labels: Labels, strategies: list[str]) -> str:
-    """Reason that there is no curve of these strategies."""
+    """Reason why there is no curve of these strategies."""
     others = sorted(set(view.rows(budget_curve, "study", "profile", "n", "readout", "cluster")["strategy"]))
     if others:
         return (
@@ -79,7 +79,7 @@ def _why_nothing(budget_curve: pd.DataFrame, view: View, labels: Labels, strateg
 
 
 def _cells(curves: pd.DataFrame, columns: int) -> dict[tuple[int, int], tuple[str, str]]:
-    """Judge and dataset at each row and column; each dataset starts a row."""
+    """Judge and dataset of the panel at each row and column. Each dataset starts a new row."""
     cells: dict[tuple[int, int], tuple[str, str]] = {}
     rows = 0
     for dataset in curves["dataset"].unique():
@@ -91,7 +91,7 @@ def _cells(curves: pd.DataFrame, columns: int) -> dict[tuple[int, int], tuple[st
 
 
 def _ticks(last: int) -> list[int]:
-    """Numbers of reads that are written: 1, and every one, every second or every fourth."""
+    """Numbers of reads that are written at the axis: 1, and all, every second or every fourth number."""
     step = 1 if last < 8 else 2 if last <= 12 else 4
     return [k for k in range(1, last + 1) if k == 1 or k % step == 0]
 
@@ -106,7 +106,7 @@ def _on_one_scale(axes: list[Axes]) -> None:
 
 
 def _name_bars(axis: Axes, cluster: str) -> None:
-    """Entries of the legend for the two kinds of ranges; nothing of them is drawn in the panel."""
+    """Add entries for the two kinds of ranges to the legend, without drawing anything in the panel."""
     grey, nowhere = "0.4", [np.nan]
     axis.fill_between(nowhere, nowhere, nowhere, color=grey, alpha=0.3, linewidth=0, label="middle 95% of the subsets")
     look: dict[str, Any] = {"color": grey, "marker": "o", "markersize": style.scaled(3), "elinewidth": style.scaled(1)}

@@ -1,4 +1,4 @@
-"""Share of the gain from averaging all reads that a few reads have."""
+"""Gain from averaging a few reads, as a share of the gain from averaging all reads."""
 
 import pandas as pd
 
@@ -23,7 +23,7 @@ VALUES += [estimate("gain_share", f"share_{k}", k=k) for k in FEW]
 
 
 def _with_last(budget_curve: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, profile, dataset, strategy, scale and readout; `reads` are all of them."""
+    """The estimates, with column `last`, which is true for the largest number of reads of each curve."""
     return budget_curve.assign(last=budget_curve["k"] == budget_curve.groupby(KEYS)["k"].transform("max"))
 
 

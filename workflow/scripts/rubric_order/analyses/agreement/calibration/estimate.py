@@ -1,4 +1,4 @@
-"""Error of single reads that are corrected by what a balanced study knows, beside reads that are not."""
+"""Error of single reads with and without a correction that is learnt from a balanced study."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,9 +20,9 @@ from rubric_order.strategies import EVERY_POSITION
 
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 NONE, FOLDS, GROUPS, SCORES = "none", "folds", "groups", "scores"
-BUDGETS = (1, 2, 3, 4, 5, 10, 20, 40, 60)  # reads an item
-FEWEST_GROUPS = learning.FEWEST_GROUPS + 1  # one is corrected by the others
-DRAWN = ("random", "repeated_rotations")  # strategies whose items have orderings of their own, or one set of them
+BUDGETS = (1, 2, 3, 4, 5, 10, 20, 40, 60)  # reads per item
+FEWEST_GROUPS = learning.FEWEST_GROUPS + 1  # one group is corrected by the others
+DRAWN = ("random", "repeated_rotations")  # not used: items have orderings of their own, or one set of rotations
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +32,9 @@ class Corrected(NamedTuple):
 
     Attributes:
         name: one of `FOLDS`, `GROUPS`, `SCORES`.
-        versions: scores of each draw, shape (m, D), NaN for the items that the draw learnt on.
-        n_learning: groups that were learnt on. reads: reads of these groups.
+        versions: scores by the calibration of each draw, shape (m, D), NaN for the items that it was learnt on.
+        n_learning: number of groups that were learnt on.
+        reads: number of reads of these groups.
     """
 
     name: str
@@ -52,37 +53,39 @@ def estimate(
     draws: int = 20,
     interactions: bool = True,
 ) -> pd.DataFrame:
-    """Error of few reads of an item against its mean over orderings that they have no part in.
+    """Error of few reads of an item against the item's mean over other orderings.
 
-    Orderings are halved (see `halves.halves`). What a method says by reads of one half is compared with the mean of the
-    other half, so that no read is on both sides; what a half adds to the mean of all orderings in other groups is
-    subtracted (see `errors.levels`). A calibration is learnt on other groups than those that it is applied
-    to. Items without a score in some ordering are left out.
+    Orderings are halved (see `halves.halves`). The score that a method gives from reads of one half is compared with
+    the mean of the other half, so no read is on both sides. What a half adds to the mean of all orderings, estimated in
+    other groups, is subtracted (see `errors.levels`). A calibration is applied to other groups than it was learnt on.
+    Items without a score in some ordering are left out.
 
     Args:
         scores: see `blocks.blocks`.
         confidence, seed: see the package; the seed is that of folds and draws.
-        folds: parts of the groups, each of which is corrected by what the others say.
-        groups: numbers of groups to learn from, beside; only up to half of those that there are.
-        draws: how often so many groups are drawn, and results averaged.
+        folds: number of parts of the groups. Each part is corrected by a calibration that is learnt on the others.
+        groups: further numbers of groups to learn from; only numbers up to half of the groups are used.
+        draws: how often each such number of groups is drawn; results are averaged.
         interactions: see `learning.learn`.
 
     Returns:
-        One row a group of `KEYS` and `readout` (cluster ``group``), `design`, `reads`, `calibration` and `quantity`.
+        One row per group of `KEYS` and `readout` (cluster ``group``), `design`, `reads`, `calibration` and `quantity`.
 
-        `design` says which reads an item has: ``usual``, one in the ordering 1 to n; ``random``, in so many different
-        orderings of a half; ``rotated``, one, the orderings in turn from item to item; ``opposite``, an ordering and
-        its reverse; ``balanced``, all of a half. Rows of ``random``, ``opposite`` and ``balanced`` are expectations
-        over the choice.
+        `design` says which reads an item has: ``usual``, one read in the ordering 1 to n; ``random``, `reads` reads in
+        different orderings of a half; ``rotated``, one read, in another ordering from item to item, in turn;
+        ``opposite``, an ordering and its reverse; ``balanced``, all orderings of a half. Rows of ``random``,
+        ``opposite`` and ``balanced`` are expectations over the choice.
 
         `calibration` is ``none``; ``folds``; ``groups``, with `n_learning` groups; or ``scores``, by folds and without
-        positions: the mean that items have by their written score alone, which tells what of a gain is none of the
-        order. `calls` are the reads an item, and those that were learnt on, shared among the items.
+        positions. ``scores`` gives the expected mean of items from the written score alone, and shows which part of a
+        gain is not due to the order. `calls` is the number of reads per item, plus the reads that were learnt on,
+        divided by the number of items.
 
-        `quantity` is ``rmse``, the root mean square error in points; ``error``, the same without the error that the
-        other half's mean has; ``shift``, the mean error; ``pearson``, r with human scores; and of a calibration, beside
-        the same reads without it, ``rmse_ratio``, ``rmse_change`` and ``pearson_change``. Intervals are a jackknife
-        over groups with Student's t, paired where two are compared; calibrations are taken as they were learnt.
+        `quantity` is ``rmse``, the root mean square error in points; ``error``, the same without the error of the other
+        half's mean; ``shift``, the mean error; or ``pearson``, r with human scores. Calibrations also have
+        ``rmse_ratio``, ``rmse_change`` and ``pearson_change``, which compare them with the same reads without
+        calibration. Intervals are from a jackknife over groups with Student's t, and are paired in comparisons. They do
+        not allow for the uncertainty of the calibrations.
 
     Source: ours; see `model.Calibration`.
     """
@@ -118,10 +121,10 @@ def corrected(
     """Scores of all items by calibrations that were learnt on other groups.
 
     Args:
-        name: of the reads, for folds and draws.
+        name: name of the reads, for folds and draws.
     """
     evidence, count = laid.evidence(), int(laid.group.max()) + 1
-    few = count < 2 * learning.FEWEST_GROUPS  # in two folds, one would be too few to learn from
+    few = count < 2 * learning.FEWEST_GROUPS  # with two folds, one fold would have too few groups to learn from
     fold = learning.folds(count, count if few else folds, seed=seed, name=name)
     learners = [np.flatnonzero(fold != one) for one in np.unique(fold)]
     kinds = {FOLDS: True, SCORES: False} if laid.probabilities is None else {FOLDS: True}
@@ -155,7 +158,7 @@ def applied(model: Calibration, laid: Laid, rows: np.ndarray) -> np.ndarray:
 
 
 def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors.Expected]]:
-    """Each design with its number of reads, and what its scores are expected to be.
+    """Each design with its number of reads, and the expectations of its scores and errors.
 
     Args:
         values: scores of the items by ordering, shape (m, D): as they are, or calibrated.
@@ -200,10 +203,10 @@ def _rows(
 def _calibrated(
     laid: Laid, correction: Corrected, middle: float, human: np.ndarray
 ) -> dict[tuple[str, int], np.ndarray]:
-    """Moments of each design by calibrated scores, over the draws in which an item was not learnt on.
+    """Moments of each design from calibrated scores; for each item, the mean over the draws that were not learnt on it.
 
     Args:
-        laid: with values less the middle of the scale.
+        laid: reads, with the middle of the scale subtracted from values.
     """
     totals: dict[tuple[str, int], np.ndarray] = {}
     times = np.zeros(len(human))
@@ -226,11 +229,12 @@ def _estimates(
     group: np.ndarray,
     confidence: float,
 ) -> Iterator[tuple[Row, Row]]:
-    """The quantities of one design, and what a calibration changes.
+    """The quantities of one design, and the changes by a calibration.
 
     Args:
-        moments: of each item, see `errors.COLUMNS`. before: of the same reads without calibration, where there is one.
-        noise: square of the target's error, of each item that counts.
+        moments: moments of each item, see `errors.COLUMNS`.
+        before: moments of the same reads without calibration; None if `moments` are without calibration.
+        noise: squared error of each item's target; 0 for items that do not count.
     """
     tables = [moments] if before is None else [moments, before]
     sums = resampling.left_out_sums(np.column_stack([*tables, noise]), group)

@@ -1,4 +1,4 @@
-"""Error of scores against the calls that they take, with and without calibration."""
+"""Error of scores by the number of calls that they need, with and without calibration."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ LINES: dict[str, tuple[dict[str, Any], Any]] = {
 
 
 def draw(calibration: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Error by calls: one panel a judge and dataset, one line a method.
+    """Error by calls: one panel per judge and dataset, one line per method.
 
     Args:
         calibration: see `estimate` of this result.

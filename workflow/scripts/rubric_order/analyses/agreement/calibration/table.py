@@ -30,7 +30,7 @@ KINDS = {name: place for place, name in enumerate(("none", "scores", "groups", "
 
 
 def _rows(calibration: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, dataset, readout, design, number of reads and calibration."""
+    """One row per judge, dataset, readout, design, number of reads and calibration."""
     calibration = calibration.assign(n_learning=calibration["n_learning"].fillna(0))
     values = [same("calls", "n_items", "n_incomplete", "n_clusters"), *map(estimate, QUANTITIES)]
     rows = wide(calibration, KEYS, values)
@@ -40,7 +40,7 @@ def _rows(calibration: pd.DataFrame) -> pd.DataFrame:
 
 
 def _printed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Single reads; of more only those that are balanced by design and not calibrated."""
+    """Rows of single reads, and rows of several reads that are balanced by design and not calibrated."""
     balanced = rows["design"].isin(["opposite", "balanced"]) & (rows["calibration"] == "none")
     single = (rows["reads"] == 1) & ((rows["design"] == "usual") | (rows["calibration"] != "groups"))
     return rows[balanced | single]

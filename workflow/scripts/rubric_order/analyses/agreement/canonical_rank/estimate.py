@@ -1,4 +1,4 @@
-"""Rank of the canonical ordering among all orderings by agreement with human scores, one read an item."""
+"""Rank of the canonical ordering among all orderings by agreement with human scores, with one read per item."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -20,17 +20,19 @@ QUANTITIES = ("pearson_canonical", "pearson_mean", "advantage", "rank")
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
 ) -> pd.DataFrame:
-    """Rank of the canonical ordering among all that were read, by Pearson's r of one read an item with human scores.
+    """Rank of the canonical ordering among all orderings that were read, by Pearson's r of one read per item.
 
     Args:
-        scores: see `blocks.blocks`. resamples, confidence, seed: see the package.
+        scores: see `blocks.blocks`.
+        resamples, confidence, seed: see the package.
 
     Returns:
-        One row a group of `KEYS` whose strategy is in `shared_orderings.SHARED`, `readout`, `cluster` and `quantity`:
-        ``pearson_canonical``; ``pearson_mean`` over the orderings; ``advantage``, the former less the latter; ``rank``,
-        1 for the highest r; and for each possible `rank` ``rank_share``, the share of the resamples in which the
-        canonical ordering has it (of a rank between two, half each). All `n_orderings` are compared on the same
-        `n_items`, those of `n_rated` with a human score that have a score under each.
+        One row per group of `KEYS` whose strategy is in `shared_orderings.SHARED`, `readout`, `cluster` and `quantity`.
+        `quantity` is ``pearson_canonical``, r with human scores under the canonical ordering; ``pearson_mean``, the
+        mean r of all orderings; ``advantage``, the former less the latter; ``rank``, 1 for the highest r; or, for each
+        possible `rank`, ``rank_share``, the share of the resamples in which the canonical ordering has this rank (a
+        rank between two counts half for each). All `n_orderings` orderings are compared on the same `n_items` items:
+        those of the `n_rated` items with a human score that have a score under each ordering.
 
     Source: the earlier version of Xu et al., Section 5.2, Table 4; the intervals and the distribution are ours.
     """
@@ -75,7 +77,7 @@ def _ranked(
 
 
 def _rank_shares(ranks: np.ndarray, orderings: int) -> np.ndarray:
-    """Share of each rank, shape (orderings,); a rank between two counts half for either. NaN where none is defined."""
+    """Share of each rank, shape (orderings,). A rank between two counts half for each. NaN if no rank is defined."""
     ranks = ranks[~np.isnan(ranks)]
     if not len(ranks):
         return np.full(orderings, np.nan)

@@ -1,4 +1,4 @@
-"""Means, differences and pass rates of people's scores, from a judge's scores and labels of some groups."""
+"""Means, differences and pass rates of people's scores, from a judge's scores, and from labels of some groups."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from rubric_order.methods.agreement import corrected, item_scores, pass_rates
 from rubric_order.methods.position import blocks
 
 COLUMNS = {"scores": [*item_scores.COLUMNS, "candidate"]}
-HUMAN_SCALE = (1, 5)  # where a dataset says nothing else
+HUMAN_SCALE = (1, 5)  # default for datasets
 LABELS, JUDGE, CORRECTED, BY_ERRORS, HIDDEN = "labels", "judge", "corrected", "rogan_gladen", "all_labels"
 MEAN, DIFFERENCE, PASS_RATE = "mean", "difference", "pass_rate"
 MARGINS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
@@ -37,9 +37,10 @@ class Options(NamedTuple):
     Attributes:
         confidence: nominal coverage.
         scale: least and greatest score that people can give.
-        passes: least score of people, and of the judge on people's scale, that passes; None for no pass rates.
+        passes: least score of people, and least score of the judge on people's scale, that passes; None for no pass
+            rates.
         reference: candidate that the others are compared with; by default the first by name.
-        margins: margins of error to say numbers of groups for.
+        margins: margins of error for which numbers of groups are computed.
     """
 
     confidence: float
@@ -61,35 +62,37 @@ def estimate(
     margins: Sequence[float] = MARGINS,
     groups: int | None = None,
 ) -> pd.DataFrame:
-    """People's means over all items, by labels alone, by the judge alone, and by labels and judge.
+    """Means of people's scores over all items, from labels alone, from the judge alone, and from both.
 
     Args:
-        scores: see `blocks.blocks`. An item with a human score is labelled. The judge's score is its mean over reads;
-            an item of which no read has a score stays, see `corrected.sums`.
+        scores: see `blocks.blocks`. An item with a human score is labelled. The judge's score of an item is the mean
+            over reads. An item without any scored read stays in the sample, see `corrected.sums`.
         confidence, seed: see the package; the seed is that of the draw of groups.
         human_scales: least and greatest human score of each dataset, by default `HUMAN_SCALE`. The judge's levels are
-            mapped to it linearly.
-        human_pass: least human score that passes; without one there are no pass rates.
-        judge_pass: least score of the judge that passes, on its own levels; by default where `human_pass` is.
+            mapped to this scale linearly.
+        human_pass: least human score that passes; without it there are no pass rates.
+        judge_pass: least score of the judge that passes, on the judge's levels. By default it is the score at the same
+            point of the scale as `human_pass`.
         reference: see `Options`.
         margins: see `Options`.
-        groups: so many labelled groups are drawn at random and used, and labels of the others are hidden; by default
+        groups: number of labelled groups that are drawn at random and used. Labels of the others are hidden. By default
             all are used.
 
     Returns:
-        One row a group of `KEYS`, criterion (``all``: pooled), `readout`, `target`, `candidate`, `other`, `estimator`,
-        `quantity` and `margin`; cluster ``group``.
+        One row per group of `KEYS`, criterion (``all``: pooled), `readout`, `target`, `candidate`, `other`,
+        `estimator`, `quantity` and `margin`; cluster ``group``.
 
-        `target` is ``mean``; ``difference``, of `candidate` less `other` (each candidate with labels in at least
-        `corrected.FEWEST` groups less the reference); or ``pass_rate``. Quantity ``value`` is the target by an
-        `estimator`: ``labels``; ``judge``; ``corrected``, see `corrected.corrected`, with the `weight` of the judge;
-        ``rogan_gladen``, of pass rates, see `pass_rates.rogan_gladen`, with ``sensitivity`` and ``specificity``; and
-        ``all_labels`` where labels were hidden. ``correlation``, ``label_share`` and ``label_share_at_best``: see
-        `corrected.Worth`. ``groups_needed``: labelled groups for a margin of error, by ``labels`` alone and
-        ``corrected``, see `corrected.groups_needed`.
+        `target` is ``mean``; ``difference``, `candidate` less `other`; or ``pass_rate``. For differences, `other` is
+        the reference, and each other candidate with labels in at least `corrected.FEWEST` groups is a `candidate`.
+        Quantity ``value`` is the target by an `estimator`: ``labels``; ``judge``; ``corrected``, with the `weight` of
+        the judge, see `corrected.corrected`; ``rogan_gladen``, for pass rates, see `pass_rates.rogan_gladen`; and
+        ``all_labels``, if labels were hidden. ``rogan_gladen`` also has ``sensitivity`` and ``specificity``. For
+        ``correlation``, ``label_share`` and ``label_share_at_best`` see `corrected.Worth`. ``groups_needed`` is the
+        number of labelled groups for a margin of error, by ``labels`` alone and by ``corrected``, see
+        `corrected.groups_needed`.
 
-        `n_items` are all items, `n_labels` those with a label, `n_clusters` and `n_labelled` their groups, `n_unscored`
-        the items without a score of the judge. `flag` says why there is no number, or what it is not.
+        `n_items` counts all items, `n_labels` the items with a label, `n_clusters` and `n_labelled` the groups of both,
+        `n_unscored` the items without a score of the judge. `flag` says why a number is missing or not corrected.
 
     Source: see `corrected.corrected` and `pass_rates.rogan_gladen`.
     """
@@ -115,7 +118,7 @@ def estimate(
 
 
 def as_table(rows: list[Row]) -> pd.DataFrame:
-    """Rows of `of_items`, with keys where there are any, as a table."""
+    """Table of the rows of `of_items`, which may also have keys."""
     columns = [*KEYS, *WORDS[:-2], "margin", "estimate", "ci_low", "ci_high", "se", "df", "weight"]
     columns += ["n_items", "n_labels", "n_clusters", "n_labelled", "n_unscored", "flag", "method"]
     words = dict.fromkeys(WORDS, "")
@@ -123,12 +126,12 @@ def as_table(rows: list[Row]) -> pd.DataFrame:
 
 
 def _on_scale(score: float | None, n: int, scale: Sequence[float], otherwise: float) -> float:
-    """A score on the judge's levels, on people's scale."""
+    """A score on the judge's levels, mapped to people's scale; `otherwise` without a score."""
     return otherwise if score is None else scale[0] + (score - 1) * (scale[1] - scale[0]) / (n - 1)
 
 
 def _drawn(items: pd.DataFrame, groups: int | None, seed: int, dataset: str) -> np.ndarray:
-    """Mask of the items whose labels are used: of so many labelled groups, drawn at random, or of all."""
+    """Mask of the items whose labels are used: items of `groups` labelled groups, drawn at random, or all items."""
     labelled = np.sort(items.loc[items["human"].notna(), "group_id"].unique())
     if groups is None or groups >= len(labelled):
         return np.full(len(items), True)
@@ -137,11 +140,11 @@ def _drawn(items: pd.DataFrame, groups: int | None, seed: int, dataset: str) -> 
 
 
 def of_items(items: pd.DataFrame, options: Options) -> Iterator[Row]:
-    """Rows of items that are pooled: all of them, each candidate, and differences from the reference.
+    """Rows of pooled items: all items, items of each candidate, and differences from the reference.
 
     Args:
-        items: one row an item: `group_id`, `candidate`, `human` (NaN without a label), `judge` (NaN without a score) on
-            people's scale, and, where labels were hidden, `everybody`.
+        items: one row per item with `group_id`, `candidate`, `human` (NaN without a label) and `judge` (NaN without a
+            score), both on people's scale, and, if labels were hidden, `everybody`, which has all labels.
     """
     targets = [MEAN] if options.passes is None else [MEAN, PASS_RATE]
     candidates = _candidates(items)
@@ -159,7 +162,7 @@ def of_items(items: pd.DataFrame, options: Options) -> Iterator[Row]:
 
 
 def _candidates(items: pd.DataFrame) -> list[str]:
-    """Candidates with labels in several groups, by name."""
+    """Candidates with labels in at least `corrected.FEWEST` groups, sorted by name."""
     labelled = items[items["human"].notna()].groupby("candidate")["group_id"].nunique()
     return sorted(labelled.index[labelled >= corrected.FEWEST])
 
@@ -202,7 +205,7 @@ def _of_target(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Ro
 
 
 def _passed(scores: np.ndarray, least: float) -> np.ndarray:
-    """Passes of scores: 1, or 0 where one fails, NaN without a score; rounding of means does not fail an item."""
+    """Pass of each score: 1, 0 if it fails, NaN without a score. Rounding errors of means do not fail an item."""
     return np.where(np.isnan(scores), np.nan, scores >= least - 1e-9)
 
 
@@ -223,7 +226,7 @@ def _row(estimator: str, value: corrected.Corrected, flag: str) -> Row:
 
 
 def _by_errors(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confidence: float) -> Iterator[Row]:
-    """Rows of a pass rate by the judge's sensitivity and specificity."""
+    """Rows of a pass rate that is computed from the judge's sensitivity and specificity."""
     by_errors = pass_rates.rogan_gladen(human, judge, group, confidence)
     common = {"estimator": BY_ERRORS, "method": METHODS[BY_ERRORS]}
     yield common | {"quantity": "value", "flag": by_errors.problem} | by_errors.rate.columns()
@@ -236,7 +239,7 @@ def _by_errors(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confiden
 
 
 def _labels_needed(sums: corrected.Sums, options: Options, arguments: Mapping[str, Any]) -> Iterator[Row]:
-    """Rows of what a judge is worth in labels, and of labelled groups for margins of error."""
+    """Rows of the share of labels that are still needed with a judge, and of labelled groups for margins of error."""
     contrast = arguments.get("contrast", (1.0,))
     worth = corrected.worth(sums, options.confidence, contrast=contrast)
     common = {"estimator": CORRECTED, "method": METHODS[CORRECTED]}

@@ -1,4 +1,4 @@
-"""People's means by labels alone, by the judge alone and by both, and labels that a margin of error takes."""
+"""Means of people's scores from labels, from the judge and from both, and labels needed for a margin of error."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,11 +39,11 @@ MOST = 16  # rows of a panel
 def draw(
     corrected_means: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, criterion: str, target: str
 ) -> Figure:
-    """Estimates on the left and labels that are needed on the right; one row of panels a judge and dataset.
+    """Estimates on the left and needed labels on the right; one row of panels per judge and dataset.
 
     Args:
         corrected_means: see `estimate` of this result.
-        criterion, target: as there.
+        criterion, target: the criterion and the target to draw, see `estimate`.
     """
     rows = view.rows(corrected_means, "study", "profile", "strategy", "n", "readout", criterion=criterion)
     chosen = rows_with(rows.fillna({"other": ""}), target=target)
@@ -73,7 +73,7 @@ def draw(
 
 
 def _names(block: pd.DataFrame) -> list[tuple[str, str]]:
-    """Candidates of the rows of a panel, each with the one that it is compared with; all together first."""
+    """Candidates of the rows of a panel, each with the candidate that it is compared with; first all items together."""
     pairs = block[["candidate", "other"]].drop_duplicates().itertuples(index=False, name=None)
     return sorted(pairs, key=lambda pair: pair[0] != EVERY)[:MOST]
 
@@ -84,7 +84,7 @@ def _counts(block: pd.DataFrame) -> str:
 
 
 def _draw_estimates(axis: Axes, block: pd.DataFrame, names: Sequence[tuple[str, str]]) -> None:
-    """Estimators beneath each other, name by name."""
+    """Draw the estimates. For each name, the estimators are beneath each other."""
     values = rows_with(block, quantity="value").dropna(subset="estimate")
     present = [name for name in ESTIMATORS if (values["estimator"] == name).any()]
     step = 0.7 / max(len(present), 1)
@@ -111,7 +111,7 @@ def _written(candidate: str, other: str) -> str:
 
 
 def _draw_needed(axis: Axes, block: pd.DataFrame, target: str) -> None:
-    """Margin of error against labelled groups, of all items, or of the first difference."""
+    """Draw the margin of error by the number of labelled groups, for all items or for the first difference."""
     candidate, other = _names(block)[0]
     own = rows_with(block, candidate=candidate, other=other)
     for estimator, line in (("labels", "-"), ("corrected", "--")):

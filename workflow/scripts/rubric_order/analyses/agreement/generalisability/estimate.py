@@ -1,10 +1,10 @@
-"""Reliability of scores in telling items apart, and the orderings and repeats that it needs; without human scores.
+"""Reliability of scores in distinguishing items, and the orderings and repeats that it needs, without human scores.
 
 A read of item i under ordering o is taken as
 
     score = mean + item_i + shift_o + interaction_io + repetition,
 
-all drawn independently, items and orderings from all that there could be.
+where all terms are drawn independently, items and orderings from populations of them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,17 +22,17 @@ from rubric_order.methods.position import blocks, repetition
 from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
-SPLITS = 252  # pairs of disjoint sets of orderings of one size that stand for all of them
-_NO_VARIANCE = 1e-12  # what rounding leaves of the variance of a constant
+SPLITS = 252  # number of pairs of disjoint sets of orderings of one size that represent all such pairs
+_NO_VARIANCE = 1e-12  # a variance up to this is the rounding error of a constant
 
 
 class Components(NamedTuple):
-    """Variances of the terms of the model; any shape. None is cut off at 0.
+    """Variances of the terms of the model, of any shape. They are not cut off at 0.
 
     Attributes:
         item, shift: see the module.
-        rest: interaction and one read's repetition together.
-        repetition: of one read; NaN where it is not known.
+        rest: interaction, together with the repetition of one read.
+        repetition: repetition of one read; NaN where it is not known.
     """
 
     item: np.ndarray
@@ -54,9 +54,9 @@ def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.
         unit: see `blocks.Block.units`, shape (m,).
 
     Returns:
-        Shape (n_units, 9 + 2D): 1; the sums over items of 1, the item's mean, its square, the sum of squared departures
-        from it, and `noise`; the squared number of items, the squared sum of their means, and the product of both
-        (without squares); the summed departures under each ordering; their squares.
+        Shape (n_units, 9 + 2D): 1; the sums over items of 1, of the item's mean, of the squared mean, of the sum of
+        squared departures from the mean, and of `noise`; the squared number of items, the squared sum of their means,
+        and the number times the sum; the summed departures under each ordering; the squares of these sums.
     """
     values = values - values.mean()
     mean = values.mean(axis=1)
@@ -73,12 +73,12 @@ def components(sums: np.ndarray, repeats: int) -> Components:
     """Components from sums of `unit_moments` over units, shape (..., 9 + 2D), by the method of moments.
 
     Args:
-        repeats: reads behind each entry of `values`.
+        repeats: number of reads in each mean of `unit_moments`' `values`.
 
     Source: the two-way analysis of variance of generalisability theory (Brennan, 2001, Generalizability Theory, Section
-    3.4). Ours are the variance of repetition from each ordering, and the variance of the overall mean and of the
-    orderings' means: that of means over units, so that the items of one unit may be alike and share effects of
-    orderings. A variance about the mean of the sample lacks that of this mean.
+    3.4). Two things are ours. The variance of repetition is taken from each ordering. The variances of the overall mean
+    and of the orderings' means are those of means over units, so the items of one unit may be alike and share effects
+    of orderings. A variance about the sample mean lacks the variance of this mean, which is added.
     """
     d = (sums.shape[-1] - 9) // 2
     units, count, mean, square, within, noise, counts, means, products = (sums[..., place] for place in range(9))
@@ -98,16 +98,17 @@ def components(sums: np.ndarray, repeats: int) -> Components:
 def coefficients(of: Components, orderings: np.ndarray, repeats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Generalisability and dependability of the mean over some orderings, each read several times.
 
-    The first is the correlation of such a mean with that over other orderings: it matters where items are compared. The
-    second also counts as an error what an ordering adds to all items alike: it matters where a score is taken as it is.
+    Generalisability is the correlation of such a mean with the mean over other orderings. It matters if items are
+    compared. Dependability also counts as an error what an ordering adds to all items alike. It matters if the score
+    itself is used.
 
     Args:
         of: components, each of shape (...).
-        orderings, repeats: numbers, shape (q,).
+        orderings, repeats: numbers of orderings, and of reads in each ordering, shape (q,).
 
     Returns:
-        Two of shape (..., q). NaN where repeats are more than one and repetition is not known, and where no variance is
-        left. Components below 0 count as 0.
+        Both coefficients, each of shape (..., q). NaN if there are several repeats and repetition is not known, or if
+        no variance is left. Components below 0 count as 0.
 
     Source: Cronbach, Gleser, Nanda and Rajaratnam (1972), The Dependability of Behavioral Measurements; Brennan (2001).
     """
@@ -121,12 +122,13 @@ def coefficients(of: Components, orderings: np.ndarray, repeats: np.ndarray) -> 
 
 
 def observed(values: np.ndarray, size: int, *, seed: int) -> float:
-    """Mean correlation over items of the means of two disjoint sets of orderings, of one size each.
+    """Mean correlation, over items, of the means over two disjoint sets of orderings of the same size.
 
-    It is what generalisability predicts for so many orderings, without its model.
+    Generalisability predicts this correlation for `size` orderings. Here it is computed without the model.
 
     Args:
         values: see `unit_moments`; at least 2 `size` orderings.
+        size: number of orderings in each set.
 
     Returns:
         The mean over `SPLITS` draws of two sets; NaN where items do not differ.
@@ -151,22 +153,23 @@ def estimate(
     """Variance components of items, orderings and repetition, and the reliability of means that they predict.
 
     Args:
-        scores: see `blocks.blocks`. Strategies are used in which all items are read in the same orderings, each equally
-            often; of items those with a score from every read.
+        scores: see `blocks.blocks`. A strategy is used if all items are read in the same orderings, equally often in
+            each. Items are used if they have a score from every read.
         confidence, seed: see the package.
-        repeats: numbers of reads under each ordering to predict.
+        repeats: numbers of reads under each ordering for which coefficients are predicted.
         temperatures: see `within_item_deviation.estimate`.
 
     Returns:
-        One row a group of `KEYS`, `readout`, `cluster` and `quantity`. Variances, in points squared: ``item``,
-        ``shift``, and ``rest``; where repetition is known under each ordering (`repetition_from` says from what),
-        ``repetition`` of one read, and ``interaction``, which is the rest less that. One that is small can come out
-        negative. ``generalisability`` and ``dependability`` of a mean over `orderings` with so many `repeats`, see
-        `coefficients`; more than one repeat only where repetition is known. ``observed``: see there.
+        One row per group of `KEYS`, `readout`, `cluster` and `quantity`. Variances, in points squared, are ``item``,
+        ``shift`` and ``rest``. If repetition is known under each ordering (`repetition_from` says how), there are also
+        ``repetition`` of one read, and ``interaction``, which is ``rest`` less ``repetition``. The estimate of a small
+        variance can be negative. ``generalisability`` and ``dependability`` are those of a mean over `orderings`
+        orderings with `repeats` reads each, see `coefficients`. There is more than one repeat only if repetition is
+        known. ``observed``: see the function `observed`.
 
-        Intervals are jackknife intervals over clusters with Student's t, of coefficients on the scale of Fisher's z.
-        Orderings count as drawn from many alike. To take all D that there are, once each, leaves no sampling of
-        orderings: the coefficients of D then say how well other D orderings would give the same.
+        Intervals are from a jackknife over clusters with Student's t, for coefficients on the scale of Fisher's z.
+        Orderings count as a sample of many similar ones. If all D existing orderings are read once each, no sampling of
+        orderings remains. The coefficients for D then say how well D other orderings would agree with them.
     """
     parts: list[tuple[Row, Row]] = []
     for block in blocks.blocks(scores):
@@ -196,7 +199,7 @@ def _of_readout(
     """All quantities of a block's scores (items by reads); see `tidy.from_parts`.
 
     Args:
-        often: reads of an item under each ordering.
+        often: number of reads of an item under each ordering.
     """
     cells = block.by_ordering(values)
     variances = repetition.variances(block, readout, values, temperature)
@@ -218,7 +221,7 @@ def _of_readout(
         unit = block.units(cluster, usable)
         moments = unit_moments(cells, noise[usable], unit)
         total, sizes_of = moments.sum(axis=0), np.bincount(unit)
-        both = components(np.vstack([total, total - moments]), often)  # of all units, then without each
+        both = components(np.vstack([total, total - moments]), often)  # of all units, then without each unit
         same = common | {"cluster": cluster, "n_clusters": len(moments)}
         yield from _variances(same, both, confidence, sizes_of)
         for name, estimates in zip(("generalisability", "dependability"), coefficients(both, *grid.T), strict=True):

@@ -1,4 +1,4 @@
-"""Reliability of means of reads, by how many orderings and repeats they are over."""
+"""Reliability of means of reads, by the numbers of orderings and repeats that are averaged."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ CAPTION = (
 
 
 def draw(generalisability: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Predicted reliability by number of reads: one panel a judge and dataset.
+    """Predicted reliability by number of reads: one panel per judge and dataset.
 
     Args:
         generalisability: see `generalisability.estimate`.

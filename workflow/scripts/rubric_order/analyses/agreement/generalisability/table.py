@@ -1,4 +1,4 @@
-"""Generalisability: how well scores tell items apart, and how many orderings and repeats are needed for it."""
+"""Generalisability: how well scores distinguish items, and how many orderings and repeats are needed for it."""
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ COUNTS = ["repetition_from", "n_items", "n_clusters"]
 
 
 def _rows(generalisability: pd.DataFrame, *, n: int) -> pd.DataFrame:
-    """One row a judge, dataset and readout: the variances, and the coefficients of up to 2n orderings."""
+    """One row per judge, dataset and readout: the variances, and the coefficients of up to 2n orderings."""
     values: list[Value] = [*PARTS]
     once = generalisability[(generalisability["repeats"] == 1) & (generalisability["orderings"] <= 2 * n)]
     again = generalisability[(generalisability["repeats"] > 1) & (generalisability["orderings"] == 1)]
@@ -40,7 +40,7 @@ def _rows(generalisability: pd.DataFrame, *, n: int) -> pd.DataFrame:
 
 
 def _coefficients(rows: pd.DataFrame) -> list[Estimated]:
-    """Generalisability of one ordering, of half of them, and of all."""
+    """Generalisability of one ordering, of two, of half of the orderings, and of all."""
     sizes = [k for k in range(1, 2 * rows["n"].max() + 1) if f"generalisability_{k}" in rows] if len(rows) else []
     most = max(sizes, default=1)
     chosen = sorted({1, 2, most // 2, most} & {*sizes})
@@ -48,7 +48,7 @@ def _coefficients(rows: pd.DataFrame) -> list[Estimated]:
 
 
 def _observed(k: int) -> OfRows:
-    """In brackets what was observed."""
+    """Function that writes the observed correlation in brackets."""
 
     def write(row: Row) -> str:
         observed = row.get(f"observed_{k}")

@@ -15,7 +15,7 @@ from rubric_order.methods.uncertainty import bounds
 
 COLUMNS = {"scores": item_scores.COLUMNS, "items": ["dataset", "item_id", "criterion", "human_scores"]}
 RATERS_UNKNOWN = "raters not told apart"
-HUMAN_SCALE = (1, 5)  # where a dataset says nothing else
+HUMAN_SCALE = (1, 5)  # default for datasets
 STATISTICS: dict[str, correlations.Statistic] = {
     "pearson": correlations.weighted_pearson,
     "spearman": correlations.weighted_spearman,
@@ -30,10 +30,10 @@ def rounded(scores: np.ndarray) -> np.ndarray:
 
 
 def human_levels(human: np.ndarray, n: int, scale: Sequence[float] = HUMAN_SCALE) -> np.ndarray:
-    """Human mean scores on the judge's scale of n levels, as whole numbers; NaN if one is not on its own scale.
+    """Human mean scores on the judge's scale of n levels, as whole numbers; all NaN if any is outside `scale`.
 
     Args:
-        scale: least and greatest human score that can be given.
+        scale: least and greatest possible human score.
     """
     least, greatest = scale
     if human.min() < least or human.max() > greatest:
@@ -55,26 +55,27 @@ def estimate(
     Args:
         scores: see `blocks.blocks`; items without a human score are left out.
         confidence: see the package.
-        human_scales: least and greatest human score of each dataset, by default `HUMAN_SCALE`; for kappa.
-        items: the datasets' items with the scores of each rater (`human_scores`), where these are known.
-        golds: kind of label of each dataset whose labels are not people's, see module `gold`.
+        human_scales: least and greatest human score of each dataset, by default `HUMAN_SCALE`; used for kappa.
+        items: the datasets' items with the scores of each rater (`human_scores`), if these scores are known.
+        golds: kind of label, for each dataset whose labels are not from people, see module `gold`.
         clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
-        One row a group of `KEYS`, criterion (``all``: pooled), `readout`, `cluster` and `quantity`: ``pearson``,
-        ``spearman``, ``kendall`` (tau-b) or ``kappa`` (quadratic weights; mean scores are rounded, after human ones are
-        mapped linearly to the judge's number of levels). `ci_low` and `ci_high` come from a jackknife over clusters on
-        the scale of Fisher's z, with Student's t and degrees of freedom by the sizes of clusters. Where items have
-        several raters, of these items also ``human_reliability`` and ``pearson_corrected``, see
-        `attenuation.corrected`. Where all items of a criterion have as many scores, the first is taken for the first
-        rater's and so on, and what a rater gives throughout is no noise; `flag` is ``raters not told apart`` where
-        numbers differ between items, or columns do not: then severity, if there is any, counts as noise, and where the
-        same raters scored all items r comes out too high.
+        One row per group of `KEYS`, criterion (``all``: pooled), `readout`, `cluster` and `quantity`: ``pearson``,
+        ``spearman``, ``kendall`` (tau-b) or ``kappa`` (quadratic weights; human mean scores are mapped linearly to the
+        judge's number of levels, then all mean scores are rounded). `ci_low` and `ci_high` are from a jackknife over
+        clusters on the scale of Fisher's z, with Student's t and degrees of freedom by the sizes of clusters.
 
-        `n_items` items have a mean score, from `n_reads` reads; `n_failed` reads of items with a human score have none.
-        `bound_low` and `bound_high` are the least and greatest Pearson's r that their scores could make, see
-        `bounds.correlation_bounds`. `gold` is the kind of label, see module `gold`. What is not defined is NaN, such as
-        a correlation where judge or humans give one score only.
+        Items with several raters also have ``human_reliability`` and ``pearson_corrected``, see
+        `attenuation.corrected`. If all items of a criterion have the same number of scores, the first score is taken as
+        the first rater's, and so on. A rater's constant severity then is not noise. `flag` is ``raters not told apart``
+        if numbers of scores differ between items, or if the columns of scores do not differ. Severity, if there is any,
+        then counts as noise, and ``pearson_corrected`` is too high if the same raters scored all items.
+
+        `n_items` items have a mean score, from `n_reads` reads. `n_failed` reads of items with a human score have no
+        score. `bound_low` and `bound_high` are the least and greatest Pearson's r that the missing scores could give,
+        see `bounds.correlation_bounds`. `gold` is the kind of label, see module `gold`. Undefined numbers are NaN, such
+        as a correlation if judge or humans give one score only.
 
     Source: Xu et al. (2026), Section 4.4, for the correlations.
     """
@@ -103,7 +104,12 @@ def _correlations(
     confidence: float,
     kinds: Sequence[str],
 ) -> Iterator[Row]:
-    """The rows of some items and of those with a mean score, a row a kind of cluster and correlation."""
+    """The rows of some items, one row per kind of cluster and correlation.
+
+    Args:
+        items: all items.
+        means: items with a mean score.
+    """
     failed = int((items["n_reads"] - items["n_scored"]).sum())
     sizes = {"n_items": len(means), "n_reads": int(items["n_scored"].sum()), "n_failed": failed}
     if means.empty:
@@ -123,10 +129,11 @@ def _correlations(
 
 
 def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
-    """Variance of each item's mean human score by how its raters differ, by dataset; items with several raters only.
+    """Variance of each item's mean human score from the differences of raters, for items with several raters.
 
     Returns:
-        Tables by item with `noise`, and `told`: whether raters are told apart, see `attenuation.rater_noise`.
+        For each dataset a table by item: `noise`, the variance, and `told`, whether raters are distinguished, see
+        `attenuation.rater_noise`.
     """
     if items is None:
         return {}
@@ -145,7 +152,7 @@ def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
 def _corrected(
     name: Row, means: pd.DataFrame, raters: pd.DataFrame | None, confidence: float, kinds: Sequence[str]
 ) -> Iterator[Row]:
-    """The rows of the reliability of human scores, and of r without their noise."""
+    """The rows of the reliability of human scores, and of r corrected for the noise of human scores."""
     if raters is None:
         return
     rated = means[means.index.isin(raters.index)]
@@ -164,7 +171,7 @@ def _corrected(
 
 
 def _statistic(quantity: str, n: int, scale: Sequence[float]) -> correlations.Statistic:
-    """A statistic of mean scores on a scale of n levels, and human scores on another."""
+    """A statistic of mean scores on a scale of n levels and human scores on their own scale."""
     if quantity != "kappa":
         return STATISTICS[quantity]
     kappa = STATISTICS[quantity]
@@ -172,7 +179,7 @@ def _statistic(quantity: str, n: int, scale: Sequence[float]) -> correlations.St
 
 
 def _bounds(items: pd.DataFrame, n: int) -> tuple[float, float]:
-    """The least and greatest r of mean scores, where reads without a score could have had any of 1 to n."""
+    """The least and greatest r of mean scores, if reads without a score could have had any score from 1 to n."""
     missing = items["n_reads"] - items["n_scored"]
     low, high = ((items["sum"] + missing * score) / items["n_reads"] for score in (1, n))
     return bounds.correlation_bounds(low.to_numpy(), high.to_numpy(), items["human"].to_numpy())

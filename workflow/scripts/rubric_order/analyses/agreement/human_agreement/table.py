@@ -30,7 +30,7 @@ VALUES += [BOUNDS, taken("pearson_corrected", flag="raters")]
 
 
 def _told_apart(human_agreement: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, dataset, criterion, strategy and readout, with bounds of Pearson's r."""
+    """The estimates, in which an empty flag is replaced by `TOLD`."""
     return human_agreement.assign(flag=human_agreement["flag"].fillna("").replace("", TOLD))
 
 

@@ -20,7 +20,7 @@ from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
 BEST, BEST_PAIRS, RANDOM, PAIRS = "best", "best_pairs", "random", "pairs"
-FEWEST_GROUPS = 3  # one is judged by the choice of the others, which need two
+FEWEST_GROUPS = 3  # one group is scored in the orderings that the others choose, and the choice needs two groups
 
 log = logging.getLogger(__name__)
 
@@ -30,11 +30,11 @@ class Arm(NamedTuple):
 
     Attributes:
         sizes: numbers of orderings, rising, shape (q,).
-        squares: sums of each group's squared errors, shape (n_groups, q).
-        least: the same where chance has no part in what reads differ by.
-        draws, least_draws: sums of squares over all items in each resample of groups, shape (resamples, q).
-        choice: number of the set that each fold is judged by, and of that of all groups, shape (n_folds + 1, q); None
-            where nothing is chosen by data.
+        squares: sum of the squared errors of each group, shape (n_groups, q).
+        least: the sums of squared errors if no difference between reads is due to chance.
+        draws, least_draws: these two sums over all items, in each resample of groups, shape (resamples, q).
+        choice: number of the set of orderings in which each fold is scored, then of the set that all groups together
+            choose, shape (n_folds + 1, q); None if nothing is chosen by data.
     """
 
     sizes: np.ndarray
@@ -49,8 +49,8 @@ class Errors(NamedTuple):
     """Root mean squares of a design.
 
     Attributes:
-        parts: of all groups and without each part of them, shape (1 + n_parts, q).
-        draws: in each resample of groups, shape (resamples, q).
+        parts: root mean squares of all groups, then without each part of the groups, shape (1 + n_parts, q).
+        draws: root mean squares in each resample of groups, shape (resamples, q).
         chosen: True if orderings are chosen by data, anew in each resample.
     """
 
@@ -72,42 +72,44 @@ def estimate(
 ) -> pd.DataFrame:
     """Root mean square distance of the mean of one read in each of k orderings from the item's mean over all orderings.
 
-    Strategies are used whose items share orderings that show each score equally often at each position. Items without a
+    A strategy is used if its items share orderings that show each score equally often at each position. Items without a
     score in some ordering are left out.
 
     Args:
         scores: see `blocks.blocks`.
         resamples, confidence, seed: see the package; the seed is also that of folds and of sets that are drawn.
         target_error: error in points that is to be reached.
-        folds: parts of the groups, each of which is scored by the orderings that are best in the others.
-        subsets_per_size: sets of orderings to choose from, at most; of a size with more, so many are drawn.
+        folds: number of parts of the groups. Each part is scored in the orderings that are best in the other parts.
+        subsets_per_size: largest number of sets of orderings of one size. If a size has more, this many are drawn.
         temperatures: see `within_item_deviation.estimate`.
 
     Returns:
-        One row a group of `KEYS`, `readout`, `design`, number of reads `k` (up to twice the number of levels) and
+        One row per group of `KEYS`, `readout`, `design`, number of reads `k` (up to twice the number of levels) and
         `quantity`; intervals are over groups (`cluster`).
 
-        `design` says which orderings are read: ``best``, those with the least error in the other folds; ``best_pairs``,
-        the best of those sets that hold an ordering with its reverse; ``random``, any k, and ``pairs``, any k / 2
-        orderings with their reverses, both in expectation over the choice; ``usual``, the ordering 1 to n, and of two
-        reads this and its reverse; ``balanced``, a half in which each score stands once at each position, the mean of
-        both.
+        `design` says which orderings are read: ``best``, the set with the least error in the other folds;
+        ``best_pairs``, the best of the sets that contain the reverse of each ordering; ``random``, any k orderings, and
+        ``pairs``, any k / 2 orderings with their reverses, both in expectation over the choice; ``usual``, the ordering
+        1 to n, and for two reads also its reverse; ``balanced``, a half of the orderings with each score once at each
+        position, mean of both halves.
 
-        `quantity` is ``rmse``, against the mean that all orderings would have if each were read without end;
-        ``rmse_least``, against the mean of the very reads, where nothing tells chance from what an ordering does to an
-        item: ``rmse`` then counts all of it as chance and is the most that the error can be, ``rmse_least`` counts
-        nothing so (`known_from`). ``over_random`` and ``over_best`` are ``rmse`` less that of as many random, or of the
-        best, orderings; ``ratio`` is that to random ones. ``needed`` is the least k from which on ``rmse`` is at most
-        `target_error`, its interval that of the lower ends of ``rmse`` (``rmse_least``, where there is one) and of the
-        upper ends of ``rmse``; NaN where as many reads as were looked at do not suffice.
+        `quantity` is one of the following. ``rmse`` is the error against the mean that all orderings would have if each
+        were read infinitely often. If chance cannot be distinguished from the effects of an ordering on an item
+        (`known_from` is empty), ``rmse`` counts all of it as chance, and is the largest possible error. ``rmse_least``
+        then is the error against the mean of the given reads, which counts nothing as chance. ``over_random`` and
+        ``over_best`` are ``rmse`` less the ``rmse`` of as many random, or best, orderings. ``ratio`` is ``rmse``
+        divided by the ``rmse`` of random orderings. ``needed`` is the least k from which on ``rmse`` is at most
+        `target_error`. Its interval uses the lower ends of ``rmse`` (of ``rmse_least``, if there is one) and the upper
+        ends of ``rmse``. It is NaN if the largest k does not suffice.
 
-        `orderings` are those that all groups choose; `n_same` of `n_folds` folds are judged by the same set, `n_pairs`
-        by one that is made of pairs. `n_sets` were compared, all that there are where `complete`.
+        `orderings` are the orderings that all groups together choose. `n_same` of `n_folds` folds are scored in the
+        same set of orderings, `n_pairs` in a set that is made of pairs. `n_sets` sets were compared. They are all sets
+        of this size if `complete` is 1.
 
-        Intervals are of Student's t, of an error on the scale of its logarithm, and paired where two designs are
-        compared. Where nothing is chosen they are a jackknife over groups. A choice is another with other groups: so
-        wherever ``best`` or ``best_pairs`` have a part, the standard error is that of a bootstrap over groups in which
-        each fold chooses anew; these intervals are rather too wide.
+        Intervals use Student's t, for an error on the scale of its logarithm, and are paired if two designs are
+        compared. If nothing is chosen, they are from a jackknife over groups. With other groups, other orderings would
+        be chosen. So if ``best`` or ``best_pairs`` is involved, the standard error is from a bootstrap over groups in
+        which each fold chooses anew. These intervals are rather too wide.
 
     Source: ours.
     """
@@ -140,7 +142,7 @@ def arms(reads: ByOrdering, sets: subsets.Choices, fold: np.ndarray, weights: np
     """Errors of each design, by its name.
 
     Args:
-        fold: of each group, shape (n_groups,).
+        fold: fold of each group, shape (n_groups,).
         weights: how often each group is in each resample, shape (resamples, n_groups).
     """
 
@@ -241,17 +243,18 @@ def _rows(
 
 
 def _root_means(squares: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Root mean squares over items, of all groups and without each part of them, shape (1 + n_parts, q).
+    """Root mean squares over items, of all groups, then without each part of the groups, shape (1 + n_parts, q).
 
     Args:
-        squares: sums of each group, shape (n_groups, q). count: its items.
+        squares: sum of squares of each group, shape (n_groups, q).
+        count: number of items of each group.
     """
     sums = resampling.left_out_sums(np.column_stack([squares, count]), np.arange(len(count)))
     return _roots(sums[:, :-1], sums[:, -1])
 
 
 def _roots(sums: np.ndarray, items: np.ndarray) -> np.ndarray:
-    """Roots of means, 0 where a mean is below 0 by chance. Shapes (r, q) and (r,)."""
+    """Roots of the means of sums, 0 if a mean is below 0 by chance. Shapes of the arguments: (r, q) and (r,)."""
     means = sums / items[:, None]
     return np.sqrt(np.where(means > subsets.ROUNDING, means, 0))
 
@@ -260,8 +263,8 @@ def _interval(errors: Errors, count: np.ndarray, confidence: float, *, of_logari
     """Columns of estimates with their intervals.
 
     Args:
-        count: items of each group.
-        of_logarithm: True for what is above 0; without interval where it is 0.
+        count: number of items of each group.
+        of_logarithm: True for estimates that cannot be negative; an estimate of 0 then has no interval.
     """
     sizes = resampling.part_sizes(np.repeat(np.arange(len(count)), count))
     scales: dict[str, Any] = {"scale": np.log, "back": np.exp} if of_logarithm else {}
@@ -275,7 +278,7 @@ def _interval(errors: Errors, count: np.ndarray, confidence: float, *, of_logari
 
 
 def _about(name: str, arm: Arm, reads: ByOrdering, sets: subsets.Choices) -> Row:
-    """The orderings of each size, and how far folds agree about them; each of shape (q,)."""
+    """The orderings of each size, and the number of folds that agree about them; each of shape (q,)."""
     texts: np.ndarray = np.full(len(arm.sizes), "", dtype=object)
     nothing = np.full(len(arm.sizes), np.nan)
     columns: Row = {"orderings": texts, "n_same": nothing, "n_pairs": nothing}

@@ -1,4 +1,4 @@
-"""Error of scores against the number of orderings that are read."""
+"""Error of scores by the number of orderings that are read."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ ASIDE = 0.07  # so that intervals do not hide each other
 
 
 def draw(ordering_subsets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Error by number of reads: one panel a judge and dataset, one line a way to choose orderings.
+    """Error by number of reads: one panel per judge and dataset, one line per way to choose orderings.
 
     Args:
         ordering_subsets: see `estimate` of this result.

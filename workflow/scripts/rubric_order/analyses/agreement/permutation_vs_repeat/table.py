@@ -1,4 +1,4 @@
-"""Comparison of permuted orderings with repeats of one, by agreement with human scores."""
+"""Comparison of permuted orderings with repeats of one ordering, by agreement with human scores."""
 
 import pandas as pd
 
@@ -28,10 +28,10 @@ def _rows(
     strategy: str = "balanced",
     baseline: str = "fixed",
 ) -> pd.DataFrame:
-    """One row a judge, dataset and readout: both correlations under either strategy, and their differences.
+    """One row per judge, dataset and readout: both correlations under each strategy, and their differences.
 
     Args:
-        strategy, baseline: the strategies to compare; differences are the first less the second.
+        strategy, baseline: the strategies to compare; differences are `strategy` less `baseline`.
     """
     agreement = select(human_agreement, criterion=EVERY)
     differences = select(from_strategy(select(strategy_comparison, criterion=EVERY), strategy), baseline=baseline)

@@ -23,10 +23,10 @@ from rubric_order.methods.uncertainty import multiplicity, resampling, shares
 
 COLUMNS = {"scores": blocks.COLUMNS}
 QUANTITIES = ("kendall_tau_b", "top1_flip", "top1_tie", "reversed_pairs", "tied_pairs")
-PARTS = ("within_strategy", "within_other", "between_halves")  # what an excess is made from
+PARTS = ("within_strategy", "within_other", "between_halves")  # an excess is computed from these
 TAU, FLIP, _, REVERSED, TIED = range(len(QUANTITIES))
 _ONE_SIDED = np.array([name in ("kendall_tau_b", "top1_flip", "reversed_pairs") for name in QUANTITIES])
-_LEAST = {"kendall_tau_b": -1.0}  # of what can be; else 0
+_LEAST = {"kendall_tau_b": -1.0}  # lowest possible value; 0 for the others
 
 
 def halves(
@@ -41,13 +41,13 @@ def halves(
     """Random pairs of disjoint subsets of k reads, each of `size` reads.
 
     Args:
-        size: `largest_half` at most.
-        count: pairs.
-        ordering: which ordering each read has, shape (k,), where it is the same for all items. If there are several and
-            all are repeated (`repeated`), the reads of each are first dealt to the two sides in equal numbers, so that
-            the one subset says nothing of which orderings are in the other.
-        barred: reads that may not be in each subset, shape (2, count, k); no read is barred from both. They are
-            kept out where at most half of the reads, or of those of a repeated ordering, are barred from a side.
+        size: at most `largest_half`.
+        count: number of pairs.
+        ordering: ordering of each read, shape (k,), if it is the same for all items. If there are several orderings and
+            all are repeated (`repeated`), the reads of each ordering are first dealt to the two sides in equal numbers.
+            The orderings of one subset then say nothing about the orderings of the other.
+        barred: reads that may not be in each subset, shape (2, count, k); no read is barred from both. They are kept
+            out if at most half of the reads (of each ordering, if orderings are repeated) are barred from a side.
 
     Returns:
         Shape (2, count, k), 1 where a read is in the subset.
@@ -71,11 +71,11 @@ def halves_of_two(
 ) -> list[np.ndarray]:
     """Halves of two strategies. Their first halves share no answer, and neither do their second halves.
 
-    A prompt that two strategies share is asked once. Two halves with its answer in common would be more alike than two
+    A prompt that two strategies share is asked once. Two halves with this answer in common would be more alike than two
     halves of one strategy, which share no answer.
 
     Args:
-        dealt: see `shared_ordering`, of both.
+        dealt: ordering of each read of both strategies, see `shared_ordering`.
         same: which reads of the two share an answer, shape (k, k_other), bool.
         size, count: see `halves`.
 
@@ -91,7 +91,7 @@ def halves_of_two(
 
 
 def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """True where reads of two strategies share an answer: those of the same ordering and with the same repeat index.
+    """True where reads of two strategies share an answer: they have the same ordering and the same repeat index.
 
     Args:
         ordering, other: ordering of each read as a number, shapes (..., k) and (..., k_other).
@@ -106,15 +106,15 @@ def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Move each read of a drawn ordering that shares an answer with another strategy to the column of the other read.
+    """Reorder the reads of each item: reads that share an answer with another strategy get the column of its read.
 
     Args:
-        values, ordering: score and ordering of each read, items by reads, shape (m, k).
-        other: ordering of each read of the other strategy, shape (k_other,); of its reads after the k-th no answer is
-            looked for, so that halves can have one of them in common.
+        values, ordering: score and ordering of each read, items by reads, shape (m, k). Orderings were drawn.
+        other: ordering of each read of the other strategy, shape (k_other,). Its reads after the k-th are not searched
+            for shared answers, so halves can have the answer of such a read in common.
 
     Returns:
-        Shape (m, k): the reads of each item in another order.
+        The reordered values, shape (m, k).
     """
     same = np.zeros((*ordering.shape, ordering.shape[1]), dtype=bool)
     same[..., : len(other)] = same_answers(ordering, other[None, : ordering.shape[1]])
@@ -129,7 +129,7 @@ def largest_half(k: int, ordering: np.ndarray | None) -> int:
 
 
 def repeated(ordering: np.ndarray | None) -> bool:
-    """Tell whether several orderings are there, each of them more than once; see `halves`."""
+    """Tell whether there are several orderings, each more than once; see `halves`."""
     if ordering is None:
         return False
     counts = np.unique(ordering, return_counts=True)[1]
@@ -145,7 +145,7 @@ def orderings_of(block: blocks.Block) -> np.ndarray:
 
 
 def shared_ordering(orderings: np.ndarray) -> np.ndarray | None:
-    """Ordering of each read, shape (K,), where it is the same for all items that have the read; see `orderings_of`."""
+    """Ordering of each read, shape (K,); None if items that have the read differ in it. See `orderings_of`."""
     of_read = orderings.max(axis=0)
     return of_read if ((orderings == of_read) | (orderings < 0)).all() else None
 
@@ -153,49 +153,51 @@ def shared_ordering(orderings: np.ndarray) -> np.ndarray | None:
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, seed: int, halvings: int = 50
 ) -> pd.DataFrame:
-    """Change of the ranking of candidates from one strategy to another, beside its change within a strategy.
+    """Change of the ranking of candidates from one strategy to another, beside the change within a strategy.
 
-    Two rankings from few reads differ also where the order of the options means nothing. So each strategy's reads are
-    halved at random and the halves compared, within a strategy and between two, always with the same number of reads.
-    What the halves of two strategies disagree more than the noise of both explains is due to the strategies.
+    Two rankings from few reads also differ if the order of the options means nothing. So the reads of each strategy are
+    halved at random. Halves are compared within a strategy and between two strategies, always with the same number of
+    reads. Disagreement between the halves of two strategies beyond the noise of both is due to the strategies.
 
     Args:
-        scores: see `blocks.blocks`; the strategies of a setting lie in one table.
-        confidence: see the package. Groups are the sample: competing candidates cannot be told apart, and prompts of
-            one group (an article's criteria) depend on each other.
-        seed: of the halvings. halvings: random halvings that are averaged over.
+        scores: see `blocks.blocks`; all strategies of a setting are in one table.
+        confidence: see the package. Groups are the sample, because competing candidates cannot be separated, and
+            prompts of one group (an article's criteria) depend on each other.
+        seed: seed of the halvings.
+        halvings: number of random halvings that are averaged over.
 
     Returns:
-        One row a judge, dataset, scale, readout, pair of strategies (`strategy`, `other`), `comparison` and `quantity`
-        of `rankings.Rankings` (``top1_random`` of comparison ``between`` alone), averaged over those of `n_prompts`
-        prompts with at least two candidates for which it is
-        defined (`n_defined`, in `n_groups` groups). `comparison` is ``between``, all reads of the two strategies (`k`,
-        `k_other`), as in the paper; ``between_halves``, ``within_strategy`` and ``within_other``, halves of `k` reads;
-        or ``excess``: the reversal between halves of the two strategies beyond what `agreement_by_noise` expects from
-        those within each, over prompts that have all three. Excess of ties is that over the mean of both strategies.
+        One row per judge, dataset, scale, readout, pair of strategies (`strategy`, `other`), `comparison` and
+        `quantity` of `rankings.Rankings` (``top1_random`` only for comparison ``between``). A quantity is averaged over
+        the prompts for which it is defined (`n_defined`, in `n_groups` groups), out of the `n_prompts` prompts with at
+        least two candidates. `comparison` is ``between``, all reads of the two strategies (`k`, `k_other`), as in the
+        paper; ``between_halves``, ``within_strategy`` and ``within_other``, halves of `k` reads; or ``excess``, the
+        reversal between halves of the two strategies beyond what `agreement_by_noise` expects from the reversal within
+        each strategy, over prompts that have all three. The excess of ties is the excess over the mean of both
+        strategies.
 
-        `p` is that of no excess, adjusted as `multiplicity` says; of tau, flips and reversed pairs against more
-        reversals, one-sided, since another order is expected to add them; of ties two-sided, as all intervals are. Tau
-        is also lower where one strategy ties what the other tells apart, so its p is not less than that of reversed
-        pairs. `p_noise` of an excess is that of both strategies being equally noisy, two-sided. Intervals and p are
-        those of a jackknife over groups.
+        `p` is the p-value of no excess, and is adjusted, see `multiplicity`. For tau, flips and reversed pairs the
+        test is one-sided, against more reversals, because another order is expected to add reversals. For ties it is
+        two-sided, and so are all intervals. Tau is also lower if one strategy ties candidates that the other
+        distinguishes, so its p is at least the p of reversed pairs. `p_noise` of an excess is the two-sided
+        p-value of both strategies being equally noisy. Intervals and p are from a jackknife over groups.
 
-        The excess is 0 on average where the strategies' reads have the same distribution, and about 0 or less where
-        one strategy is only surer of the same ranking than the other. It includes all else that is not noise around
-        one ranking: candidates that another order brings nearer to each other, or moves apart, in some prompts only.
-        Where one strategy ties much more than the other, the excess of flips and of reversed pairs is below 0, and the
-        tests miss reversals.
+        The excess is 0 on average if the reads of both strategies have the same distribution. It is about 0 or less if
+        one strategy is only surer of the same ranking than the other. It includes everything else that is not noise
+        around one ranking: in some prompts only, another order may bring candidates nearer to each other, or move them
+        apart. If one strategy ties much more than the other, the excess of flips and of reversed pairs is below 0, and
+        the tests miss reversals.
 
-        `independent` says whether the halves of a strategy are: those of reads of one ordering or of drawn ones, and
-        those of orderings that are all repeated. Halves of `balanced` with one read an ordering are not: they have no
-        ordering in common, so that they differ more than two independent ones. The noise is then too large, and the
-        excess too small.
+        `independent` says whether the halves of a strategy are independent. They are if its reads are in one ordering
+        or in drawn orderings, or if all of its orderings are repeated. Halves of `balanced` with one read per ordering
+        are not: they have no ordering in common, so they differ more than two independent halves. The noise is then too
+        large, and the excess too small.
 
-        Two strategies share the answer to a prompt that both ask, such as one in the canonical ordering. Halves that
-        are compared have no such answer in common, which would make the excess too small as well, with two exceptions.
-        Repeats that are one answer by themselves, as at temperature 0, count as several. And of a strategy that draws
-        its orderings, only the other's first reads are looked for, as many as it has (`aligned`): three of ``random``
-        can share an answer with a later one of ``balanced`` or ``all``.
+        Two strategies share the answer to a prompt that both ask, such as a prompt in the canonical ordering. A common
+        answer would also make the excess too small, so halves that are compared have none, with two exceptions. First,
+        repeats that are only one answer, as at temperature 0, count as several. Second, if one strategy draws its
+        orderings, only the other's first reads are searched, as many as the former has (`aligned`). So three reads of
+        ``random`` can share an answer with a later read of ``balanced`` or ``all``.
 
     Source: Xu et al. (2026), Sections 4.4 and 5.6, Table 7; the halves, and all intervals, are ours.
     """
@@ -227,7 +229,7 @@ def _compare_blocks(
     other_values = dict(two.readouts())
     read_in = [orderings_of(block) for block in (one, two)]
     dealt = [shared_ordering(orderings) for orderings in read_in]
-    # Reads of one ordering, of drawn ones, and repeats of each of several: their halves are independent.
+    # Halves are independent for reads of one ordering, of drawn orderings, and of several repeated orderings.
     independent = [ordering is None or not np.ptp(ordering) or repeated(ordering) for ordering in dealt]
     for readout, values in one.readouts():
         if readout not in other_values:
@@ -287,7 +289,8 @@ def _excess(parts: list[np.ndarray], competing: np.ndarray, unit: np.ndarray, *,
     """The columns of comparison ``excess``.
 
     Args:
-        parts: each of `PARTS`, shape (n_prompts, quantities). competing, unit: see `_rows`.
+        parts: values of each of `PARTS`, shape (n_prompts, quantities).
+        competing, unit: see `_rows`.
     """
     estimates, ends, p, p_noise, n_groups = [], [], [], [], []
     defined = np.isfinite(np.stack(parts)).all(axis=0)  # a prompt without one of the three has no excess
@@ -312,12 +315,12 @@ def _excess(parts: list[np.ndarray], competing: np.ndarray, unit: np.ndarray, *,
 
 
 def _beyond_noise(place: int, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The excess of one quantity over what the noises of two strategies explain; and the difference of the noises.
+    """The excess of one quantity over what the noise of two strategies explains, and the difference of their noise.
 
     Args:
-        place: of the quantity in `QUANTITIES`.
-        means: over prompts, of each of `PARTS` and, last, of 1 over the number of candidates; of reversed pairs each
-            part has tied pairs after it. Shape (..., columns).
+        place: index of the quantity in `QUANTITIES`.
+        means: means over prompts, of each of `PARTS` and, last, of 1 / number of candidates. For reversed pairs, the
+            column of each part is followed by its tied pairs. Shape (..., columns).
     """
     *parts, by_chance = np.moveaxis(means, -1, 0)
     if place == TAU:
@@ -339,7 +342,7 @@ def _defined(table: np.ndarray) -> np.ndarray:
 
 
 def _ties_at_random(between: np.ndarray, unit: np.ndarray, *, confidence: float) -> Row:
-    """The columns of quantity ``top1_random``: flips where ties are broken at random, see `rankings.Rankings`."""
+    """The columns of quantity ``top1_random``: flips if ties are broken at random, see `rankings.Rankings`."""
     flip = between[:, [QUANTITIES.index("top1_flip"), QUANTITIES.index("top1_tie")]].sum(axis=1)
     ratio = shares.mean(flip, unit, confidence, bounds=(0.0, 1.0))
     row = {"quantity": "top1_random", "n_defined": ratio.n, "n_groups": ratio.n_clusters} | ratio.interval.columns()
@@ -347,14 +350,14 @@ def _ties_at_random(between: np.ndarray, unit: np.ndarray, *, confidence: float)
 
 
 def _left_out(values: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, int]:
-    """Means over the prompts that have values, as they are and without each part of their groups; and how many groups.
+    """Means over the prompts that have values, and the number of their groups.
 
     Args:
-        values: of each prompt, NaN without one, shape (n_prompts, q).
+        values: values of each prompt, NaN without one, shape (n_prompts, q).
         unit: number of each prompt's group, shape (n_prompts,).
 
     Returns:
-        Means of shape (1 + n_parts, q).
+        Means of all prompts, then without each part of the groups, shape (1 + n_parts, q); and the number of groups.
     """
     has_value = ~np.isnan(values).any(axis=1)
     if not has_value.any():
@@ -374,7 +377,7 @@ def _compare(
     halvings: int,
     rng: np.random.Generator,
 ) -> tuple[dict[str, np.ndarray], int]:
-    """Each comparison of two strategies' rankings of each prompt, shape (n_prompts, quantities); reads of a half.
+    """Each comparison of two strategies' rankings, shape (n_prompts, quantities), and the number of reads of a half.
 
     Args:
         dealt, same: see `halves_of_two`.

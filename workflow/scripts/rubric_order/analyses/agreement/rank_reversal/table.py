@@ -36,12 +36,12 @@ ESTIMATES = [estimate(quantity, f"{of}_{quantity}", comparison=of) for of, quant
 
 
 def _rows(rank_reversal: pd.DataFrame, *, strategy: str, other: str) -> pd.DataFrame:
-    """One row a judge, dataset and readout: every comparison and quantity with its interval.
+    """One row per judge, dataset and readout: every comparison and quantity with its interval.
 
-    `n_groups` is that of the comparison and quantity with the fewest, of those that are defined.
+    `n_groups` is the smallest number of groups of any comparison and quantity that is defined.
 
     Args:
-        strategy, other: the strategies to compare; the statistics have each pair once, in either order.
+        strategy, other: the strategies to compare. The statistics have each pair only once, in either order.
     """
     chosen = select(rank_reversal, strategy=[strategy, other], other=[strategy, other])
     n_groups = chosen["n_groups"].where(chosen["n_defined"] > 0).groupby([chosen[key] for key in KEYS]).min()

@@ -1,8 +1,9 @@
 """Comparison of strategies by their agreement with people: paired differences of correlations.
 
-The mean of K reads agrees better with people than one read does, whatever is varied between them. Repeats of one prompt
-at temperature 0 are one read. A strategy of several orderings so gains on `fixed` also where no order matters; the
-difference is told apart into what single reads gain and what averaging adds to either strategy.
+The mean of K reads agrees better with people than one read does, whatever is varied between the reads. Repeats of one
+prompt at temperature 0 count as one read. So a strategy of several orderings has an advantage over `fixed` even if the
+order does not matter. The difference is therefore split into the gain of single reads and the gains of both strategies
+from averaging.
 """
 
 import itertools
@@ -22,27 +23,27 @@ from rubric_order.methods.uncertainty import multiplicity, resampling
 from rubric_order.strategies import COMPARED, names
 
 COLUMNS = {"scores": item_scores.COLUMNS}
-# Strategies whose k-th read of every item is in one ordering: single reads of theirs are read in single orderings.
+# Strategies in which the k-th reads of all items are in the same ordering, so the k-th reads show a single ordering.
 ONE_ORDERING_A_READ = names(lambda strategy: strategy.one_ordering_a_read)
 ONE_ORDERING = names(lambda strategy: strategy.one_ordering)  # strategies of the usual ordering alone
-NEARLY_ALL = 0.95  # share of items whose repeats are the same, from which on repeats are nearly one read
+NEARLY_ALL = 0.95  # if at least this share of items has identical repeats, repeats are nearly one read
 SAME, ONE_READ = "repeats nearly identical", "one read"
-ROUNDING = 1e-12  # of a correlation
+ROUNDING = 1e-12  # rounding error of a correlation
 QUANTITIES = ("pearson", "spearman", "order", "averaging", "averaging_baseline")
 
 
 def paired_rank_difference(
     first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
 ) -> Row:
-    """Difference of Spearman's rho with a third score, the first of two scores less the second, over the same items.
+    """Spearman's rho of a first score with human scores, less rho of a second score, over the same items.
 
     Args:
         first, second, human: scores of each item, shape (n_items,).
         clusters: number of each item's cluster, see `item_scores.clusters_of`; a cluster is left out whole.
 
     Returns:
-        `estimate`, `ci_low`, `ci_high`, `p` and `df`, see `resampling.jackknife_t`. NaN where a score is constant; one
-        cluster has no interval and no p.
+        `estimate`, `ci_low`, `ci_high`, `p` and `df`, see `resampling.jackknife_t`. NaN if a score is constant. With
+        one cluster, there is no interval and no p.
     """
     one, other = (agreement.parts("spearman", scores, human, clusters) for scores in (first, second))
     return _by_jackknife(one - other, clusters, confidence)
@@ -51,18 +52,18 @@ def paired_rank_difference(
 def paired_differences(
     first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
 ) -> dict[str, dict[str, Any]]:
-    """The difference of two mean scores' correlations with a third, and what it is made of.
+    """Difference of two mean scores' correlations with human scores, and the parts of this difference.
 
     Args:
         first, second: scores of each item in each of its reads, shapes (n_items, K) and (n_items, L), NaN for a read
-            without one; the reads of a column are in one ordering.
+            without a score. The reads of a column are in one ordering.
         human, clusters: see `paired_rank_difference`.
 
     Returns:
-        By name, as of `paired_rank_difference`: ``pearson``, r of the first's mean score less r of the second's;
-        ``order``, mean r of single reads of the first less that of the second; ``averaging``, r of the first's mean
-        score less the mean r of its single reads; ``averaging_baseline``, the same of the second. The difference is
-        order + averaging - averaging_baseline.
+        By name, with the values of `paired_rank_difference`: ``pearson``, r of the first's mean score less r of the
+        second's mean score; ``order``, mean r of single reads of the first less mean r of single reads of the second;
+        ``averaging``, r of the first's mean score less the mean r of its single reads; ``averaging_baseline``, the same
+        for the second. ``pearson`` is ``order`` + ``averaging`` - ``averaging_baseline``.
     """
     one, two = (averaging.agreement(values, human, clusters) for values in (first, second))
     parts = {
@@ -75,7 +76,11 @@ def paired_differences(
 
 
 def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -> Row:
-    """A difference with its interval and p-value, from what it is without each part of the clusters."""
+    """A difference with its interval and p-value.
+
+    Args:
+        values: the difference over all clusters, then without each part of the clusters.
+    """
     sizes = resampling.part_sizes(clusters)
     if len(values) == len(sizes) + 1 and np.abs(values).max() < ROUNDING:  # the same reads, averaged
         several = len(sizes) > 1
@@ -87,24 +92,25 @@ def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Difference of the correlation with human scores between each two strategies of a study, item by item.
+    """Difference of the correlation with human scores for each pair of strategies of a study, on the same items.
 
     Args:
         scores: see `blocks.blocks`.
         confidence: see the package.
 
     Returns:
-        One row a study, judge, profile, dataset, scale, criterion (``all``: pooled), readout, `cluster`, `strategy`,
-        `baseline` and `quantity`: ``pearson`` or ``spearman``, the difference of the strategy from the baseline over
-        the `n_items` items that both have scored. Where the baseline is of `ONE_ORDERING` and the strategy of
-        `ONE_ORDERING_A_READ`, also the parts of Pearson's difference, see `paired_differences`: ``order`` is the mean r
-        of single orderings less that of the usual one. Intervals and `p` are those of a jackknife over clusters with
-        Student's t of `df` degrees of freedom, see `resampling.degrees`; `p_holm` and `p_bh` are adjusted for the
-        `n_tests` of its family.
+        One row per study, judge, profile, dataset, scale, criterion (``all``: pooled), readout, `cluster`, `strategy`,
+        `baseline` and `quantity`. `quantity` is ``pearson`` or ``spearman``, the correlation of the strategy less the
+        correlation of the baseline, over the `n_items` items that both have scored. If the baseline is in
+        `ONE_ORDERING` and the strategy in `ONE_ORDERING_A_READ`, there are also the parts of Pearson's difference, see
+        `paired_differences`: ``order`` is the mean r of single orderings less the mean r of single reads of the usual
+        ordering. Intervals and `p` are from a jackknife over clusters with Student's t of `df` degrees of freedom, see
+        `resampling.degrees`. `p_holm` and `p_bh` are adjusted for the `n_tests` of the family.
 
-        `same_repeats` is the share of items whose reads under the baseline all have the same score, where that is a
-        strategy of `ONE_ORDERING` (up to 0.005 points). `flag` says `SAME` from `NEARLY_ALL` on, and `ONE_READ` where
-        there is one read an item: the baseline's mean is then one read, and the difference is one of averaging too.
+        `same_repeats` is the share of items whose reads under the baseline all have the same score (up to 0.005
+        points), for a baseline in `ONE_ORDERING`. `flag` says `SAME` if this share is at least `NEARLY_ALL`, and
+        `ONE_READ` if the baseline has one read per item. In both cases the baseline's mean is about one read, so the
+        difference is partly due to averaging.
     """
     by = [key for key in KEYS if key != "strategy"]
     by_setting: dict[tuple[Any, ...], dict[str, tuple[pd.DataFrame, pd.DataFrame]]] = {}
@@ -136,7 +142,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 def _compared(
     name: Row, items: pd.DataFrame, reads: np.ndarray, repeated: np.ndarray, *, confidence: float
 ) -> Iterator[Row]:
-    """Rows of one comparison, a row a kind of cluster and quantity.
+    """Rows of one comparison, one row per kind of cluster and quantity.
 
     Args:
         items: see `item_scores.means`, with the scores under the baseline as `baseline`.
@@ -159,7 +165,7 @@ def _compared(
 
 
 def _repeats(baseline: str, repeated: np.ndarray) -> Row:
-    """Share of items with the same reads under a baseline of one ordering, and its flag; nothing of another one."""
+    """Share of items with identical reads under the baseline, and flag; none if the baseline is not one ordering."""
     if baseline not in ONE_ORDERING:
         return {"same_repeats": np.nan, "flag": ""}
     if repeated.shape[1] == 1:

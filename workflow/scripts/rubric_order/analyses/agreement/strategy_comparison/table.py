@@ -27,7 +27,7 @@ TESTS = ("p", "p_holm", "p_bh")
 def _rows(
     human_agreement: pd.DataFrame, strategy_comparison: pd.DataFrame, *, strategy: str = "balanced"
 ) -> pd.DataFrame:
-    """One row a judge, dataset and readout: r of each strategy, how much higher it is under `strategy`, and by what."""
+    """One row per judge, dataset and readout: r of each strategy, and differences of `strategy` with their parts."""
     pearson = select(human_agreement, criterion=EVERY, quantity="pearson")
     differences = from_strategy(select(strategy_comparison, criterion=EVERY), strategy)
     compared = [name for name in COMPARED if name in set(pearson["strategy"])]
@@ -40,7 +40,7 @@ def _rows(
 
 
 def _difference(differences: pd.DataFrame, other: str) -> list[Taken]:
-    """The difference from another strategy, its parts, and how alike the reads of that strategy are."""
+    """The difference from another strategy, its parts, and the share of items with identical reads under the other."""
     delta, of = f"delta_{other}", {"quantity": "pearson", "baseline": other}
     values = [estimate("pearson", delta, *TESTS, baseline=other), taken(of, n_items=f"{delta}_items")]
     if len(select(differences, quantity="order", baseline=other)):
@@ -50,7 +50,7 @@ def _difference(differences: pd.DataFrame, other: str) -> list[Taken]:
 
 
 def _less(name: str) -> list[Column]:
-    """The difference from a strategy, as Xu et al. (2026), Table 3, have it, and its parts."""
+    """The difference from a strategy, as in Xu et al. (2026), Table 3, and the parts of the difference."""
     delta, has_parts = f"delta_{name}", there(f"delta_{name}_order")
 
     def marks(rows: pd.DataFrame) -> list[str]:

@@ -1,4 +1,4 @@
-"""Agreement of each strategy with people: r with its interval, a row a judge."""
+"""Agreement of each strategy with people: a correlation with its interval, one row per judge."""
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,9 @@ READOUTS = {Readout.HARD: "", Readout.SOFT: ", option probabilities"}
 
 
 def draw(human_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, quantity: str) -> Figure:
-    """Agreement of each strategy's mean scores with human scores: one panel a dataset and readout, one row a judge.
+    """Agreement of each strategy's mean scores with human scores: one panel per dataset and readout, one row per judge.
 
-    The cluster is what the jackknife leaves out; ``both`` draws an interval of each.
+    The jackknife leaves out single items or single groups, whichever `cluster` is; ``both`` draws both intervals.
 
     Args:
         human_agreement: see `human_agreement.estimate`.
@@ -68,7 +68,7 @@ def draw(human_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
 
 
 def _draw_panel(axis: Axes, block: pd.DataFrame, items: pd.DataFrame, strategies: list[str], judges: list[str]) -> None:
-    """The strategies of one dataset and readout beneath each other, judge by judge."""
+    """Draw one dataset and readout. For each judge, the strategies are beneath each other."""
     step = 0.62 / max(len(strategies), 1)
     for place, strategy in enumerate(strategies):
         line = block[block["strategy"] == strategy]

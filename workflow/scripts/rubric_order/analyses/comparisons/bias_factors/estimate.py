@@ -27,28 +27,30 @@ SHARED = ["study", "profile", "condition", "strategy", "n"]
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """The last step of the search for what cells of judge, candidate and task differ by.
+    """Last step of the search for the factors by which cells of judge, candidate and task differ.
 
     Args:
-        scores: of comparisons with a baseline, see `_comparisons`.
+        scores: reads of comparisons with a baseline, see `_comparisons`.
         forms: see `position_consistency.estimate`.
 
     Returns:
-        One row a study, profile, condition, strategy, dataset (``all``: all of them), `outcome`, `gap` and `removed`
-        term: what `stepwise.removals` says of the model that `stepwise.search` chose; ``none`` is that model as it is.
-        `judge` is ``all``; `offered` has the terms that the search began with, with blanks between them. Terms are the
-        judge, the candidate, the task, where they are known the mean lengths of the candidate's texts
-        (`output_length`), of the questions (`input_length`), and of question and both texts together (`prompt_length`;
-        what the template adds is the same for all), in thousands of characters, and the quality gap, in two kinds:
-        ``own`` is that of Shi et al., from the same judgments as the outcome; ``others`` is from the other judges'
-        judgments of the cell, which needs two judges. `n_cells` are the rows. A term without a row was not chosen, or
-        has one value.
+        One row per study, profile, condition, strategy, dataset (``all``: all datasets together), `outcome`, `gap` and
+        `removed` term. It has the results of `stepwise.removals` for the model that `stepwise.search` chose; `removed`
+        is ``none`` for the whole chosen model. `judge` is ``all``. `offered` lists the terms that the search began
+        with, separated by blanks. The terms are the judge, the candidate, the task, the quality gap, and three mean
+        lengths in thousands of characters, where they are known: of the candidate's texts (`output_length`), of the
+        questions (`input_length`), and of question and both texts together (`prompt_length`, without the template,
+        which adds the same length to all). The quality gap has two kinds: ``own`` is the gap of Shi et al., from the
+        same judgments as the outcome; ``others`` is from the other judges' judgments of the cell, which needs two
+        judges. `n_cells` is the number of cells in the regression. A term without a row was not chosen, or has a single
+        value.
 
-        An inconsistent pair adds half a win, so that a cell's own gap is at most half its consistency. A relation of
-        the two is there by arithmetic, whatever the judge; only that with the gap of others tells of quality.
+        An inconsistent pair adds half a win, so a cell's own gap is at most half its consistency. Arithmetic therefore
+        relates the own gap to the outcome for any judge. Only a relation to the gap of others is evidence about
+        quality.
 
-    Source: Shi et al., Judging the Judges, Appendix E. Rows are taken as independent, which cells of one question set
-    are not.
+    Source: Shi et al., Judging the Judges, Appendix E. Rows are treated as independent, although cells of one question
+    set are not.
     """
     parts = [
         _cells(dict(zip([*KEYS, "benchmark"], key, strict=True)), block, forms)
@@ -68,7 +70,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
 
 
 def _cells(about: Row, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """One row a cell of a judge with its measures; none where candidates are not compared with one baseline."""
+    """One row per cell of a judge, with its measures; no rows where candidates are not compared with one baseline."""
     block = block[block["candidate"].notna()]
     if block.empty:
         return block
@@ -98,7 +100,7 @@ def _cells(about: Row, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) 
 
 
 def _with_gaps(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells with the quality gap by their own judge, and by the mean of the others."""
+    """Cells with the quality gap by their own judge, and the gap by the mean of the other judges."""
     expected = 1 / cells["n"]
     of_cell = cells.groupby([name for name in CELL if name != "judge"])["win_rate"]
     others = of_cell.transform("size") - 1

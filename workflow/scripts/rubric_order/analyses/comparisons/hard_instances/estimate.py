@@ -20,11 +20,12 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
         scores, forms: see `judge_agreement.estimate`.
 
     Returns:
-        One row a comparison, of three judges or more, with `judge` ``all`` and `benchmark`, `unit_id`, `group_id`,
-        `task`, `candidate`: `disagreement`, the number of choices off the commonest one, the mean over orders;
-        `n_judges`; `consistent`, the share of judges with one winner in all orders, of those with a choice in each;
-        `win_rate` of the candidate that is compared with a baseline (of the first one, without a baseline), a tie and
-        an inconsistent judge as a half (of lists one in p); and `gap`, its distance from even.
+        One row per comparison that three judges or more have read, with `judge` ``all`` and `benchmark`, `unit_id`,
+        `group_id`, `task`, `candidate`. `disagreement` is the number of judges that do not make the commonest choice,
+        as a mean over orders. `n_judges` is the number of judges. `consistent` is the share of judges with one winner
+        in all orders, among the judges with a choice in each order. `win_rate` is the win rate of the candidate that is
+        compared with a baseline (of the first candidate, without a baseline). A tie and an inconsistent judge count as
+        a win of 1/p, which is a half for pairs. `gap` is the distance of `win_rate` from 1/p.
 
     Source: Shi et al., Judging the Judges, Appendix C.2 and Section 2.3.
     """
@@ -69,7 +70,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
 
 
 def _mean(values: np.ndarray) -> np.ndarray:
-    """Mean over judges without NaN, shape (judges, n) -> (n,)."""
+    """Mean over the judges whose value is not NaN, shape (judges, n) -> (n,)."""
     has_value = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return np.where(has_value, values, 0).sum(axis=0) / has_value.sum(axis=0)

@@ -31,13 +31,13 @@ SETTING = ["strategy", "n"]
 
 
 def _rows(bias_factors: pd.DataFrame) -> pd.DataFrame:
-    """One row a factor of each strategy and number of options: the paper's five, then candidate and task themselves.
+    """One row per strategy, number of options and factor: the paper's five factors, then candidate and task themselves.
 
     Returns:
         `strategy`, `n`, `factor`; for each of `LEVELS` ``yes``, ``yes*`` or ``no``; `significant`; and for each dataset
-        and outcome `aic_DATASET_OUTCOME`, how much AIC rises without it: 0 where the search left it out, missing where
-        it was no term. `datasets` are those. The familial property is the judge: recorded and simulated judges are not
-        of several series.
+        and outcome `aic_DATASET_OUTCOME`, how much AIC rises without the factor. The rise is 0 where the search left
+        the factor out, and missing where the factor was no term. `datasets` lists the datasets. The judge stands for
+        the familial property, because recorded and simulated judges do not come from several series of models.
     """
     settings = bias_factors.groupby(SETTING, sort=False)
     rows = [dict(zip(SETTING, key, strict=True)) | dict(row) for key, part in settings for row in _factors(part)]

@@ -14,8 +14,8 @@ from rubric_order.methods.comparisons.judge_panels import Panel
 from rubric_order.methods.uncertainty import cluster_robust, shares
 
 COLUMNS = {"scores": [*KEYS, *judge_panels.NEEDED]}
-MAJORITY = "majority"  # in place of a judge: the commonest choice of all
-LEAST_JUDGES = 3  # of a majority
+MAJORITY = "majority"  # in place of a judge: the commonest choice of all judges
+LEAST_JUDGES = 3  # for a majority
 
 
 def estimate(
@@ -24,24 +24,26 @@ def estimate(
     """Agreement of every two judges, disagreement of all, and consistency of their majority.
 
     Args:
-        scores: of the probes that compare candidates, see `_comparisons`; one table a judge and dataset. A judge's
-            first run counts; of two judges the prompts that both have read, of all judges those that all have read.
+        scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset. The
+            first run of each judge counts. Two judges are compared on the prompts that both have read, all judges
+            together on the prompts that all have read.
         confidence: see the package.
         forms: see `position_consistency.estimate`.
 
     Returns:
-        One row an estimate of a group of `KEYS`, `benchmark`, `other`, `quantity` and `level`. `quantity` is
+        One row per estimate, by `KEYS`, `benchmark`, `other`, `quantity` and `level`. `quantity` is
 
-        - of a judge and an `other` judge: ``agreement``, the share of prompts in which both make the same choice, of
-          those in which both make one; ``agreement_decided``, the same of prompts in which neither calls a tie;
-          ``kappa``, agreement beyond what their shares of choices make by chance, see `judge_panels.kappa`.
-        - of judge ``all`` by `level`, a number of judges: ``at_most``, the share of prompts in which no more judges
-          than that choose otherwise than the commonest choice (without an interval where that is always so, as of
-          one of three judges and two options); ``consistency``, position consistency of the judges over comparisons
-          with that many (in the worse order), where there are any.
-        - of judge ``majority``, the commonest choice of three judges or more (a tie, where several are commonest):
-          ``position_consistency``, ``preference_fairness`` and ``first_last``, see `position_consistency`. Beside it,
-          of judge ``all``, ``mean_consistency``, the mean over judges of comparisons valid for each.
+        - for a judge and an `other` judge: ``agreement``, the share of prompts with the same choice among the prompts
+          in which both make a choice; ``agreement_decided``, this share among the prompts in which neither calls a tie;
+          ``kappa``, the agreement beyond the chance agreement that follows from how often each judge makes each choice,
+          see `judge_panels.kappa`.
+        - for judge ``all`` and each `level`, a number of judges: ``at_most``, the share of prompts in which at most
+          this many judges deviate from the commonest choice. It has no interval where more cannot deviate, for example
+          more than one of three judges with two options. ``consistency`` is the position consistency of the judges over
+          the comparisons in which this many judges deviate in the worst order, if there are such comparisons.
+        - for judge ``majority``, the commonest choice of three judges or more (a tie if several choices are commonest):
+          ``position_consistency``, ``preference_fairness`` and ``first_last``, see `position_consistency`. For
+          comparison, judge ``all`` has ``mean_consistency``, the mean over judges and the comparisons valid for each.
 
     Source: Shi et al., Judging the Judges, Appendix C, Figures 3 and 4; kappa, the majority and intervals are ours.
     """
@@ -89,9 +91,9 @@ def _row(ratio: shares.Ratio) -> Row:
 
 
 def _series(panel: Panel) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Comparisons that are read in all orders: one row each, the numbers of their prompts, and the orders.
+    """Comparisons that are read in all orders: one row each, the rows of their prompts, and the candidates shown.
 
-    Shapes: (n, n_orders) and (n_orders, p) of the candidate at each place, from 1.
+    Shapes: (n, n_orders) of the rows in `panel.reads`; (n, n_orders, p) of the candidate at each place, from 1.
     """
     reads = panel.reads.assign(row=np.arange(len(panel.reads)))
     size = reads.groupby("unit_id")["order"].transform("size")
@@ -108,7 +110,7 @@ def _disagreement(panel: Panel, confidence: float) -> Iterator[Row]:
     cluster = pd.factorize(panel.reads["group_id"])[0]
     common = {"judge": EVERY, "other": "", "n_judges": len(panel.judges)}
     options = panel.p + int((panel.winners == series.TIE).any())
-    most = len(panel.judges) - -(-len(panel.judges) // options)  # that can be off the commonest choice
+    most = len(panel.judges) - -(-len(panel.judges) // options)  # judges that can deviate from the commonest choice
     for level in range(int(off.max()) + 1):
         row = _row(shares.share((off <= level).astype(float), cluster, confidence))
         always = {"ci_low": np.nan, "ci_high": np.nan} if level >= most else {}

@@ -1,4 +1,4 @@
-"""Agreement of judges: a heat map with similar judges beside each other, and how many disagree."""
+"""Agreement of judges: a heat map with similar judges beside each other, and the number of judges that disagree."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,14 +23,14 @@ CAPTION = (
     "{bootstrap[confidence]:.0%} intervals over questions. The number that no prompt can exceed has no interval. After "
     "Shi et al. (Judging the Judges), Figures 3 and 4."
 )
-LEAST_LETTERS = 3.5  # points; smaller numbers are not written, and colours have a scale
+LEAST_LETTERS = 3.5  # points; smaller numbers are not written: a scale of colours replaces them
 LEAST_NAME = 5.5  # points
-LINE = 1.15  # height of a name, against its letters
+LINE = 1.15  # height of a name, as a multiple of its letters' size
 QUANTITIES = {"agreement": "Agreement", "agreement_decided": "Without ties", "kappa": "Kappa"}
 
 
 def draw(judge_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Four panels a benchmark: three maps, and the distribution of disagreement. Each benchmark starts a row.
+    """Four panels per benchmark: three maps, and the distribution of disagreement. Each benchmark starts a row.
 
     Args:
         judge_agreement: see `judge_agreement.estimate`.
@@ -78,16 +78,16 @@ def draw(judge_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
 
 
 def _fitted(chosen: pd.DataFrame, labels: Labels, layout: Layout) -> tuple[int, float, float]:
-    """Number of panels side by side, such that the names of all judges can be read beside each map.
+    """Greatest number of panels side by side with which the names of all judges can be read beside each map.
 
     Returns:
-        Panels a row; the side of a map, and the length of the longest name beside it, in inches.
+        The number of panels per row; the side of a map, and the length of the longest name beside it, both in inches.
     """
     judges = {*chosen["judge"], *chosen["other"]} - {EVERY, ""}
     longest, columns = max((labels.judge(name) for name in judges), key=len), min(layout.columns, 4)
     while True:
         size, before = FontProperties(size=plt.rcParams["xtick.labelsize"]).get_size_in_points(), 0.0
-        while abs(size - before) > 0.01:  # smaller letters make shorter names, and those a larger map
+        while abs(size - before) > 0.01:  # smaller letters make shorter names, and shorter names a larger map
             names_in = style.text_width(longest, size)
             side = (layout.width_in - names_in) / columns - style.scaled(0.25)
             size, before = min(size, 72 * side / len(judges) / LINE), size
@@ -124,4 +124,4 @@ def _distribution(axis: plt.Axes, rows: pd.DataFrame) -> None:
     axis.set_xlabel("Judges off\nthe mode, at most")
     axis.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
     axis.set_title("Share of prompts")
-    axis.set_ylim(0, 1.07)  # the last share is 1, and its mark whole
+    axis.set_ylim(0, 1.07)  # the last share is 1, and its mark is not to be cut

@@ -23,28 +23,29 @@ def estimate(
     forms: Mapping[str, Sequence[str]],
     families: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
-    """Differences between judges, and what a judge adds to the win rate of its own family.
+    """Differences between judges, and how much a judge raises the win rate of its own family.
 
     Args:
-        scores: of the probes that compare candidates, see `_comparisons`; one table a judge and dataset.
+        scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset.
         confidence: see the package.
         forms: see `position_consistency.estimate`.
-        families: by judge how the names of the candidates of its own family begin.
+        families: for each judge, the prefixes of the names of the candidates of its own family.
 
     Returns:
-        One row an estimate of a group of `KEYS`, `benchmark`, `task` (``all``: all of them), `other` judge and
+        One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `other` judge and
         `quantity`:
 
-        - ``position_consistency`` and ``preference_fairness``: of the judge less that of the other, over the
-          comparisons in which both have a choice in each order; with `of_judge` and `of_other`. Each order of judges
-          has its rows.
-        - ``self_preference`` of a judge with a family, against each other judge and all others together (`other`
-          ``all``): how much more often its own family wins against other candidates under the judge than under the
-          others, over the same prompts; a tie as a half. `of_judge` and `of_other` are the win rates.
+        - ``position_consistency`` and ``preference_fairness``: the value of the judge less the value of the other
+          judge, over the comparisons in which both have a choice in each order. `of_judge` and `of_other` are the two
+          values. Each pair of judges has rows for both directions.
+        - ``self_preference`` of a judge with a family, against each other judge and against all others together
+          (`other` ``all``): how much more often the judge's own family wins against other candidates under this judge
+          than under the others, on the same prompts. A tie counts as a half. `of_judge` and `of_other` are the win
+          rates of the family.
 
-        Intervals are over questions, of paired differences. Self-preference is a difference of two judges: an other
-        judge that dislikes the family, or that sees less quality, gives it as well. Several others, and judges with
-        families of their own, tell these apart.
+        Intervals are of paired differences, over questions. Self-preference is a difference between two judges. It also
+        arises if the other judge dislikes the family, or perceives quality less well. Results against several other
+        judges, and of judges with families of their own, distinguish these causes.
 
     Source: Shi et al., Judging the Judges, Figure 6 (against GPT-4, t-tests there); a textbook's design of
     self-preference (win rates of one family under its own judge and under others, same pairs); intervals are ours.
@@ -108,7 +109,7 @@ def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confid
         if not families.get(judge):
             continue
         own = np.array([[name.startswith(tuple(families[judge])) for name in row] for row in candidates.tolist()])
-        mixed = own.any(axis=1) & ~own.all(axis=1)  # only these can tell: one family against other candidates
+        mixed = own.any(axis=1) & ~own.all(axis=1)  # only these count: the family against other candidates
         values = np.stack([_won(panel.winners[:, k], own) for k in range(len(panel.judges))], axis=1)[mixed]
         others = [k for k in range(len(panel.judges)) if k != place]
         common = {"judge": judge, "task": EVERY, "quantity": "self_preference"}
@@ -117,13 +118,13 @@ def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confid
             if row["n_values"]:  # else the two have no prompt with the family in common
                 yield common | {"other": panel.judges[k]} | row
         if len(others) > 1:
-            mean = values[:, others].mean(axis=1)  # of prompts that all others have decided
+            mean = values[:, others].mean(axis=1)  # NaN unless all other judges have decided the prompt
             row = _paired(values[:, place], mean, group[mixed], confidence, bound=1.0)
             if row["n_values"]:
                 yield common | {"other": EVERY} | row
 
 
 def _won(winners: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """1 where a candidate of the family is chosen, 0 where another is, a half of a tie, NaN without a choice."""
+    """1 where a candidate of the family is chosen, 0 where another one is, a half for a tie, NaN without a choice."""
     chosen = own[np.arange(len(own)), np.maximum(winners - 1, 0)].astype(float)
     return np.where(winners == series.NONE, np.nan, np.where(winners == series.TIE, 0.5, chosen))

@@ -1,4 +1,4 @@
-"""Judges of comparisons against one of them, and against fairness, task by task: heat maps with their tests."""
+"""Heat maps by judge and task, with tests: consistency less a reference judge's, and preference fairness."""
 
 import textwrap
 
@@ -28,10 +28,10 @@ TITLES = {
     "preference_fairness": "Preference fairness",
 }
 LEAST_LETTERS = 3.5  # points; smaller numbers are not written
-LEAST_NAME = 5.5  # points; in smaller letters no name has two lines
-LETTERS = 6  # in a cell: -.12*, and the space beside it
+LEAST_NAME = 5.5  # points; a name has several lines only where two lines of this size fit
+LETTERS = 6  # in a cell: -.12* and a space
 WIDEST = 26  # characters in a line of a task's name
-LINE = 1.15  # height of a line, against its letters
+LINE = 1.15  # height of a line, as a multiple of its letters' size
 
 
 def draw(
@@ -43,11 +43,12 @@ def draw(
     labels: Labels,
     reference: str | None,
 ) -> Figure:
-    """Two maps a benchmark, judges by tasks.
+    """Two maps per benchmark, each with a row per judge and a column per task.
 
     Args:
         judges_compared: see `judges_compared.estimate`. position_consistency: see `position_consistency.estimate`.
-        reference: the judge that consistency is compared with; None for the first one in config of each benchmark.
+        reference: the judge that consistency is compared with. If it is None, or not among the judges of a benchmark,
+            the benchmark's first judge in config is used.
 
     Source: after Shi et al. (2025), Figure 6.
     """
@@ -115,12 +116,12 @@ def _draw_map(axis: Axes, table: pd.DataFrame, tasks: list[str], labels: Labels,
 
 
 def _tasks(block: pd.DataFrame) -> list[str]:
-    """Tasks by name, all of them together first."""
+    """Names of tasks, sorted, with all tasks together first."""
     return [EVERY, *sorted(set(block["task"]) - {EVERY})]
 
 
 def _lines(task: str, cell_in: float) -> list[str]:
-    """A task's name, in several lines where a cell is wide enough for them."""
+    """Lines of a task's name: several where a cell is wide enough for them, else one."""
     name = "all tasks" if task == EVERY else task.replace("_", " ")
     several = 72 * cell_in > 2 * LINE * LEAST_NAME
     return textwrap.wrap(name, WIDEST) if several else [name]

@@ -1,4 +1,4 @@
-"""Judges of comparisons against one of them, by task; and self-preference."""
+"""Judges of comparisons, each against a reference judge, by task; and self-preference."""
 
 import pandas as pd
 
@@ -20,11 +20,11 @@ NAMES = {"position_consistency": "PC", "preference_fairness": "PF", SELF_PREFERE
 
 
 def _rows(judges_compared: pd.DataFrame, *, reference: str | None) -> pd.DataFrame:
-    """One row a judge, benchmark, task and quantity.
+    """One row per judge, benchmark, task and quantity.
 
     Args:
-        reference: the judge that others are compared with; None for the first one in config of each benchmark.
-            Self-preference is shown against all others.
+        reference: the judge that others are compared with; None for the first judge in config of each benchmark.
+            Self-preference is shown against every other judge.
     """
     alone, keys = judges_compared["quantity"] == SELF_PREFERENCE, ["benchmark", "dataset"]
     first = judges_compared[~alone].groupby(keys)["judge"].first().rename("first")

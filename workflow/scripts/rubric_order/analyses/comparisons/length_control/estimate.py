@@ -1,4 +1,4 @@
-"""Length and the verdicts of judges that compare pairs: how much it moves them, and win rates without it."""
+"""Effect of length on the verdicts of judges that compare pairs, and win rates without this effect."""
 
 from collections.abc import Iterable, Iterator
 
@@ -23,10 +23,10 @@ COLUMNS = {
 }
 PADDED = {"padded_1": 1, "padded_2": 2}  # conditions, with the candidate whose text is padded
 NOT_TOLD = "not identified"
-PADDING = "padding"  # in place of a condition: what they say together
+PADDING = "padding"  # in place of a condition: the padded conditions together
 DIFFICULT = "logistic regression of verdicts, normal difficulties of questions; sandwich CR3 over groups, Student's t"
 LOGIT = f"logistic regression of verdicts; {cluster_robust.LARGER.format('group')}"
-# Of win rates: no error of independent comparisons goes into them.
+# Methods of win rates, which do not use the error of independent comparisons.
 COUNTED = "share of wins; jackknife over groups, Student's t"
 EQUAL = "mean of the regression's probabilities at equal lengths; sandwich CR3 over groups, Student's t"
 DIFFERENCE = EQUAL.replace("; ", ", less the share of wins; ")
@@ -38,39 +38,42 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     """Dependence of verdicts on the lengths of the texts that are compared.
 
     Args:
-        scores: of the probes that compare candidates, see `_comparisons`; one table a judge and dataset. Pairs without
-            known lengths do not count, nor do lists.
+        scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset. Pairs
+            without known lengths do not count, and lists do not either.
         confidence: see the package.
 
     Returns:
-        One row an estimate of a group of `KEYS`, with `varied` in place of the condition, `benchmark`, `readout` and
-        `candidate` (``all``: all of them). `quantity` is, of the unpadded conditions, with the texts' own lengths in
-        all of them, also where they are cut,
+        One row per estimate, by `KEYS` (with `varied` in place of the condition), `benchmark`, `readout`, `candidate`
+        (``all``: all candidates) and `quantity`. Lengths are the lengths of the texts themselves, also in conditions
+        that cut the texts. In the unpadded conditions `quantity` is
 
-        - ``length``: log-odds that the longer text gains where it is longer by much; where it is by a standard
-          deviation of the differences, .76 of that (tanh). See `length_control.design`. ``length_two_steps`` is the
-          same by AlpacaEval's own way to difficulties of questions, which exaggerates with few candidates.
-        - ``length_doubling``: log-odds for each doubling of the ratio of lengths, in place of that term.
-        - ``length_given_people``: ``length``, beside a term of the difference of human scores. People prefer longer
-          texts too where these are better: this asks for what is beyond.
+        - ``length``: log-odds that the longer text gains if it is much longer. If it is longer by a standard deviation
+          of the differences, it gains .76 of that (tanh). See `length_control.design`. ``length_two_steps`` is the same
+          log-odds with AlpacaEval's own way to estimate difficulties of questions, which exaggerates the effect if
+          there are few candidates.
+        - ``length_doubling``: log-odds for each doubling of the ratio of lengths, in a model with the logarithm of this
+          ratio in place of the term of ``length``.
+        - ``length_given_people``: ``length`` in a model that also has the difference of human scores. People too prefer
+          a longer text if it is better; this is the effect of length beyond people's preference.
         - ``first_place``: log-odds that the first place adds.
         - ``correlation``: Pearson's, of the difference of lengths with the verdict.
-        - ``longer_wins``: share of the reads that the longer text wins, a tie as a half; ``longer_wins_of_people`` by
-          human scores.
-        - of each candidate ``win_rate``, ``win_rate_controlled`` (at a difference of lengths of 0, averaged over the
-          reads with their places as they are), and ``difference``, the second less the first. Where the design
-          does not tell these two, as where each candidate is longer by a constant, they are NaN, ``not identified``.
+        - ``longer_wins``: share of the reads that the longer text wins, a tie as a half; ``longer_wins_of_people`` is
+          the share by human scores.
+        - for each candidate: ``win_rate``; ``win_rate_controlled``, the win rate at a difference of lengths of 0,
+          averaged over the reads with their places unchanged; and ``difference``, the second less the first. The last
+          two are NaN with the flag ``not identified`` where the design does not determine them, for example if each
+          candidate is longer by a constant.
 
-        Of `varied` ``padding``, which compares the padded conditions with the baseline pair by pair,
+        Rows with `varied` ``padding`` compare the padded conditions with the baseline, pair by pair:
 
-        - ``padding``: log-odds that a text gains by sentences that say nothing, which make it half as long again.
-        - ``padding_share``: what they add to its share of wins, a tie as a half.
+        - ``padding``: log-odds that a text gains from sentences that say nothing and make it half as long again.
+        - ``padding_share``: increase in the text's share of wins from these sentences, a tie as a half.
 
-        Readout ``soft`` takes the log-probabilities of both positions in place of the verdict; for win rates the
-        probabilities as they are, a tie's as a half, as verdicts between 0 and 1 of the same regression. Reads in which
-        a position has no probability have no log-odds and are left out of all but win rates, as elsewhere in the
-        library; they are the surest, so that what is left is of the others. `flag` says how many these are, what else
-        the regression leaves out, or why there is no number.
+        Readout ``soft`` uses the log-probabilities of both positions in place of the verdict. Its win rates use the
+        probabilities themselves, with half a tie's probability, as verdicts between 0 and 1 in the same regression.
+        Reads in which a position has probability 0 have no log-odds. They are left out of everything but win rates, as
+        elsewhere in the library. They are the surest reads, so the estimates describe the less sure reads alone. `flag`
+        says how many reads are left out, what else the regression leaves out, or why there is no number.
 
     Source: Dubois et al. (2024), see `length_control.design`; padding is ours.
     """
@@ -89,12 +92,12 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
 
 def _verdicts(block: pd.DataFrame) -> np.ndarray:
-    """1 of the first candidate, 0 of the second, a half of a tie, NaN where there is none."""
+    """1 for the first candidate, 0 for the second, a half for a tie, NaN without a verdict."""
     return block["score"].map({1: 1.0, 2: 0.0, series.TIE: 0.5}).to_numpy(dtype=float, na_value=np.nan)
 
 
 def _log_odds(block: pd.DataFrame) -> np.ndarray:
-    """Log-odds of the first candidate over the second by the options' probabilities; NaN where they are unknown."""
+    """Log-odds of the first candidate over the second by the options' probabilities; NaN if one is unknown or 0."""
     log_odds = np.full(len(block), np.nan)
     for place, (row, order) in enumerate(zip(block["position_probabilities"], block["ordering"], strict=True)):
         if row is not None and min(row[:2]) > 0:
@@ -103,7 +106,7 @@ def _log_odds(block: pd.DataFrame) -> np.ndarray:
 
 
 def _shares(block: pd.DataFrame) -> np.ndarray:
-    """The first candidate's probability of a win, and half of that of a tie; NaN where they are unknown."""
+    """The first candidate's probability of a win plus half the probability of a tie; NaN if these are unknown."""
     win_shares = np.full(len(block), np.nan)
     for read, (row, order) in enumerate(zip(block["position_probabilities"], block["ordering"], strict=True)):
         if row is not None:
@@ -113,7 +116,7 @@ def _shares(block: pd.DataFrame) -> np.ndarray:
 
 
 def _left_out(block: pd.DataFrame) -> tuple[str, ...]:
-    """A note on the reads with known probabilities of which one is 0."""
+    """Note on the number of reads in which a position has probability 0; empty without such reads."""
     count = sum(row is not None and not min(row[:2]) > 0 for row in block["position_probabilities"])
     return (f"{count} reads with a probability of 0 left out",) if count else ()
 
@@ -156,7 +159,7 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
         columns = _columns(part, pairs)
         for quantity, (length, further) in columns.items():
             if readout == Readout.SOFT:
-                # All candidates tell something here, whether or not one always wins: strengths without difficulties.
+                # Log-odds also inform about a candidate that always wins: strengths of all candidates, no difficulties.
                 x, notes = _linear(pairs, length, further)
                 notes = (*notes, *_left_out(block))
                 fit = length_control.fit_log_odds(x, values, pairs.cluster, clusters)
@@ -186,7 +189,7 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
 def _fitted(
     pairs: Pairs, length: np.ndarray, further: np.ndarray | None, clusters: int
 ) -> tuple[length_control.Design, Pairs, cluster_robust.Fit]:
-    """The regression of verdicts, with the reads that are in it."""
+    """The design of the regression of verdicts, the reads in it, and its fit."""
     design = length_control.design(pairs, length, further)
     some = pairs.rows(design.kept)
     if design.side is None:
@@ -195,7 +198,7 @@ def _fitted(
 
 
 def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    """The win rates by probabilities as they are, of which those of a sure read may be 0 and 1."""
+    """The win rates by the probabilities themselves, which may be 0 and 1 in a sure read."""
     values = _shares(block)
     has_value = ~np.isnan(values)
     if not has_value.any():
@@ -209,7 +212,7 @@ def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
 
 
 def _columns(block: pd.DataFrame, pairs: Pairs) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
-    """By quantity how lengths count, and what stands beside them."""
+    """Columns of the regression by quantity: the column of lengths, and further columns or None."""
     lengths = np.array([list(row) for row in block["lengths"]], dtype=float).reshape(-1, 2).clip(min=1)
     scaled = length_control.scaled(pairs)
     columns: dict[str, tuple[np.ndarray, np.ndarray | None]] = {
@@ -223,7 +226,7 @@ def _columns(block: pd.DataFrame, pairs: Pairs) -> dict[str, tuple[np.ndarray, n
 
 
 def _human_differences(block: pd.DataFrame) -> np.ndarray | None:
-    """Human score of the first candidate less that of the second; None where some pair has none."""
+    """Human score of the first candidate less the second's; None if any pair lacks human scores."""
     if block["human_scores"].isna().any():
         return None
     scores = np.array([list(row) for row in block["human_scores"]], dtype=float).reshape(-1, 2)
@@ -231,7 +234,7 @@ def _human_differences(block: pd.DataFrame) -> np.ndarray | None:
 
 
 def _linear(pairs: Pairs, length: np.ndarray, further: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The columns for log-odds, as those of `length_control.design`, and what they leave out."""
+    """Columns of the regression of log-odds, like the columns of `length_control.design`, and notes on missing ones."""
     columns = [] if further is None else [further]
     reads = np.bincount(np.concatenate([pairs.first, pairs.second]))
     enough = bool(reads[reads > 0].min() >= length_control.LEAST_PAIRS)
@@ -278,7 +281,7 @@ def _win_rates(
 
 
 def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[Row]:
-    """Without a model: correlation, and how often the longer text wins."""
+    """The rows without a model: the correlation, and how often the longer text wins."""
     correlation = resampling.correlation(pairs.length, pairs.verdict, pairs.cluster, confidence)
     count = int(pairs.cluster.max()) + 1
     few = "few clusters" if count < FEW_CLUSTERS else ""
@@ -296,7 +299,7 @@ def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[Row
 
 
 def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    """The rows of the padded conditions beside the baseline."""
+    """The rows of the padded conditions in comparison with the baseline."""
     block = block[block["condition"].isin([BASELINE, *PADDED])]
     if block["condition"].nunique() < 2:
         return
@@ -323,7 +326,7 @@ def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
 
 
 def _shares_gained(block: pd.DataFrame, verdict: np.ndarray, padded: np.ndarray, confidence: float) -> Row:
-    """By how much the padded text's share of wins is above that of the same text as it was, order by order."""
+    """The row of the padded text's share of wins less the share of the same text unpadded, order by order."""
     order = block["ordering"].map(lambda ordering: int(ordering[0]))
     table = pd.DataFrame({"value": verdict, "padded": padded, "order": order.to_numpy()})
     keys = [block["unit_id"].to_numpy(), block["group_id"].to_numpy(), table["order"], table["padded"]]

@@ -1,4 +1,4 @@
-"""Consistency, fairness and the worth of each position to judges that choose from lists."""
+"""Consistency and fairness of judges that choose from lists, and the effect of each position."""
 
 import pandas as pd
 
@@ -29,11 +29,12 @@ COUNTS = taken("position_consistency", n_values="n_lists", n_clusters="n_questio
 
 
 def _rows(position_consistency: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, profile, benchmark, strategy and length of lists, over all tasks.
+    """One row per judge, profile, benchmark, strategy and length of lists, over all tasks.
 
     Returns:
-        Each quantity with `_low` and `_high`; `place_1` and so on, what a position is worth, with the same. `n_lists`
-        have a verdict in each order, of `n_questions` questions.
+        Each quantity with `_low` and `_high`, except `CHANCE` and `EVEN`. `place_1` and so on are the log-odds that a
+        position adds, with `_low` and `_high`. `n_lists` is the number of lists with a verdict in each order,
+        `n_questions` the number of their questions.
     """
     chosen = select(position_consistency, cluster="group", task=EVERY)
     places = range(1, chosen["n"].max() + 1) if len(chosen) else ()
@@ -44,7 +45,7 @@ def _rows(position_consistency: pd.DataFrame) -> pd.DataFrame:
 
 
 def _worth(row: Row) -> str:
-    """Worth of the positions, with blanks between them; lists of a row may be the shorter ones."""
+    """Log-odds of each position in the lists of a row, separated by blanks; other rows may have longer lists."""
     worth = [row.get(f"place_{place}") for place in range(1, row["n"] + 1)]
     return " ".join(f"{value:+.2f}" for value in worth) if pd.notna(worth).all() else UNDEFINED
 

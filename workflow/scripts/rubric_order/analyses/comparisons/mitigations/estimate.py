@@ -22,75 +22,81 @@ COLUMNS = {
 }
 POLICIES = {"one_order": 1, "random_order": 1, "swap_else_tie": 2, "swap_average": 2}  # with calls per pair
 REPEATED = "one_order_repeated"
-GAPS = (0.0, 0.5, 1.0, 2.0, np.inf)  # of human scores, in points
-OVERALL = "overall"  # the criterion of one verdict on the whole
-# Policies of pairs that are judged under several criteria and on the whole, beside the overall verdict of one read.
+GAPS = (0.0, 0.5, 1.0, 2.0, np.inf)  # bounds of the difference of human scores, in points
+OVERALL = "overall"  # the criterion of a single verdict on the whole answer
+# Policies for pairs judged under several criteria and overall; they are compared with one read's overall verdict.
 ANCHORED = ("overall_repeated", "overall_swapped", "criteria_combined", "criteria_swapped")
 OF_BOTH_ORDERS = (*(name for name, calls in POLICIES.items() if calls > 1), "overall_swapped", "criteria_swapped")
-MAJORITY = "majority"  # in place of a judge: the commonest verdict of all
-LEAST_JUDGES = 3  # of a majority
-VALUES = {1: 1.0, 2: 0.0, series.TIE: 0.5}  # of a choice, to the first candidate
+MAJORITY = "majority"  # in place of a judge: the commonest verdict of all judges
+LEAST_JUDGES = 3  # for a majority
+VALUES = {1: 1.0, 2: 0.0, series.TIE: 0.5}  # value of a choice to the first candidate
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Agreement with human scores of pairs' verdicts under each policy, and what it costs.
+    """Agreement of pairs' verdicts with human scores under each policy, and the policy's cost.
 
     Args:
-        scores: of probe `pair_order`, see `_comparisons`; one table a judge and dataset. Pairs without human scores, or
-            without a verdict in one of both orders, do not count.
+        scores: reads of probe `pair_order`, see `_comparisons`; one table per judge and dataset. Pairs without human
+            scores do not count, nor do pairs that lack a verdict in one of the orders.
         confidence: see the package.
 
     Returns:
-        One row an estimate of a group of `KEYS`, `benchmark`, `task` (``all``: all of them), `policy` and `gap` (range
-        of the difference of human scores, in points; ``all``: all pairs that people tell apart). A policy is
+        One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `policy`, `gap` and
+        `quantity`. `gap` is a range of the difference of human scores, in points; ``all`` has every pair whose human
+        scores differ. `calls` is the number of reads per pair. A policy is
 
-        - ``one_order``: the verdict in the canonical order, one call a pair.
-        - ``random_order``: the verdict in an order that is drawn; the expectation over the draw.
-        - ``swap_else_tie``: both orders, a tie where they disagree; two calls.
-        - ``swap_average``: the mean of both, a win as 1, a tie as a half; two calls.
-        - ``one_order_repeated``: the mean of the canonical order's k reads, where it is read k times, k calls. Pairs
-          with fewer verdicts in that order do not count. Like an average of two orders it is less noisy than one read;
-          unlike it, it keeps what the place adds. Of a study that reads the canonical order alone there are only this
-          one and ``one_order``.
+        - ``one_order``: the verdict in the canonical order; one call.
+        - ``random_order``: the verdict in a drawn order, as the expectation over the draw; one call.
+        - ``swap_else_tie``: the verdict of both orders, a tie if they disagree; two calls.
+        - ``swap_average``: the mean verdict of both orders, a win as 1, a tie as a half; two calls.
+        - ``one_order_repeated``: the mean verdict of the k reads in the canonical order, if it is read k times; k
+          calls. Pairs with fewer verdicts in that order do not count. Like the average of two orders, this mean is less
+          noisy than one read. Unlike that average, it keeps the effect of the place. A study that reads the canonical
+          order alone has only this policy and ``one_order``.
 
-        Where pairs are judged under two criteria or more, and under the criterion ``overall`` too, rubric anchoring has
-        rows of its own, of the pairs that are judged under all of these, beside people's overall scores:
+        Pairs that are judged under two criteria or more and also under the criterion ``overall`` have rows of their own
+        for rubric anchoring. These use the pairs that are judged under all of these criteria, and people's overall
+        scores:
 
-        - ``overall``: the overall verdict in the canonical order, one call. ``overall_repeated``: what most of its k
-          reads say, where it is read k times. ``overall_swapped``: what most reads of both orders say.
-        - ``criteria_combined``: what most verdicts under the single criteria say in the canonical order, a call each.
-          ``criteria_swapped``: the same of both orders.
+        - ``overall``: the overall verdict in the canonical order; one call. ``overall_repeated``: the majority of its k
+          reads, if it is read k times. ``overall_swapped``: the majority of the reads in both orders.
+        - ``criteria_combined``: the majority of the verdicts under the single criteria in the canonical order; one call
+          per criterion. ``criteria_swapped``: the majority of these verdicts in both orders.
 
-        Several criteria take away noise, as several reads do. So `gain` is over ``overall_repeated``, of both orders
-        over ``overall_swapped``, and there is none where the overall verdict is read less often than there are
-        criteria: the two are then not separated. The other policies take all criteria together, each beside people's
-        scores under it.
+        Several criteria reduce noise, like several reads. So the `gain` of criteria is over ``overall_repeated``, and
+        over ``overall_swapped`` in both orders. There is no gain if the overall verdict is read less often than there
+        are criteria, because noise and criteria are then not separated. The other policies pool all criteria, and
+        compare each verdict with people's scores under its criterion.
 
         `quantity` is
 
         - ``coverage``: the share of pairs with a winner.
-        - ``accuracy``: of these, the share whose winner is that of people.
-        - ``accuracy_ties_half``: of all pairs, a tie as half right. It is linear in the verdict, so random order and
-          average have the same: averaging two orders makes it less noisy, and not better.
-        - ``correlation``: of the verdict (1, a half, 0) with the difference of the human scores, Pearson.
-        - ``gain``: how much the policy adds to ``accuracy_ties_half``, over the same pairs: to that of one order (of a
-          random order and of both orders it depends on which candidates are listed first as well); of a
-          majority to that of a drawn judge under the same policy; of criteria to that of as many
-          overall verdicts or more; of ``overall_repeated`` to one.
-        - ``with_overall``: of anchored verdicts, the share of pairs that they decide like the overall verdict.
-        - ``length_correlation``: of the verdict with the difference of the lengths of the texts, where all are known.
-          Better texts can be longer ones: it is to be compared among policies of the same pairs.
-        - ``win_rate_error``: mean absolute difference of the candidates' win rates from those of people;
-          ``win_rate_noise``: what that would be in expectation by chance alone, of a judge whose win rates are those
-          of people in all that could be asked, with groups as the sample. Averaging has less of it.
-        - ``consistency``: whether the other order would have given the same: the judge's own of one order, and 1 by
-          construction of two. ``first_place``: how much more often the first place wins than the second.
+        - ``accuracy``: among the pairs with a winner, the share whose winner is the winner by human scores.
+        - ``accuracy_ties_half``: this share among all pairs, with a tie as half right. It is linear in the verdict, so
+          a random order and the average of both orders have the same value: averaging makes verdicts less noisy, but
+          not better.
+        - ``correlation``: Pearson's, of the verdict (1, a half, 0) with the difference of the human scores.
+        - ``gain``: ``accuracy_ties_half`` of the policy less that of a reference, over the same pairs. The reference of
+          a majority is a drawn judge under the same policy. The reference of criteria is the majority of as many
+          overall verdicts or more. The reference of ``overall_repeated`` is a single read. The reference of all other
+          policies is one order; the gain of a random order and of both orders then also depends on which candidates
+          are listed first.
+        - ``with_overall``: for policies of rubric anchoring, the share of pairs with the same verdict as one overall
+          read.
+        - ``length_correlation``: correlation of the verdict with the difference of the lengths of the texts, if all
+          lengths are known. Better texts can be longer, so compare it only among policies on the same pairs.
+        - ``win_rate_error``: mean absolute difference between the candidates' win rates and their win rates by human
+          scores. ``win_rate_noise`` is the expected size of this error by chance alone, for a judge whose win rates
+          agree with people's over all possible questions, with groups as the sample. Averaging reduces this noise.
+        - ``consistency``: the share of pairs in which the other order would have given the same verdict. For policies
+          of one order it is the judge's own consistency, for policies of both orders it is 1 by construction.
+          ``first_place``: how much more often the first place wins than the second; 0 by construction for both orders.
 
-        Intervals are over groups. `calls` are what a pair costs.
+        Intervals are over groups.
 
-    Source: a tie where orders disagree is of Zheng et al. (2023), Judging LLM-as-a-judge with MT-Bench and Chatbot
-    Arena, the average of Wang et al. (2023), Large Language Models are not Fair Evaluators; the measures are ours, and
-    keep apart deciding less often and deciding better.
+    Source: a tie if the orders disagree is from Zheng et al. (2023), Judging LLM-as-a-judge with MT-Bench and Chatbot
+    Arena. The average is from Wang et al. (2023), Large Language Models are not Fair Evaluators. The measures are ours;
+    they distinguish deciding less often from deciding better.
     """
     rows: list[Row] = []
     shared: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
@@ -112,13 +118,14 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
 
 class Policy(NamedTuple):
-    """A policy's verdicts of some pairs: 1, a half, 0, or between.
+    """A policy's verdicts on some pairs: 1, a half, 0, or values between.
 
     Attributes:
-        name, calls: what it is called, and reads a pair.
-        drawn: the verdicts, of which each is equally probable.
-        turned: for each of them what the other order would have given; None of policies of both orders.
-        usual: what the gain is over, of which each is equally probable; None where there is nothing to gain on.
+        name, calls: name of the policy, and its reads per pair.
+        drawn: arrays of verdicts, each array equally probable.
+        turned: for each array of `drawn`, the verdicts that the other order would have given; None for policies of both
+            orders, and where no other order is read.
+        usual: arrays of verdicts of the policy that `gain` compares with, each equally probable; None without a gain.
     """
 
     name: str
@@ -129,12 +136,13 @@ class Policy(NamedTuple):
 
 
 def _pairs(block: pd.DataFrame) -> pd.DataFrame:
-    """One row a pair with human scores and a verdict in each order of its first run.
+    """One row per pair with human scores and a verdict in each order of its first run.
 
     Columns `first` and `second` are the verdicts (1: the first candidate, a half: a tie) in the canonical order and in
-    the other, NaN throughout where a study has no other; `first_mean` and `second_mean` of all reads of an order where
-    none of them lacks, else NaN; `reads` how many these are. `gap` is the human score of the first candidate less that
-    of the second.
+    the other order. `second` is NaN throughout if a study has no other order. `first_mean` and `second_mean` are the
+    means over all reads of an order, NaN if one of these reads lacks a verdict. `reads` is the number of reads of the
+    canonical order. `gap` is the human score of the first candidate less the human score of the second. `longer` is the
+    length of the first text less the length of the second, NaN if these are unknown.
     """
     usable = block[block["human_scores"].notna() & block["score"].notna()]
     canonical = usable["ordering"].map(lambda ordering: int(ordering[0]) == 1).astype(bool)
@@ -181,7 +189,7 @@ def _of_judge(about: Row, pairs: pd.DataFrame, confidence: float) -> Iterator[Ro
 
 
 def _anchored(about: Row, block: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    """The rows of verdicts under single criteria, combined, beside those on the whole; none where either is missing."""
+    """The rows of combined verdicts under single criteria, and of overall verdicts; no rows if either is missing."""
     parts = {str(name): part for name, part in block.groupby("criterion", sort=True)}
     if OVERALL not in parts or len(parts) < 3:
         return
@@ -215,21 +223,21 @@ def _anchored(about: Row, block: pd.DataFrame, confidence: float) -> Iterator[Ro
 
 
 def _most(mean: np.ndarray) -> np.ndarray:
-    """Majority of several verdicts, by their mean: 1, 0, or a half where as many say either."""
+    """Majority of several verdicts, from their mean: 1, 0, or a half if both candidates have equally many."""
     return (np.sign(np.round(mean - 0.5, 9)) + 1) / 2
 
 
 def _by_candidates(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Pairs by their group and candidates in place of the unit, which has its criterion too.
+    """Pairs indexed by group and candidates, in place of the unit, which depends on the criterion.
 
-    Pairs of the same two candidates of a group cannot be told apart, and are left out.
+    Several pairs of the same two candidates in a group cannot be distinguished, and are left out.
     """
     keys = pairs["group_id"] + "\n" + pairs["candidates"].map(lambda names: "\n".join(map(str, names)))
     return pairs.set_index([keys])[~keys.duplicated(keep=False).to_numpy()]
 
 
 def _of_judges(about: Row, judges: list[pd.DataFrame], confidence: float) -> Iterator[Row]:
-    """The rows of several judges' majority, and of one that is drawn from them."""
+    """The rows of the majority of several judges, and of a judge drawn from them."""
     judges = [pairs for pairs in judges if len(pairs) and pairs["second"].notna().all()]
     common = sorted(set.intersection(*(set(pairs.index) for pairs in judges))) if len(judges) >= LEAST_JUDGES else []
     if not common:
@@ -255,13 +263,13 @@ def _of_judges(about: Row, judges: list[pd.DataFrame], confidence: float) -> Ite
 
 
 def _vote(values: np.ndarray) -> np.ndarray:
-    """The commonest of several judges' verdicts, shape (pairs, judges) -> (pairs,); a tie where several are."""
+    """The commonest of several judges' verdicts, shape (pairs, judges) -> (pairs,); a tie if several are commonest."""
     winners = np.where(values == 1, 1, np.where(values == 0, 2, series.TIE))
     return np.array([0.5, 1.0, 0.0])[judge_panels.majority(winners, 2)]
 
 
 def _parts(pairs: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """The pairs that people tell apart, of all tasks and of each, all of them and by how far."""
+    """The parts of `_by_gap` with their task and gap, for all tasks together and then for each task."""
     tasks = sorted(pairs["task"].unique())
     for task in [EVERY, *(tasks if len(tasks) > 1 else [])] if tasks else []:
         chosen = pairs if task == EVERY else pairs[pairs["task"] == task]
@@ -270,7 +278,7 @@ def _parts(pairs: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
 
 
 def _by_gap(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The pairs that people tell apart, all of them and by how far."""
+    """All pairs whose human scores differ, and then the pairs in each range of the difference, after its name."""
     size = pairs["gap"].abs()
     if not (size > 0).any():
         return
@@ -282,7 +290,7 @@ def _by_gap(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def verdicts(first: np.ndarray, second: np.ndarray, policy: str) -> list[np.ndarray]:
-    """The verdicts of a policy, each equally probable, from those in the canonical order and in the other."""
+    """A policy's verdicts, as equally probable arrays, from the verdicts in the canonical order and in the other."""
     if policy == "one_order":
         return [first]
     if policy == "random_order":
@@ -291,7 +299,7 @@ def verdicts(first: np.ndarray, second: np.ndarray, policy: str) -> list[np.ndar
 
 
 def _turned(first: list[np.ndarray], second: list[np.ndarray], policy: str) -> list[np.ndarray] | None:
-    """Verdicts that the other order would have given, for each verdict of each judge."""
+    """Verdicts that the other order would have given, for each array of verdicts; None for policies of both orders."""
     if policy in OF_BOTH_ORDERS:
         return None
     both = zip(first, second, strict=True)
@@ -313,7 +321,7 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
     columns = {"coverage": ~np.isnan(decided), "accuracy": decided, "accuracy_ties_half": right}
     for quantity, values in columns.items():
         ratio = shares.share(values.astype(float), group, confidence)
-        # Of a drawn order or judge there are several possible verdicts of each pair, of which one is asked for.
+        # With a drawn order or judge, each pair has several possible verdicts, and only one is asked for.
         row = {"quantity": quantity, "n_pairs": ratio.n // count, "n_clusters": ratio.n_clusters}
         yield row | ratio.interval.columns()
     if not whole:
@@ -340,7 +348,7 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
 
 
 def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, sizes: Row) -> Iterator[Row]:
-    """Consistency, and how often places win: of two orders together they are 1 and 0 whatever the judge."""
+    """The rows of consistency and of the first place's lead, which are 1 and 0 by construction for both orders."""
     if policy.name in OF_BOTH_ORDERS:
         yield {"quantity": "consistency", "estimate": 1.0} | sizes
         yield {"quantity": "first_place", "estimate": 0.0} | sizes
@@ -352,7 +360,7 @@ def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, siz
     agreed = np.where(np.isnan(second), np.nan, np.sign(first - 0.5) == np.sign(second - 0.5))
     same = shares.share(agreed, group, confidence)
     yield {"quantity": "consistency"} | same.interval.columns() | sizes
-    # A draw of the order has each place in both.
+    # A random order has each pair of verdicts twice, once from either order.
     firsts = policy.drawn if policy.name != "random_order" else policy.drawn[::2]
     others = policy.turned if policy.name != "random_order" else policy.turned[::2]
     place = np.concatenate(firsts) - np.concatenate(others)
@@ -368,7 +376,7 @@ def _correlation(value: np.ndarray, gap: np.ndarray, group: np.ndarray, confiden
 
 
 def _win_rate_error(pairs: pd.DataFrame, value: np.ndarray) -> tuple[float, float]:
-    """Mean size over candidates of the difference of their win rates from those of people, and of that by chance.
+    """Mean absolute difference between candidates' win rates and their win rates by people, and this mean by chance.
 
     Args:
         value: verdicts, shape (n_pairs,).

@@ -53,17 +53,18 @@ COUNTS = taken({"quantity": "position_consistency", "cluster": "group"}, n_value
 def _rows(
     position_consistency: pd.DataFrame, *, least_stability: float, most_errors: float, judge_names: dict[str, str]
 ) -> pd.DataFrame:
-    """One row a judge, profile, benchmark and strategy, over all tasks.
+    """One row per judge, profile, benchmark and strategy, over all tasks.
 
     Args:
-        least_stability, most_errors: what is marked in column `flag`.
-        judge_names: what judges are called; the id stands in `judge_id`.
+        least_stability, most_errors: limits; values beyond them are marked in column `flag`.
+        judge_names: names of judges by id; column `judge_id` has the id.
 
     Returns:
-        Each quantity with `_low` and `_high`, of stability, consistency and fairness also `_sd` (by the statistic's
-        rules); the same with `_source` over what questions share, where they share anything. `n_pairs` comparisons have
-        a verdict in each order, of `n_questions` questions. `beta` is the preference for the first position over the
-        last.
+        Each quantity with the ends `_low` and `_high` of its interval over questions. Stability, consistency and
+        fairness also have `_sd`, by the statistic's rules. Columns `_source_low` and `_source_high` are the ends of
+        intervals over what questions share, where they share anything. `n_pairs` is the number of comparisons with a
+        verdict in each order, `n_questions` the number of their questions. `beta` is the preference for the first
+        position over the last.
     """
     chosen = select(position_consistency, task=EVERY)
     rows = wide(chosen, KEYS, [*MEASURES, COUNTS, *FURTHER]).fillna({"n_pairs": 0, "n_questions": 0})

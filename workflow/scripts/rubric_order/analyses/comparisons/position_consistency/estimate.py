@@ -1,4 +1,4 @@
-"""Position consistency of judges that compare candidates: what Shi et al. measure, and how much of it is noise."""
+"""Position consistency of judges that compare candidates: the measures of Shi et al., and their share of noise."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -19,7 +19,7 @@ COLUMNS = {
         *("ordering", "repeat", "score", "position", "pattern", "failure", "first_verdict"),
     ]
 }
-OURS, SHI2025 = "ours", "shi2025"  # by which rules
+OURS, SHI2025 = "ours", "shi2025"  # names of rules
 CLUSTERS = {"group": "group_id", "source": "source_id"}
 LOGIT = f"conditional logit of pairs of reads, Firth's penalty; {cluster_robust.LARGER.format('cluster')}"
 METHOD = "share: Clopper-Pearson with the jackknife's error over {}s; difference: jackknife over {}s"
@@ -35,47 +35,50 @@ def estimate(
     """Stability, consistency and fairness of each judge, dataset and task.
 
     Args:
-        scores: of the probes that compare candidates, see `_comparisons`; one table a judge and dataset.
+        scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset.
         confidence: see the package.
-        forms: of a benchmark, the forms of answers (column `pattern`) that count; answers in other forms fail. Any form
-            counts of a benchmark that is not named. By `SHI2025` they are not asked.
-        rules: ``ours``, as described below; or ``shi2025``, those of the public code of Shi et al.:
+        forms: by benchmark, the forms of answers (column `pattern`) that count; answers in other forms fail. For a
+            benchmark that is not named, all forms count. Rules `SHI2025` do not use `forms`.
+        rules: ``ours``, as described below; or ``shi2025``, the rules of the public code of Shi et al.:
 
-            - the verdict of an answer is its first `[[A]]` or `Choice: A`, column `first_verdict`;
-            - preference fairness is over all series, of which those with a failure add nothing;
-            - a read that has a verdict counts for the error rate only where the other orders have one as well;
-            - `sd` of stability is the mean over prompts of the standard deviation (ddof 1) of whether a read makes
-              the prompt's commonest choice; that of consistency and fairness is over cells with ddof 0, where a cell
-              without a valid series counts as 0.
+            - The verdict of an answer is its first `[[A]]` or `Choice: A`, column `first_verdict`.
+            - Preference fairness is a mean over all series, and series with a failure add 0.
+            - A read with a verdict counts for the error rate only if the other orders have a verdict as well.
+            - For stability, `sd` is the mean over prompts of a standard deviation (ddof 1), of the indicator that a
+              read makes the prompt's commonest choice. For consistency and fairness, `sd` is over cells with ddof 0,
+              and a cell without a valid series counts as 0.
 
     Returns:
-        One row an estimate of a group of `KEYS`, `benchmark`, `task` (``all``: all of them) and `cluster`: ``group``,
-        the questions, or ``source``, what questions share, where they share anything. `quantity` is
+        One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `cluster` and `quantity`.
+        `cluster` is ``group``, the questions, or ``source``, the origin that questions share, if they share any.
+        `quantity` is
 
-        - ``repetition_stability``: see `series.stability`; mean over prompts that are read twice or more. Of recorded
-          answers, those that have a repeat number from 1 up; all, where there are none such.
+        - ``repetition_stability``: see `series.stability`; the mean over prompts that are read twice or more. Recorded
+          answers count if their repeat number is 1 or more; all of them count if no prompt has two such answers.
         - ``position_consistency``: the share of series with one winner in all orders, see `series.consistent`. A series
-          has the first read of each order of a comparison; `n_values` of them are valid.
-        - ``preference_fairness``: see `series.preference_fairness`. ``fairness_of_even_places`` is what it would be if
-          the inconsistent series chose all places equally often: 0 for pairs.
+          is the first read of each order of a comparison. `n_values` is the number of valid series.
+        - ``preference_fairness``: see `series.preference_fairness`. ``fairness_of_even_places`` is its value if the
+          inconsistent series chose all places equally often: 0 for pairs.
         - ``primacy`` and ``recency``: the share of series that are inconsistent and count for the first place, or for
-          another; ``inconsistent_primacy`` is the former among inconsistent ones (1 less it is recency's).
+          another place. ``inconsistent_primacy`` is the share of inconsistent series that count for the first place;
+          the rest of them count for recency.
         - ``strict_flips``, ``soft_flips``: see `series.flips`, shares of the series.
-        - ``ties``: the share of the valid series' reads that call a tie. ``consistency_by_chance`` is what a judge has
-          that draws a place in each order, with as many ties; see `series.random_judge`.
+        - ``ties``: the share of the valid series' reads that call a tie. ``consistency_by_chance`` is the consistency
+          of a judge that draws a place in each order and calls as many ties; see `series.random_judge`.
         - ``error_rate``: the share of the series' reads without a choice.
-        - ``place_preference`` of a `position`: what the place adds to the log-odds of the candidate there, by the
-          conditional logit of `preference` over the series' reads; places sum to 0. What the judge thinks of the
-          candidates, and how often it calls a tie, cancels. ``first_last`` is the first place's less the last's. Of two
-          options it is half the log of A,A over B,B, each half a pair more often than seen (Firth's penalty); with a
-          tie it is the order effect of Davidson's model, to which the ties A,C and C,B tell as well. ``separated``
-          where it is finite only for the penalty: its interval is then too wide at both ends.
-        - ``same_order`` and ``other_order``: how often two reads of a comparison disagree, in one order and in two; and
-          ``excess``, the second less the first: what the order adds to chance. NaN where orders are read once: noise
-          and order are then not separated.
+        - ``place_preference`` of a `position`: the log-odds that the place adds to the candidate there, by the
+          conditional logit of `preference` over the series' reads. The values of all places sum to 0. The judge's
+          opinion of the candidates cancels, and so does its rate of ties. ``first_last`` is the value of the first
+          place less the value of the last. For two options it is half the log-ratio of the numbers of pairs A,A and
+          B,B, each increased by a half (Firth's penalty). With ties it is the order effect of Davidson's model, which
+          the pairs A,C and C,B inform too. The flag ``separated`` means that only the penalty keeps it finite; its
+          interval is then too wide at both ends.
+        - ``same_order`` and ``other_order``: how often two reads of a comparison disagree, within one order and between
+          two orders. ``excess``, the second less the first, is the disagreement that the order adds to chance. All
+          three are NaN if orders are read once, because noise and order are then not separated.
 
-        `sd` is by ``ours`` the standard deviation over cells of candidate and task (of stability also order). It says
-        how cells differ, and not how sure the mean is.
+        By rules ``ours``, `sd` is the standard deviation over cells of candidate and task (for stability, of candidate,
+        task and order). It says how cells differ, and not how sure the mean is.
 
     Source: Shi et al., Judging the Judges, Sections 2.2 and 3.1, and their public code; Davidson and Beaver (1977), On
     extending the Bradley-Terry model to incorporate within-pair order effects; intervals, flips and excess are ours.
@@ -97,7 +100,7 @@ def estimate(
 
 
 def _of_block(about: Row, block: pd.DataFrame, confidence: float, rules: str) -> Iterator[Row]:
-    """The rows of one judge and benchmark, of all tasks and of each."""
+    """The rows of one judge and benchmark, for all tasks together and for each task."""
     p, strategy = about["n"], about["strategy"]
     run = comparison_reads.first_run(block)
     orders = int(run.groupby("unit_id")["order"].size().max())
@@ -122,7 +125,7 @@ IDS = ["group_id", "source_id", "task", "cell"]
 
 
 def _repeated(block: pd.DataFrame, strategy: str) -> pd.DataFrame:
-    """The reads that repeat a prompt: recorded repeats are numbered from 1, beside a run of every prompt."""
+    """The reads that repeat a prompt: recorded repeats have numbers from 1, and number 0 is a run of every prompt."""
     later = block[block["repeat"] > 0]
     if strategy == "recorded" and later.duplicated(["unit_id", "order"]).any():
         return later
@@ -130,7 +133,7 @@ def _repeated(block: pd.DataFrame, strategy: str) -> pd.DataFrame:
 
 
 def _stability(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
-    """One row a prompt that is read twice or more."""
+    """One row per prompt that is read twice or more."""
     reads = _repeated(block, strategy)
     prompt = reads.groupby(["unit_id", "order"], sort=True).ngroup().to_numpy()
     stability, sizes = series.stability(reads["place"].to_numpy(), prompt, options=p)
@@ -140,7 +143,7 @@ def _stability(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
 
 
 def _noise(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
-    """One row a comparison that is read twice or more in each of two or more orders."""
+    """One row per quantity and comparison that is read twice or more in each order; empty for a single order."""
     reads = _repeated(block, strategy)
     reads = reads[reads["winner"] != series.NONE]
     unit, units = pd.factorize(reads["unit_id"], sort=True)
@@ -158,7 +161,7 @@ def _noise(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
 
 
 def _series(run: pd.DataFrame, p: int, rules: str) -> pd.DataFrame:
-    """One row a series and quantity; of errors one a read."""
+    """One row per series and quantity; for the error rate one row per read."""
     failed = run["winner"] == series.NONE
     errors = run.assign(value=failed, quantity="error_rate")[[*IDS, "value", "quantity"]]
     if rules == SHI2025:
@@ -220,7 +223,7 @@ def _sd(part: pd.DataFrame, quantity: str, rules: str) -> float:
 
 
 def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int, orders: int, rules: str) -> Iterator[Row]:
-    """The rows of means of values; of those that follow from another one by arithmetic without an interval."""
+    """The rows of the means of values. Quantities that follow from a mean by arithmetic have no interval."""
     for quantity, part in values.groupby("quantity", sort=False):
         value, cluster = part["value"].to_numpy(dtype=float), part[column].to_numpy()
         if quantity in BOUNDED_BY_ONE:

@@ -35,13 +35,14 @@ QUANTITIES = {
 def draw(
     position_consistency: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, least_comparisons: int
 ) -> Figure:
-    """Panels of each benchmark, one panel a quantity, one line a task, one marker a judge.
+    """Panels of each benchmark: one panel per quantity, with one line per task and one marker per judge.
 
-    The cluster is ``group``, the questions, or ``source``, what they share. Each benchmark starts a row.
+    The cluster is ``group``, the questions, or ``source``, the origin that questions share. Each benchmark starts a row
+    of panels.
 
     Args:
         position_consistency: see `position_consistency.estimate`.
-        least_comparisons: that a judge has decided in all orders of a task, for a point there.
+        least_comparisons: a judge has a point in a task if it decided this many comparisons there in all orders.
     """
     chosen = view.rows(position_consistency, "study", "profile", "cluster", quantity=list(QUANTITIES))
     chosen = chosen.dropna(subset="estimate")
@@ -85,13 +86,13 @@ def draw(
 
 
 def _panels(heights: list[float], columns: int, width_in: float) -> tuple[Figure, np.ndarray]:
-    """A figure, and its panels, benchmarks by quantities: each benchmark starts a row.
+    """A figure, and its panels as an array (benchmarks, quantities). Each benchmark starts a row of the figure.
 
-    Panels of a quantity share their horizontal axis, those of a benchmark their tasks.
+    Panels of a quantity share their horizontal axis, and panels of a benchmark share their tasks.
 
     Args:
-        heights: of a panel of each benchmark in inches.
-        columns: panels a row.
+        heights: height of a panel of each benchmark, in inches.
+        columns: panels per row.
     """
     n_rows = -(-len(QUANTITIES) // columns)  # rows of panels of a benchmark
     rows: np.ndarray = np.repeat(heights, n_rows)
@@ -110,7 +111,7 @@ def _panels(heights: list[float], columns: int, width_in: float) -> tuple[Figure
 
 
 def _told_enough(rows: pd.DataFrame, least: int) -> pd.Series:
-    """True where the judge of a row has decided so many comparisons of its task; always of all tasks together."""
+    """Mask of rows whose judge decided `least` comparisons of the task or more, and of rows for all tasks together."""
     keys = ["judge", "benchmark", "task"]
     decided = rows[rows["quantity"] == "position_consistency"].groupby(keys)["n_values"].max()
     counts = decided.reindex(pd.MultiIndex.from_frame(rows[keys])).fillna(0).to_numpy()
@@ -118,9 +119,10 @@ def _told_enough(rows: pd.DataFrame, least: int) -> pd.Series:
 
 
 def _reach(rows: pd.DataFrame) -> float:
-    """Length to which the betas are drawn on both sides of 0; 0 where there are none.
+    """Length to which the betas are drawn on both sides of 0; 0 without any betas.
 
-    All estimates are in, and the intervals of all tasks together. Those of few comparisons would press them together.
+    It includes all estimates, and the intervals for all tasks together. The intervals of single tasks may be much
+    wider, and would press the points together.
     """
     betas = rows[rows["quantity"] == "first_last"]
     ends = betas.loc[betas["task"] == EVERY, ["ci_low", "ci_high"]].abs()
@@ -128,7 +130,7 @@ def _reach(rows: pd.DataFrame) -> float:
 
 
 def _tasks(block: pd.DataFrame) -> list[str]:
-    """Tasks by name, all of them together first."""
+    """Names of tasks, sorted, with all tasks together first."""
     return [EVERY, *sorted(set(block["task"]) - {EVERY})]
 
 

@@ -1,4 +1,4 @@
-"""Cells of judge, candidate and task: consistency and fairness beside the candidate's win rate."""
+"""Cells of judge, candidate and task: consistency, fairness, and the candidate's win rate."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -17,19 +17,24 @@ CURVE = np.linspace(-5, 5, 101)  # log-odds
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, seed: int, forms: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
-    """The points of Shi et al.'s scatter plots, the same cross-fitted, and the curve that beta alone implies.
+    """Points of Shi et al.'s scatter plots, the same points cross-fitted, and the curve that beta alone implies.
 
     Args:
         scores, forms: see `quality_gap.estimate`.
-        seed: of the halves of questions.
+        seed: seed of the split of questions into halves.
 
     Returns:
-        One row a point of a group of `KEYS`, `benchmark`, `candidate`, `task` and `kind`: `win_rate`,
-        `position_consistency`, `preference_fairness`, `n_values`. `kind` is ``own``, all from the same comparisons;
-        ``others``, win rate from the other judges; ``crossed``, consistency and fairness from a half of the questions
-        and win rate from the other half, so two rows a cell; or ``implied``, points of the curve of a judge of pairs
-        with the judge's own beta, see `quality_gap.implied`, of no candidate. Of lists without a baseline a comparison
-        counts once for each of its candidates.
+        One row per point, by `KEYS`, `benchmark`, `candidate`, `task` and `kind`: `win_rate`, `position_consistency`,
+        `preference_fairness`, `n_values`. `kind` is
+
+        - ``own``: all values are from the same comparisons.
+        - ``others``: the win rate is from the other judges.
+        - ``crossed``: consistency and fairness are from one half of the questions, and the win rate is from the other
+          half. Each cell has two such rows.
+        - ``implied``: the points lie on the curve of a judge of pairs with this judge's beta, see
+          `quality_gap.implied`. They have no candidate.
+
+        In lists without a baseline, a comparison counts once for each of its candidates.
 
     Source: Shi et al., Judging the Judges, Figures 2 and 5; cross-fitting and the curve are ours.
     """

@@ -1,4 +1,4 @@
-"""Consistency, fairness and place preference of comparisons by the quality gap of what is compared."""
+"""Consistency, fairness and place preference of comparisons by the quality gap between the candidates."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -20,29 +20,30 @@ OUTCOMES = {"position_consistency": "consistent", "preference_fairness": "leanin
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, forms: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
-    """Slopes over the quality gap, and estimates of comparisons with a small one and a large one.
+    """Slopes over the quality gap, and estimates for comparisons with small gaps up to large gaps.
 
     Args:
-        scores: of comparisons with a baseline, see `_comparisons`; one table a judge and dataset.
+        scores: reads of comparisons with a baseline, see `_comparisons`; one table per judge and dataset.
         confidence: see the package.
         forms: see `position_consistency.estimate`.
 
     Returns:
-        One row an estimate of a group of `KEYS`, `benchmark`, `kind` of gap (``own``, ``crossed``, ``others``,
-        ``human``, see `quality_gap.settings`) and `quantity`:
+        One row per estimate, by `KEYS`, `benchmark`, `kind` of gap (``own``, ``crossed``, ``others``, ``human``, see
+        `quality_gap.settings`) and `quantity`:
 
-        - ``slope_consistency`` and ``slope_fairness``: how much consistency, and the size of fairness's inconsistent
-          share with its sign (leaning to recency), rise with each unit of the gap; least squares over comparisons.
+        - ``slope_consistency`` and ``slope_fairness``: how much consistency, and fairness (above 0: leaning to
+          recency), rise per unit of the gap, by least squares over comparisons.
         - ``position_consistency``, ``preference_fairness`` and ``first_last`` (see `position_consistency`) in each
           `bin` of about a quarter of the comparisons, from the smallest gaps on, with the mean `gap`. Comparisons with
-          one gap share a bin, see `quality_gap.bins`; where that leaves a single one there are none.
+          equal gaps share a bin, see `quality_gap.bins`. If only a single bin results, there are no rows of bins.
 
-        Only the gaps of other questions, of other judges and of people share no judgment with the outcome: an ``own``
-        gap has a slope at any judge, also one that does not look at quality. Intervals are over questions; `crossed`
-        gaps are from other questions of the same candidate and task, so that they tell of candidates, not of answers.
-        With fewer than `quality_gap.LEAST_CELLS` cells of candidate and task they are tied to the outcome (see
-        `quality_gap.few_cells`): slopes are then NaN with the flag ``few cells``, and there are no bins. With more
-        cells a cut between bins still goes through cells of like win rates, and parts their comparisons by outcome.
+        Only the gaps ``crossed``, ``others`` and ``human`` share no judgment with the outcome. The ``own`` gap comes
+        from the same judgments, so it has a slope for any judge, also for one that does not look at quality. Intervals
+        are over questions. A ``crossed`` gap comes from other questions of the same candidate and task, so it describes
+        candidates, not answers. With fewer than `quality_gap.LEAST_CELLS` cells of candidate and task, ``crossed`` gaps
+        are tied to the outcome (see `quality_gap.few_cells`). Their slopes are then NaN with the flag ``few cells``,
+        and there are no bins. Even with more cells, a cut between bins runs through cells of similar win rates, and
+        separates their comparisons by outcome.
 
     Source: Shi et al., Judging the Judges, Section 4, Figures 2 (d) to (f) and 5; all but ``own`` is ours.
     """

@@ -1,4 +1,4 @@
-"""Consistency and fairness of comparisons by the candidates' win rates, with what is there by arithmetic."""
+"""Consistency and fairness of comparisons by the candidates' win rates, with the bounds that arithmetic sets."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ NAMES = {
 def draw(
     quality_cells: pd.DataFrame, quality_gap: pd.DataFrame, *, view: View, layout: Layout, labels: Labels
 ) -> Figure:
-    """Six panels a benchmark; each benchmark starts a row.
+    """Six panels per benchmark; each benchmark starts a row.
 
     Args:
         quality_cells: see `quality_cells.estimate`. quality_gap: see `quality_gap.estimate`.
@@ -81,7 +81,7 @@ def draw(
 
 
 def _bound(axis: Axes, kind: str, x: str, y: str, p: int) -> None:
-    """Draw in grey where no cell can be, of the panels with a bound."""
+    """Draw the area that no cell can reach in grey, in panels with a bound, and set the limits of the axes."""
     if x == "position_consistency":
         axis.fill_between([0, 1], [1, 0], [1, 1], **GREY)
         axis.fill_between([0, 1], [-1, 0], [-1, -1], **GREY)
@@ -95,9 +95,10 @@ def _bound(axis: Axes, kind: str, x: str, y: str, p: int) -> None:
 
 
 def least_consistency(rate: np.ndarray, p: int) -> np.ndarray:
-    """The least consistency that cells with an overall win rate can have.
+    """Least consistency that a cell with a given overall win rate can have.
 
-    Each inconsistent comparison adds 1/p to the rate: a higher rate takes consistent wins, a lower one others' wins.
+    Each inconsistent comparison adds 1/p to the rate. So a rate above 1/p needs consistent wins of the candidate, and a
+    rate below 1/p needs consistent wins of others.
     """
     return np.where(rate >= 1 / p, (rate - 1 / p) / (1 - 1 / p), 1 - p * rate)
 
@@ -105,7 +106,7 @@ def least_consistency(rate: np.ndarray, p: int) -> np.ndarray:
 def _beta(axis: Axes, rows: pd.DataFrame, labels: Labels) -> None:
     rows = rows_with(rows, quantity="first_last", kind="crossed").dropna(subset="estimate")
     axis.axhline(0, **style.no_effect())
-    reach = 1.6 * rows["estimate"].abs().max()  # intervals of few comparisons would press all others together
+    reach = 1.6 * rows["estimate"].abs().max()  # wide intervals, from few comparisons, would press the rest together
     if reach > 0:
         axis.set_ylim(-reach, reach)
     for judge, part in rows.groupby("judge", sort=False):

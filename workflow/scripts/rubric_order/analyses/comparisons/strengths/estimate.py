@@ -1,4 +1,4 @@
-"""Strengths of the candidates that a judge compares, with and without what places are worth to it."""
+"""Strengths of the candidates that a judge compares, with and without the effect of places."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -21,7 +21,7 @@ COLUMNS = {
         *("ordering", "repeat", "tie", "score", "position", "pattern", "ranking"),
     ]
 }
-# Models, and which of the orders each is fitted to; all of them by default.
+# Models, each with the number of the order that it is fitted to; None for all orders.
 MODELS = {"with places": None, "without places": None, "first order": 0, "last order": -1}
 NOT_TOLD = "not identified"
 
@@ -37,29 +37,31 @@ def estimate(
     """Strengths and ranks of candidates that comparisons connect.
 
     Args:
-        scores: of the probes that compare candidates, see `_comparisons`; one table a judge and dataset.
-        confidence, seed: see the package. resamples: draws of strengths from which ranges of ranks come.
+        scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset.
+        confidence, seed: see the package. resamples: number of draws of strengths for the ranges of ranks.
         forms: see `position_consistency.estimate`.
 
     Returns:
-        One row an estimate of a group of `KEYS`, `benchmark`, `model`, `candidate` (``all``: all of them) and
-        `quantity`. `model` is ``with places`` or ``without places``, of all reads, see `strengths.fit`; ``first
-        order`` and ``last order`` are without places, of the reads in the first of the orders and in the last. The
-        quantities are
+        One row per estimate, by `KEYS`, `benchmark`, `model`, `candidate` (``all``: all candidates together) and
+        `quantity`. `model` is ``with places`` or ``without places``, fitted to all reads, see `strengths.fit`. Models
+        ``first order`` and ``last order`` are without places, fitted to the reads in the first order or in the last
+        order alone. The quantities are
 
-        - ``strength``: log-odds over the baseline; without a baseline over the mean of the candidates. ``rank``: by it,
-          1 the strongest; its interval holds the ranks of strengths drawn about the estimates, with their covariance.
+        - ``strength``: log-odds over the baseline; without a baseline over the mean of the candidates. ``rank``: rank
+          by strength, 1 for the strongest. Its interval is the range of ranks of strengths that are drawn around the
+          estimates, with their covariance.
         - ``place_preference`` of a `position`: see `position_consistency.estimate`; here with strengths in the model.
-        - ``first_last`` is the first place's less the last's; of model ``Rao-Kupper``, which has the ties of pairs as
-          what lies between two thresholds, it is a check of Davidson's model of ties.
-        - ``tie``: log-weight of a tie over equal candidates without a preferred place; ``separated`` where ties are
-          offered and none is called, which has no finite number.
-        - ``reversals``: the share of pairs of candidates in another order than with places; of ``last order``, than by
-          the first order. How much of that is chance is not separated.
+        - ``first_last``: the value of the first place less the value of the last. Model ``Rao-Kupper`` also has it for
+          pairs, as a check of Davidson's model of ties. In this model, a tie is the interval between two thresholds.
+        - ``tie``: log-weight of a tie over equal candidates without a preferred place. If ties are offered and none is
+          called, it is not finite, and flagged ``separated``.
+        - ``reversals``: the share of pairs of candidates whose order differs from the order by model ``with places``;
+          for ``last order``, from the order by ``first order``. Reversals by chance are not separated.
 
-        A candidate that nobody, or everybody, in the largest connected set beats has no number, and the flag says so.
-        What the design does not tell has none either, and the flag ``not identified``: where one side always stands
-        first, its strength cannot be told from its place. Ranks are told where all strengths of the set are.
+        A candidate has no estimate if no candidate, or every candidate, of the largest connected set beats it; the flag
+        says so. An estimate that the design does not determine is missing too, with the flag ``not identified``. For
+        example, if one side always stands first, its strength cannot be distinguished from the effect of its place.
+        Ranks are given only if all strengths of the connected set are determined.
 
     Source: see `strengths.fit`; intervals take questions as the sample.
     """
@@ -117,7 +119,7 @@ def _of_block(
 
 
 def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> Row:
-    """Effect of the first place by the other model of ties."""
+    """The row of the first place's effect by Rao and Kupper's model of ties."""
     fit = method.rao_kupper(choices, count)
     interval = Interval.of(fit.interval(np.eye(count + 2)[count], confidence))
     clusters = 0 if fit.problem else cluster_robust.counted(fit.influence)
@@ -127,7 +129,7 @@ def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> Row:
 
 
 def _choices(reads: pd.DataFrame, p: int) -> tuple[method.Choices, list[str]]:
-    """The reads with candidates by number, and their names."""
+    """The reads, with candidates as numbers, and the names of the candidates."""
     listed = np.array([list(map(str, row)) for row in reads["candidates"]], dtype=object).reshape(-1, p)
     candidates, number = np.unique(listed.astype(str), return_inverse=True)
     orders = np.array([list(row) for row in reads["ordering"]], dtype=int).reshape(-1, p) - 1
@@ -142,7 +144,7 @@ def _choices(reads: pd.DataFrame, p: int) -> tuple[method.Choices, list[str]]:
 
 
 def _contrasts(found: method.Strengths, count: int, origin: int | None) -> np.ndarray:
-    """Weights of each candidate's strength over the baseline's, or over the mean of those that are connected."""
+    """Weights of each candidate's strength less the baseline's, or less the mean of the connected candidates."""
     k = len(found.found.coefficients)
     weights = np.eye(count, k)
     if origin is not None:
@@ -162,7 +164,7 @@ def _of_candidates(
     rng: np.random.Generator,
 ) -> Iterator[Row]:
     told = ~np.isnan(values)
-    # Among some of the candidates alone ranks would be others.
+    # Ranks among only some of the candidates would differ, so all or none are ranked.
     inside = np.flatnonzero(told if told[found.connected].all() else np.zeros(len(told), dtype=bool))
     ranks = dict(zip(inside, method.ranks(values[inside]), strict=True))
     ends = {}

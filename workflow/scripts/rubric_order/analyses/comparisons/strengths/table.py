@@ -1,4 +1,4 @@
-"""Strengths and ranks of candidates, with and without what positions are worth to the judge."""
+"""Strengths and ranks of candidates, with and without the effect of positions."""
 
 import pandas as pd
 
@@ -34,11 +34,12 @@ LAST = each_row(lambda row: f", orders {written(row['reversals_last'])}")
 
 
 def _rows(strengths: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, benchmark and candidate, the strongest first; and one of ``all``, with places and reversals.
+    """One row per judge, benchmark and candidate, the strongest first; then a row ``all`` of places and reversals.
 
     Returns:
-        `strength`, `rank` and `reversals` of each model, with its short name behind (`MODELS`), and intervals. In the
-        row of ``all`` `first_last`, and `first_last_rao_kupper` by the other model of ties, where there is one.
+        `strength`, `rank` and `reversals` of each model, with the model's short name (`MODELS`) as a suffix, and
+        intervals. The row ``all`` has `first_last`, and `first_last_rao_kupper` by that model of ties, if it was
+        fitted.
     """
     rows = strengths[KEYS].drop_duplicates()
     for model, short in MODELS.items():

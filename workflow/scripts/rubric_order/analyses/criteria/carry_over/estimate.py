@@ -1,9 +1,9 @@
-"""Carry-over: whether the criterion that comes right before another, or the one that leads, moves its score.
+"""Carry-over: effect on a criterion's score of the criterion right before it, or of the first criterion of the answer.
 
-Rotations put a criterion after the same two neighbours in all positions but the first, where it has none: a carry-over
-shows as an effect of the first position. A Williams design puts each criterion after each other one. In rotations the
-position of a criterion also says, up to two, which criterion leads the answer. Here effects of position and of what
-comes before are fitted together, with a level for each text and criterion.
+Rotations put a criterion after the same two neighbours in all positions but the first, where no criterion comes before
+it. There, a carry-over looks like an effect of the first position. A Williams design puts each criterion after each
+other criterion. In rotations, the position of a criterion also leaves only two criteria that can lead the answer. Here
+effects of position and of the criteria before are fitted together, with a level for each text and criterion.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,17 +25,18 @@ MODELS = {" + ".join(terms): terms for terms in TERMS}
 
 
 class Observations(NamedTuple):
-    """The scores of a panel, one an entry, with the terms of the models.
+    """The scores of a panel, one per entry, with the terms of the models.
 
     Attributes:
         score: shape (n,).
-        block: number of the text and criterion. cluster: of the group. criterion: from 0.
+        block: number of the text and criterion. cluster: number of the group. criterion: number from 0.
         position: 1 in the column of the score's position, shape (n, P).
-        predecessor: 1 in the column of the criterion right before, less 1 / C in all columns; 0 for the first, so that
-            the first position is compared with the others as they are after an average criterion. Shape (n, C).
-        leader: the same of the criterion that stands first in the answer; 0 for that criterion itself. Shape (n, C).
-        level: by how much the text's mean score under the criterion right before is above that under an average one of
-            those that can stand there; 0 for the first. Shape (n, 1).
+        predecessor: 1 in the column of the criterion right before, less 1 / C in all columns. It is 0 in the first
+            position, so the first position is compared with the others after an average criterion. Shape (n, C).
+        leader: 1 in the column of the first criterion of the answer, less 1 / C in all columns; 0 for the first
+            criterion's own score. Shape (n, C).
+        level: the text's mean score under the criterion right before, less its mean over all criteria that can come
+            before; 0 in the first position. Shape (n, 1).
     """
 
     score: np.ndarray
@@ -57,17 +58,17 @@ class Observations(NamedTuple):
 
 
 def observations(panel: Panel) -> Observations:
-    """Every score of a panel whose predecessor, if it has one, has a level.
+    """All scores of a panel, except those after a criterion without a level.
 
-    The level is a mean over all reads of the text. What one read has in common in all its scores therefore makes no
-    carry-over; the score of the predecessor in the same read would.
+    The level is the text's mean score under that criterion, over all reads. An effect that a read has on all its scores
+    therefore does not look like a carry-over, as it would with the predecessor's score in the same read.
     """
     levels = panels.text_means(panel.values)
     n_criteria = len(panel.criteria)
     others = ~np.eye(n_criteria, dtype=bool)
     has_level = ~np.isnan(levels)
     of_others = np.where(has_level, levels, 0) @ others
-    centre = of_others / np.maximum(has_level.astype(int) @ others, 1)  # of those that can come before, shape (U, C)
+    centre = of_others / np.maximum(has_level.astype(int) @ others, 1)  # mean over possible predecessors, (U, C)
     text, read, criterion = np.nonzero(~np.isnan(panel.values) & (panel.positions > 0))
     before = panel.before[text, read, criterion]
     level = np.where(before > 0, levels[text, before - 1] - centre[text, criterion], 0.0)
@@ -93,12 +94,12 @@ def observations(panel: Panel) -> Observations:
 
 
 def _numbered(codes: np.ndarray) -> np.ndarray:
-    """Codes without gaps."""
+    """Codes renumbered from 0 without gaps."""
     return np.unique(codes, return_inverse=True)[1]
 
 
 def effects(panel: Panel, *, confidence: float) -> list[Row]:
-    """Effects of position and predecessor, alone and together; see `estimate`."""
+    """Rows of the effects in each model; see `estimate`."""
     seen = observations(panel)
     if len(seen.score) == 0:
         return []
@@ -129,7 +130,7 @@ def effects(panel: Panel, *, confidence: float) -> list[Row]:
 
 
 def _against_mean(size: int, first: int, count: int, place: int) -> np.ndarray:
-    """The contrast of one coefficient of a run of them with their mean."""
+    """Weights of one coefficient less the mean of `count` coefficients from `first` on; `place` is its place there."""
     weights = np.zeros(size)
     weights[first : first + count] = -1 / count
     weights[first + place] += 1
@@ -137,7 +138,7 @@ def _against_mean(size: int, first: int, count: int, place: int) -> np.ndarray:
 
 
 def _p_value(seen: Observations, quantity: str, terms: Sequence[str]) -> float:
-    """p-value of no effect of one kind of terms of a model, given the others."""
+    """p-value of no effect of one kind of terms in a model, given its other terms."""
     given = seen.terms(name for name in terms if name != quantity)
     blocks, clusters = _numbered(seen.block), _numbered(seen.cluster)
     if len(blocks) == 0:
@@ -146,22 +147,28 @@ def _p_value(seen: Observations, quantity: str, terms: Sequence[str]) -> float:
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Effects of the position of a criterion and of the criterion right before it on the score, for every design.
+    """Effects of a criterion's position and of the criterion right before it on the score, for every design.
 
     Args:
         scores: see `panels.blocks`; strategies in which criteria keep their positions are left out.
 
     Returns:
-        One row an estimate of a `model`: what is fitted together, beside a level for each text and criterion. In points
-        of the scale: `quantity` ``position``, the effect of a position against the mean of all; ``predecessor``, that
-        of coming right after a criterion against the mean of all, ``leader``, that of an answer which the criterion
-        leads, on its other scores; ``carry_over``, points a point by which the text scores higher under the criterion
-        right before than under an average one. ``any_position``, ``any_predecessor`` and ``any_leader`` have only a
-        p-value, of no such effect; with a `criterion`, for its scores alone. Intervals are Student's, from the sandwich
-        CR3 over groups, see `cluster_robust`; all p-values take groups as the sample, and are
-        adjusted as `multiplicity` says. NaN where the design does not tell an effect from others.
-        In the first position nothing comes before: what a judge does there because of that is an effect of the
-        position.
+        One row per estimate in a `model`. The name of the model lists the terms that are fitted together, along with a
+        level for each text and criterion. The quantities, in points of the scale, are
+
+        - ``position``: effect of a position, less the mean effect of all positions;
+        - ``predecessor``: effect of coming right after a criterion, less the mean effect over all criteria;
+        - ``leader``: effect of a criterion that leads the answer on the answer's other scores, less the mean effect
+          over all criteria;
+        - ``carry_over``: points per point by which the text scores higher under the criterion right before than under
+          an average criterion;
+        - ``any_position``, ``any_predecessor`` and ``any_leader``: only a p-value, of no such effect; with a
+          `criterion`, for this criterion's scores alone.
+
+        Intervals are Student's, from the sandwich CR3 over groups, see `cluster_robust`. All p-values take groups as
+        the sample, and are adjusted as `multiplicity` says. An estimate is NaN if the design does not separate the
+        effect from others. In the first position no criterion comes before; any effect of this belongs to the effect of
+        the position.
     """
     rows = []
     for name, readout, panel, _ in panels.blocks(scores):

@@ -1,4 +1,4 @@
-"""Effect of the criterion right before another on its score, and what is left of position effects then."""
+"""Effect of the criterion right before another on its score, and the position effects that remain beside it."""
 
 import pandas as pd
 
@@ -18,7 +18,7 @@ CAPTION = (
     "balanced_williams) put it after each other criterion equally often."
 )
 KEYS = ["judge", "dataset", "strategy", "n", "readout"]
-# Tests of all criteria together, each with its quantity and the model that it is made in.
+# Tests of all criteria together, each with its quantity and its model.
 TESTS = {
     "predecessor": ("any_predecessor", "position + predecessor"),
     "leader": ("any_leader", "position + leader"),
@@ -28,7 +28,7 @@ TESTS = {
 
 
 def _rows(carry_over: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, dataset, strategy and readout."""
+    """One row per judge, dataset, strategy and readout."""
     single = carry_over[carry_over["criterion"].notna() & carry_over["quantity"].isin([of for of, _ in TESTS.values()])]
     values: list[Value] = [taken("carry_over", "n_texts", "n_groups", "n_scores")]
     values.append(estimate("carry_over", "slope", "p", "p_holm"))

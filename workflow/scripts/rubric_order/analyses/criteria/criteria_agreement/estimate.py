@@ -1,4 +1,4 @@
-"""Agreement with people where one answer scores several criteria: the mean over criteria, by strategy."""
+"""Agreement with people if one answer scores several criteria: the mean over criteria, by strategy."""
 
 import itertools
 from collections.abc import Iterable
@@ -25,11 +25,11 @@ def by_criterion(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> n
     """Pearson's r of judge and people under each criterion, then their mean over the criteria that have one.
 
     Args:
-        judge, human: mean score of each text under each criterion, shape (U, C); NaN where there is none.
-        weights: how often each text is there, shape (resamples, U).
+        judge, human: mean score of each text under each criterion, shape (U, C); NaN without a score.
+        weights: number of times that each text counts, shape (resamples, U).
 
     Returns:
-        Shape (resamples, C + 1).
+        Pearson's r, with the mean last, shape (resamples, C + 1).
     """
     columns = []
     for place in range(judge.shape[1]):
@@ -51,15 +51,15 @@ def estimate(
     """Correlation with people of each strategy, and paired differences between strategies.
 
     Args:
-        scores: see `panels.blocks`; the strategies of a setting lie in one table.
+        scores: see `panels.blocks`; the strategies of a setting are in one table.
         resamples, confidence, seed: see the package; the same resamples are drawn for all strategies.
 
     Returns:
-        One row a group of `KEYS`, readout, `cluster` (what is drawn: single texts, called ``item``, or groups of them)
-        and `criterion` (``macro``: the mean over criteria): ``pearson`` of the texts' mean scores with their human
-        scores, or with `other`, a second strategy, ``pearson_difference``, that of `strategy` less that of `other` over
-        the texts and criteria that both have scores for, with `p` of no difference (`resampling.two_sided_p`), adjusted
-        as `multiplicity` says.
+        One row per `KEYS`, readout, `cluster`, `criterion` (``macro``: the mean over criteria) and quantity. `cluster`
+        says what is drawn: single texts, called ``item``, or groups of texts. ``pearson`` is Pearson's r of the texts'
+        mean scores with their human scores. ``pearson_difference`` is this r under `strategy` less r under a second
+        strategy, `other`, over the texts and criteria that both have scores for. Its `p` is of no difference
+        (`resampling.two_sided_p`), adjusted as `multiplicity` says.
 
     Source: Xu et al. (2026), Section 5.5, Table 6.
     """
@@ -80,7 +80,7 @@ def estimate(
 
 
 def _setting(found: list[Any], readout: Readout, *, resamples: int, confidence: float, seed: int) -> list[Row]:
-    """The strategies of one setting and their differences."""
+    """The rows of the strategies of one setting, and of their differences."""
     first = found[0][1]
     texts = sorted(set().union(*(panel.texts for _, panel in found)))
     means: dict[str, np.ndarray] = {}
@@ -102,7 +102,7 @@ def _setting(found: list[Any], readout: Readout, *, resamples: int, confidence: 
         key = [value for name, value in found[0][0].items() if name != "strategy"]
         rng = randomness.generator(seed, "criteria agreement", *stream(key), readout, cluster)
         drawn: np.ndarray = resampling.bootstrap_weights(n_clusters, resamples, rng=rng)[:, codes].astype(float)
-        if n_clusters == 1:  # resamples of one cluster say nothing
+        if n_clusters == 1:  # resamples of one cluster do not vary
             drawn[:] = np.nan
         weights = np.vstack([np.ones(len(texts)), drawn])
         common = {

@@ -1,4 +1,4 @@
-"""Agreement with people by how the criteria were ordered, at the same number of reads."""
+"""Agreement with people by the order of the criteria, at the same number of reads."""
 
 import pandas as pd
 
@@ -21,7 +21,7 @@ NAMES = {name: head.text for name, head in sorted(HEADS.items(), key=lambda item
 
 
 def _rows(criteria_agreement: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, dataset and readout: each strategy, and the differences of the first with the others.
+    """One row per judge, dataset and readout: each strategy, and the differences of the first from the others.
 
     The first of `strategies.COMPARED` that the study has is compared with the others (column `first`).
     """
@@ -41,7 +41,7 @@ def _rows(criteria_agreement: pd.DataFrame) -> pd.DataFrame:
 
 
 def _differences(rows: pd.DataFrame) -> list[Estimated]:
-    """From the first strategy; the columns of Xu et al. (2026), Table 6, have no intervals."""
+    """Columns of the differences from the first strategy; Xu et al. (2026), Table 6, print them without intervals."""
     compared = {name: title for name, title in NAMES.items() if f"difference_{name}" in rows}
     heads = {name: f"{NAMES[first]} - {title}" for first in rows["first"].head(1) for name, title in compared.items()}
     columns = {f"difference_{name}": head for name, head in heads.items()}

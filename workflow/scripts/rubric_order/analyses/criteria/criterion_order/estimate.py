@@ -1,4 +1,4 @@
-"""Criterion-order bias: whether the position of a criterion in the prompt moves its score."""
+"""Criterion-order bias: effect of the position of a criterion in the prompt on its score."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -33,15 +33,15 @@ def gaps(shifts: np.ndarray) -> np.ndarray:
 
 
 def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[Row]:
-    """For each criterion, whether its score depends on its position.
+    """Test for each criterion that its score does not depend on its position.
 
     Returns:
-        Kendall's W as `estimate`, `statistic`, `df`, `p` (texts are the blocks, and independent) and `p_cluster`
-        (groups of texts are the sample), `n_blocks`, `n_incomplete` and the name of the `test`.
+        One row per criterion: Kendall's W as `estimate`, `statistic`, `df`, `p` (texts are the blocks, and independent)
+        and `p_cluster` (groups of texts are the sample), `n_blocks`, `n_incomplete` and the name of the `test`.
     """
     rows = []
     for place in range(cells.total.shape[1]):
-        means = np.round(cells.means[:, place], 9)  # what only rounding tells apart is tied
+        means = np.round(cells.means[:, place], 9)  # means that differ only by rounding are tied
         test = friedman.rank_test(means)
         scores, _ = friedman.rank_scores(means)
         of_groups = sum_units(scores, groups)
@@ -54,19 +54,20 @@ def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[Row]:
 
 
 def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
-    """Standard errors over new reads of the same texts of the gaps of `ACROSS`, by the delta method.
+    """Standard errors of the gaps of `ACROSS`, over new reads of the same texts, by the delta method.
 
-    A gap is taken as that between the positions that are best and worst here. The extremes of several that are nearly
-    alike vary less: in a simulation of four criteria the error of the largest gap was 1.6 times too large. Reads of a
-    text are independent; what one read says of several criteria is not. How they vary is what is left of a score beside
-    the level of its text and the shift of its position, which holds what the order does to a single text as well.
-    Errors are rather too large for both reasons.
+    A gap is treated as the difference between the two positions that are best and worst in these reads. If several
+    positions are nearly alike, their extremes vary less: in a simulation of four criteria the error of the largest gap
+    was 1.6 times too large. Reads of a text are independent, but the scores of one read under several criteria are not.
+    The variation of reads is estimated from the rest of each score, without the level of its text and the shift of its
+    position. This rest also contains the effect of the order on a single text. Errors are rather too large for both
+    reasons.
 
     Args:
         shift: see `panels.position_effects`, shape (C, P).
 
     Returns:
-        NaN where a text has one read.
+        The error of each of `ACROSS`; NaN if there is no gap, or too few reads beyond one per text.
     """
     values = panel.values
     at: np.ndarray = panel.positions - 1
@@ -101,7 +102,7 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
     """All estimates of one panel, see `estimate`.
 
     Args:
-        key: names the streams of random numbers, with `seed`.
+        key: with `seed`, the name of the streams of random numbers.
     """
     cells = panels.cells(panel.values, panel.positions)
     level, shift = panels.position_effects(cells)
@@ -146,7 +147,7 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
 
 
 def commonest(panel: Panel, place: int) -> Row:
-    """Share of the commonest score among the scores of one criterion, with their number and that of missing ones."""
+    """Share of the commonest score among the scores of one criterion, and the numbers of given and missing scores."""
     asked = panel.positions[:, :, place] > 0
     values = panel.values[:, :, place][asked]
     given = values[~np.isnan(values)]
@@ -156,12 +157,12 @@ def commonest(panel: Panel, place: int) -> Row:
 
 
 def _moved(row: Row, by: int) -> Row:
-    """A row whose estimate and interval are so much greater."""
+    """A row with its estimate and interval moved up by `by`."""
     return row | {name: row[name] + by for name in ("estimate", "ci_low", "ci_high")}
 
 
 def _gap(quantity: str, observed: float, drawn: np.ndarray, chance: np.ndarray, confidence: float) -> Row:
-    """A gap beside those that there are without any effect of the order on average over groups."""
+    """The row of a gap, compared with gaps under no effect of the order on average over groups (`chance`)."""
     low, high = resampling.percentile_interval(drawn, confidence)
     null_gaps = chance[~np.isnan(chance)]
     null, p, least = np.nan, np.nan, np.nan
@@ -185,30 +186,30 @@ def estimate(
 
     Args:
         scores: see `panels.blocks`; strategies in which criteria keep their positions are left out.
-        resamples, confidence, seed: of the percentile bootstrap, which draws groups of texts, and of the random signs
-            of groups that show what chance does.
+        resamples, confidence, seed: settings of the percentile bootstrap, which draws groups of texts, and of the
+            random signs of groups that give the gaps by chance.
 
     Returns:
-        One row an estimate of a `readout`:
+        One row per estimate by a `readout`:
 
-        - ``mean``, the score of a `criterion` in a `position` as its scale has it, fitted with a level for each text
-          (`panels.position_effects`); ``shift``, the same less the mean over positions;
-        - ``gap``, the best less the worst position of a criterion, and ``mean_gap``, ``max_gap`` over criteria, with
-          `null`, what the gap is on average when whole groups count with random signs (`panels.flipped_shifts`),
-          `excess` over it, and `p_cluster`, the share of such cases with a gap as large, which is `p_least` at least.
-          All of them take groups as the sample; one group has none. Gaps are never negative, so their intervals cannot
-          reach 0 and are biased upwards near it; and so is `excess` biased downwards where the gap is large. Of the
-          last two `rerun_low` and `rerun_high` hold what another run of the same judge on the same texts would show,
-          with the confidence of an interval or more (`rerun_errors`);
-        - ``position_test``, Kendall's W as `estimate`, with `statistic`, `df` and `p` of Friedman's test, or of
-          Skillings and Mack's where texts lack positions (`test` says which), and `p_cluster`, which takes groups of
+        - ``mean``: the score of a `criterion` in a `position`, on its own scale, fitted with a level for each text
+          (`panels.position_effects`); ``shift``: this mean less its mean over positions;
+        - ``gap``: the best less the worst position of a criterion; ``mean_gap`` and ``max_gap``: the mean and the
+          largest gap over criteria. `null` is the mean gap when whole groups count with random signs
+          (`panels.flipped_shifts`), and `excess` is the gap less `null`. `p_cluster` is the share of the random cases
+          with a gap as large; its least possible value is `p_least`. Intervals, `null`, `excess` and `p_cluster` take
+          groups as the sample, and are missing for a single group. Gaps are never negative, so their intervals cannot
+          reach 0 and are biased upwards near 0. `excess` is biased downwards if the gap is large. For ``mean_gap`` and
+          ``max_gap``, the range from `rerun_low` to `rerun_high` contains the gap of another run of the same judge on
+          the same texts, with the confidence of an interval or more (`rerun_errors`);
+        - ``position_test``: Kendall's W as `estimate`, with `statistic`, `df` and `p` of Friedman's test, or of
+          Skillings and Mack's test if texts lack positions (`test` is its name), and `p_cluster`, which takes groups of
           texts as the sample;
-        - ``commonest_share``, of one score among all of a criterion, whose missing scores are `n_failed` there.
+        - ``commonest_share``: the share of the commonest score among all scores of a criterion. `n_failed` is the
+          number of the criterion's missing scores there; elsewhere it counts the missing scores of all these reads.
 
-        `p_holm`, `p_bh`, `p_cluster_holm` and `p_cluster_bh` are adjusted as `multiplicity` says; `n_tests` is the size
-        of a family of tests of groups, `n_tests_texts` that of tests of texts.
-
-        `n_failed` counts the scores that are missing from the group of reads.
+        `p_holm`, `p_bh`, `p_cluster_holm` and `p_cluster_bh` are adjusted as `multiplicity` says. `n_tests` is the size
+        of a family of tests of groups, `n_tests_texts` the size of a family of tests of texts.
 
     Source: Xu et al. (2026), Sections 4.4 and 5.5, Table 5, Figures 10 and 11.
     """
@@ -227,7 +228,7 @@ def estimate(
         }
         named = (*stream(name.values()), readout)
         panel_rows = estimates(panel, resamples=resamples, confidence=confidence, seed=seed, key=named)
-        by = levels.lowest_of(reads) - 1  # scores are counted from 1 here
+        by = levels.lowest_of(reads) - 1  # panels count scores from 1
         rows += [common | (_moved(row, by) if row["quantity"] == "mean" else row) for row in panel_rows]
     words = ["readout", "quantity", "criterion", "test", "method"]
     table = tidy.from_rows_with_gaps(rows, ESTIMATES, words)

@@ -1,4 +1,4 @@
-"""By how much each position shifts the score of each criterion: heat maps."""
+"""Heat maps of the shift of each criterion's score by each position."""
 
 from typing import Any
 
@@ -34,15 +34,16 @@ def draw(
     datasets: list[str] | None,
     names: dict[str, str],
 ) -> Figure:
-    """Shift of each criterion's mean score by position: one panel a judge and dataset, on one diverging scale.
+    """Shift of each criterion's mean score by position: one panel per judge and dataset, on one diverging scale.
 
-    A cell with a star has an interval without 0, in a criterion whose position test is significant; the name of a
-    criterion with a dagger has a test that is not (at 5%, by Holm over the family, with groups as the sample).
+    A star marks a cell whose interval excludes 0, in a criterion whose position test is significant. A dagger marks the
+    name of a criterion whose position test is not significant (at 5%, by Holm over the family, with groups as the
+    sample).
 
     Args:
         criterion_order: see `criterion_order.estimate`.
-        datasets: ids; all that the study has by default.
-        names: how to write the ids of criteria.
+        datasets: ids of the datasets shown; by default all datasets of the study.
+        names: names of criteria by id.
 
     Source: after Xu et al. (2026), Figures 10 and 11.
     """
@@ -66,7 +67,7 @@ def draw(
     reach = max(chosen.loc[chosen["quantity"] == "shift", "estimate"].abs().max(), 0.01)
     written = max(len(_name(name, names)) for name in chosen["criterion"].dropna().unique())
     beside = style.scaled(0.9) / columns + style.text_width("m" * (written + 2), plt.rcParams["ytick.labelsize"])
-    panel_in = layout.width_in / columns - beside  # without the bar of colours and the names of criteria
+    panel_in = layout.width_in / columns - beside  # width without the bar of colours and the names of criteria
     for place, axis in np.ndenumerate(axes):
         axis.set_visible(place in cells)
         if place in cells:
@@ -81,7 +82,7 @@ def draw(
 
 
 def _legend(figure: Figure) -> list[str]:
-    """Meaning of the marks that a figure has, in lines that fit its width."""
+    """Meaning of the marks that the figure contains, in lines that fit its width."""
     written = [text.get_text() for axis in figure.axes for text in [*axis.texts, *axis.get_yticklabels()]]
     marks = {"*": "* interval without 0, position test significant", "†": "† position test not significant"}
     said = [text for mark, text in marks.items() if any(mark in label for label in written)]
@@ -94,7 +95,7 @@ def _legend(figure: Figure) -> list[str]:
 def _cells(panels: list[tuple[Any, ...]], columns: int) -> tuple[dict[tuple[int, int], tuple[Any, ...]], list[int]]:
     """The panel at each row and column, and the height of each row in criteria.
 
-    Each dataset starts a row of panels: their criteria differ in number.
+    Each dataset starts a row of panels, because datasets differ in their number of criteria.
     """
     cells: dict[tuple[int, int], tuple[Any, ...]] = {}
     heights: list[int] = []
@@ -114,7 +115,7 @@ def _name(criterion: str, names: dict[str, str]) -> str:
 def _draw_panel(
     axis: Axes, panel: tuple[Any, ...], reach: float, labels: Labels, names: dict[str, str], *, width_in: float
 ) -> AxesImage:
-    """One judge and dataset; `reach` is the largest shift of all, either way, and `width_in` what its cells have."""
+    """Draw one judge and dataset; `reach` is the largest size of a shift, `width_in` the width of cells in inches."""
     judge, dataset, block = panel
     shift = block[block["quantity"] == "shift"]
     tests = block[block["quantity"] == "position_test"].set_index("criterion")

@@ -1,4 +1,4 @@
-"""Criterion-order bias: gaps between positions, and how many criteria depend on them."""
+"""Criterion-order bias: gaps between positions, and numbers of criteria that depend on the position."""
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ OF_TEST = ["p", "p_holm", "p_bh", "p_cluster", "p_cluster_holm", "p_cluster_bh"]
 
 
 def _rows(criterion_order: pd.DataFrame, criteria_agreement: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, dataset and readout."""
+    """One row per judge, dataset and readout."""
     pearson = select(criteria_agreement, quantity="pearson", cluster="group", criterion=MACRO)
     pearson = pearson.set_index(KEYS)["estimate"].rename("pearson")
     gaps = [taken(name, *OF_GAP, prefix=f"{name}_", estimate=name) for name in ("mean_gap", "max_gap")]

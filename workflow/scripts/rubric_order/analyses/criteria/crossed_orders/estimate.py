@@ -1,9 +1,9 @@
-"""Crossed designs: whether the order of the criteria and the order of the score levels act apart from each other.
+"""Crossed designs: test that the order of the criteria and the order of the score levels act independently.
 
-In every read both orders vary. The place of a criterion moves its score, and the place of a level how often it is
-selected. If the two act apart, what they add to the log-odds of a level adds up: the preference for places of levels is
-the same wherever the criterion stands. Scores have a lowest and a highest level, so that in points two such effects
-interact near the ends of the scale; therefore the test is one of log-odds.
+In every read both orders vary. The place of a criterion moves its score, and the place of a level moves the frequency
+of its selection. If the two act independently, their effects on the log-odds of a level add up: the preference for
+places of levels does not depend on the place of the criterion. Scores have a lowest and a highest level, so in points
+even independent effects interact near the ends of the scale. Therefore the test is on log-odds.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ def terms(reads: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
 
     Returns:
         ``criterion_order``: 1 in the column of the criterion's position, shape (n_reads, P). ``level_order``: 1 in the
-        columns of the level that stands first and of that which stands last, shape (n_reads, 2n).
+        column of the first level, and 1 in the column of the last level, shape (n_reads, 2n).
     """
     place = reads["criterion_position"].to_numpy(dtype=int)
     shown = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
@@ -42,16 +42,16 @@ def terms(reads: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
 
 
 class Pairs(NamedTuple):
-    """Two reads of one text and criterion with different scores: which of the scores was given in which read.
+    """Pairs of reads of one text and criterion with different scores, to compare the given scores with swapped ones.
 
-    If the log-odds of a level are the sum of what text, criterion and level have in common, of what the criterion's
-    place adds a point, and of what the level's place adds, those of what was seen against the scores the other way
-    round are a sum of the two kinds of effects alone.
+    Assume that the log-odds of a level are a sum of three terms: one for the text, criterion and level; one that the
+    criterion's place adds per point; and one that the level's place adds. Then the log-odds of the given scores over
+    the same scores swapped between the two reads depend only on the two effects of places.
 
     Attributes:
-        criterion_order: factor of what each place of the criterion adds, shape (m, P).
-        level_order: factor of what each place of a level adds, shape (m, n).
-        interaction: the same for each place of the criterion, shape (m, P * n).
+        criterion_order: factor of the effect of each place of the criterion, shape (m, P).
+        level_order: factor of the effect of each place of a level, shape (m, n).
+        interaction: factor of the effect of each place of a level at each place of the criterion, shape (m, P * n).
         group: number of the group of each pair, shape (m,).
     """
 
@@ -65,7 +65,7 @@ def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
     """All pairs of reads of the same text and criterion that differ in their scores.
 
     Args:
-        reads: with a score, see `estimate`.
+        reads: reads with a score, see `estimate`.
     """
     block = pd.factorize(reads["unit_id"] + "\x1f" + reads["criterion"])[0]
     order = np.argsort(block, kind="stable")
@@ -81,7 +81,7 @@ def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
     shown = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
     at = permutations.positions_of(shown)
     places, positions = np.arange(1, place.max() + 1), np.arange(1, n + 1)
-    preferred = []  # of each read: its own score's place less that of the other read's score, in the columns of places
+    preferred = []  # per read: 1 at its own score's place, -1 at the place of the other read's score
     for read, other in ((one, two), (two, one)):
         own, rival = (at[read, score[which] - 1][:, None] == positions for which in (read, other))
         preferred.append(own.astype(np.int8) - rival.astype(np.int8))
@@ -93,10 +93,10 @@ def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
 
 
 def act_apart(pairs: Pairs) -> float:
-    """p-value of the two axes acting apart in log-odds: no term of their interaction beside those of each.
+    """p-value of the hypothesis that the two axes act independently in log-odds, without terms of an interaction.
 
     Returns:
-        With groups as the sample; NaN for one group, or where no scores differ.
+        The p-value, with groups as the sample; NaN for one group, or if no scores differ.
     """
     if not len(pairs.group):
         return np.nan
@@ -107,10 +107,10 @@ def act_apart(pairs: Pairs) -> float:
 
 
 def same_selection(counts: np.ndarray) -> float:
-    """p-value of level positions being selected in the same shares wherever the criterion stands.
+    """p-value of the hypothesis that shares of selected level positions do not depend on the criterion's place.
 
     Args:
-        counts: of each position of the criterion and each selected position among the levels, by group, shape
+        counts: numbers of reads by group, position of the criterion and selected position among the levels, shape
             (n_groups, P, n).
 
     Returns:
@@ -122,7 +122,7 @@ def same_selection(counts: np.ndarray) -> float:
         return np.nan
     shares = counts.sum(axis=(0, 1)) / counts.sum()
     excess = counts - counts.sum(axis=2, keepdims=True) * shares
-    # The pooled shares follow what each group selects; without this, groups would seem to vary more than they do.
+    # The pooled shares depend on each group's selections; without this step, groups would seem to vary too much.
     of_position = counts.sum(axis=(0, 2)) / counts.sum()
     excess = excess - of_position[:, None] * excess.sum(axis=1, keepdims=True)
     return rao_scott.zero_total(excess.reshape(len(counts), -1))
@@ -134,23 +134,28 @@ def estimate(
     """Tests of both axes and of their interaction, and the selected level positions by the criterion's place.
 
     Args:
-        scores: see `panels.blocks`; reads without a level ordering, and strategies in which orders do
-            not vary, are left out.
+        scores: see `panels.blocks`. Reads without a level ordering are left out, and so are strategies in which orders
+            do not vary.
         resamples, confidence, seed: see the package; groups of texts are drawn.
 
     Returns:
-        One row an estimate. `quantity` ``criterion_order`` and ``level_order``: `p` of no effect on the score, each
-        axis given the other, with a level for each text and criterion. ``interaction``: `p` of the two acting apart in
-        log-odds, see `act_apart`, from `n_pairs` pairs of reads with different scores. ``same_selection``: `p` of the
-        shares of level positions not depending on the criterion's place; they can also do so where the axes act apart,
-        since a place that moves scores to the end of the scale leaves less to the order of the levels. ``share`` of a
-        `position` among the selected levels where the criterion stands in `criterion_position`, and ``cramers_v`` of
-        these shares against uniform, with their intervals. All p-values take groups as the sample, and are adjusted as
-        `multiplicity` says.
+        One row per estimate. `quantity` is
 
-    Source: the pairs are those of a conditional logit (McFadden, 1974); it holds for levels whose log-odds change in
-        proportion to their distance, as in the adjacent-categories model (Agresti, 2010, Analysis of Ordinal
-        Categorical Data, Section 4.1).
+        - ``criterion_order`` and ``level_order``: `p` of no effect on the score, each axis given the other, with a
+          level for each text and criterion;
+        - ``interaction``: `p` of independent effects in log-odds, see `act_apart`, from `n_pairs` pairs of reads with
+          different scores;
+        - ``same_selection``: `p` of the hypothesis that shares of level positions do not depend on the criterion's
+          place. The shares can depend on it even if the axes act independently, because a place that moves scores to
+          the end of the scale leaves less effect to the order of the levels;
+        - ``share`` of a `position` among the selected levels when the criterion is at `criterion_position`, and
+          ``cramers_v`` of these shares against uniform shares, with their intervals.
+
+        All p-values take groups as the sample, and are adjusted as `multiplicity` says.
+
+    Source: pairs of reads as in a conditional logit (McFadden, 1974). The model assumes that log-odds of levels change
+        in proportion to the distance of the levels, as in the adjacent-categories model (Agresti, 2010, Analysis of
+        Ordinal Categorical Data, Section 4.1).
     """
     rows = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
@@ -195,7 +200,7 @@ def _tests(reads: pd.DataFrame, n: int) -> list[Row]:
 
 
 def _selections(reads: pd.DataFrame, n: int, resamples: int, confidence: float, rng: np.random.Generator) -> list[Row]:
-    """Selected level positions by the place of the criterion."""
+    """The rows of selected level positions by the place of the criterion, and of their test."""
     group = pd.factorize(reads["group_id"], sort=True)[0]
     place = reads["criterion_position"].to_numpy(dtype=int) - 1
     n_places = int(place.max()) + 1

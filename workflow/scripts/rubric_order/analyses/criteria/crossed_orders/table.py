@@ -1,4 +1,4 @@
-"""Tests of whether the order of the criteria and the order of the score levels act apart from each other."""
+"""Tests that the order of the criteria and the order of the score levels act independently."""
 
 import pandas as pd
 
@@ -26,7 +26,7 @@ VALUES += [estimate("cramers_v", "v_first", first=True), estimate("cramers_v", "
 
 
 def _with_ends(crossed_orders: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, dataset and strategy; V at the first and the last position of the criterion."""
+    """The estimates, with marks `first` and `last` on the criterion's first and last position (for V)."""
     positions = crossed_orders.groupby([*KEYS, "quantity"])["criterion_position"]
     first, last = (crossed_orders["criterion_position"] == positions.transform(end) for end in ("min", "max"))
     return crossed_orders.assign(first=first, last=last)

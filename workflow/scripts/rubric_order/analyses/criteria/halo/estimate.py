@@ -1,4 +1,4 @@
-"""Halo: how much more alike the scores of one text are when one answer gives all of them."""
+"""Halo: the increase in correlation between the scores of a text when one answer gives all of them."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from rubric_order.methods.position import panels
 from rubric_order.methods.uncertainty import multiplicity, resampling
 
 BASES = ("mean", "read")
-# The strategy of a study that judges criteria alone which a strategy is compared with, where not the one of its name.
+# By strategy: the strategy of criteria judged alone that it is compared with, if that has another name.
 ALONE = {"balanced_williams": "balanced"}
 COLUMNS = {
     "scores": [*panels.COLUMNS, "item_id"],
@@ -26,31 +26,31 @@ def mean_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Mean over pairs of criteria of Pearson's r between them, across texts.
 
     Args:
-        values: score of each text under each criterion, shape (..., U, C); NaN where there is none. A pair is
-            correlated over the texts that have both.
-        weights: how often each text is there, shape (resamples, U).
+        values: score of each text under each criterion, shape (..., U, C); NaN without a score. Each pair of criteria
+            is correlated over the texts that have both scores.
+        weights: number of times that each text counts, shape (resamples, U).
 
     Returns:
-        Shape (resamples, ...). Pairs of which one is constant are left out; NaN where all are.
+        Shape (resamples, ...). Pairs with a constant criterion are left out; NaN if all pairs are left out.
     """
     return _mean(pair_correlations(values, weights))
 
 
 def _mean(values: np.ndarray) -> np.ndarray:
-    """Mean over the last axis of what is known; NaN where nothing is."""
+    """Mean of the known values over the last axis; NaN if no value is known."""
     has_value = ~np.isnan(values)
     count = has_value.sum(axis=-1)
     return np.where(has_value, values, 0).sum(axis=-1) / np.where(count > 0, count, np.nan)
 
 
 def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of each pair of criteria, NaN where one is constant. Shape (resamples, ..., C * (C - 1) / 2).
+    """Pearson's r of each pair of criteria, NaN if one of the two is constant. Shape (resamples, ..., C * (C - 1) / 2).
 
     Args:
         values, weights: see `mean_correlation`.
     """
     has_score = (~np.isnan(values)).astype(float)
-    with np.errstate(invalid="ignore"):  # keeps digits; a criterion without any score has no mean
+    with np.errstate(invalid="ignore"):  # centred to keep digits; a criterion without scores has no mean
         total = has_score.sum(axis=-2, keepdims=True)
         centre = np.nansum(values, axis=-2, keepdims=True) / np.where(total > 0, total, 1)
     x = np.where(has_score > 0, values - centre, 0.0)
@@ -71,11 +71,11 @@ def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray, readout: Readout) -> np.ndarray:
-    """Scores of a study that judges one criterion at a time, laid out like a panel. Shape (U, R, C).
+    """Scores of a study that judges one criterion at a time, in the layout of a panel. Shape (U, R, C).
 
     Args:
-        reads: of one judge, profile, dataset, strategy and scale, see `blocks.blocks`.
-        item_ids: of each text and criterion, shape (U, C); null where there is none.
+        reads: reads of one judge, profile, dataset, strategy and scale, see `blocks.blocks`.
+        item_ids: id of the item of each text and criterion, shape (U, C); null without an item.
     """
     places = pd.Series(
         [(text, criterion) for text in range(item_ids.shape[0]) for criterion in range(item_ids.shape[1])],
@@ -95,31 +95,32 @@ def estimate(
     *,
     confidence: float,
 ) -> pd.DataFrame:
-    """Mean correlation between criteria: in one prompt, judged alone, and of people.
+    """Mean correlation between criteria: judged in one prompt, judged alone, and judged by people.
 
     Args:
         scores: see `panels.blocks`.
-        alone: reads of studies that judge one criterion at a time, see `blocks.blocks`; perhaps none.
+        alone: reads of studies that judge one criterion at a time, see `blocks.blocks`; can be empty.
         confidence: see the package. Groups of texts are the sample.
 
     Returns:
-        One row a group of `KEYS`, `readout`, `basis` and `quantity`. With `basis` ``mean``, means over the reads of a
-        text are correlated; with ``read``, single reads are, and the correlations are averaged over reads. Means of
-        more reads have less noise, and so correlate more: where there are reads of both kinds, means inside and alone
-        are over the same number of them, `n_reads`, evenly spaced among those there are. The quantities are
+        One row per `KEYS`, `readout`, `basis` and `quantity`. With `basis` ``mean``, means over the reads of a text are
+        correlated. With ``read``, single reads are correlated, and the correlations are averaged over reads. Means of
+        more reads have less noise, and so correlate more. Therefore, if there are scores inside one prompt and alone,
+        both means are over `n_reads` reads: the smaller of the two numbers of reads, evenly spaced among the reads. The
+        quantities are
 
         - ``inside``: scores that one answer gave;
-        - ``alone``: scores of the same items that answers about one criterion gave. They are those of the same judge
-          and scale, of the same profile or else the default one, and of the strategy of the same name (of ``balanced``
-          for ``balanced_williams``); the first study that has them is used;
-        - ``human``: people's scores. They are means over raters, whose noise makes them correlate less; no correction
-          is made for it;
+        - ``alone``: scores of the same items from answers about a single criterion. They come from the same judge,
+          condition, dataset and scale, from the same profile or else the default profile, and from the strategy of the
+          same name (``balanced`` for ``balanced_williams``). The first study that has such reads is used;
+        - ``human``: people's scores. They are means over raters; the noise of raters lowers their correlation, and this
+          is not corrected;
         - ``inside_minus_alone`` and ``inside_minus_human``: differences over the scores that both have, and over the
           pairs of criteria that vary in both, with `p` of no difference, adjusted as `multiplicity.adjust` says.
 
-        Intervals and p are those of a jackknife over groups with Student's t: of a difference as it is, of a
-        correlation on Fisher's scale. `n_groups` are the groups with a text that has two of these scores: others tell
-        nothing.
+        Intervals and p come from a jackknife over groups with Student's t, for correlations on Fisher's scale, for
+        differences without a transformation. `n_groups` is the number of groups with a text that has two of these
+        scores; other groups give no information.
     """
     alone_of: dict[tuple[Any, ...], pd.DataFrame] = {}
     for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
@@ -149,17 +150,17 @@ def estimate(
 
 
 def _equal_reads(panel: panels.Panel, separate: np.ndarray | None) -> int:
-    """Number of reads that means are over: the smaller of the numbers inside one prompt and alone."""
+    """Number of reads in each mean: the smaller of the numbers of reads inside one prompt and alone."""
     return panel.values.shape[1] if separate is None else min(panel.values.shape[1], separate.shape[1])
 
 
 def _evenly(values: np.ndarray, count: int) -> np.ndarray:
-    """So many of the reads of each text, evenly spaced: forward and reversed orderings alike. Shape (U, count, C)."""
+    """`count` reads of each text, evenly spaced among forward and reversed orderings. Shape (U, count, C)."""
     return values[:, np.arange(count) * values.shape[1] // count]
 
 
 def _same_alone(name: Row, alone_of: dict[tuple[Any, ...], pd.DataFrame]) -> pd.DataFrame | None:
-    """The reads that judge the same texts under one criterion at a time, if there are any.
+    """The reads that judge the same texts under one criterion at a time; None without such reads.
 
     Args:
         name: keys of the reads of several criteria.
@@ -185,7 +186,7 @@ def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
 def _correlations(
     panel: panels.Panel, separate: np.ndarray | None, basis: str
 ) -> Iterator[tuple[str, bool, np.ndarray, np.ndarray]]:
-    """Each quantity, whether it is a difference, and as it is and without each part of its groups, see `_left_out`."""
+    """Each quantity: its name, whether it is a difference, and the two results of `_left_out`."""
     inside, apart = panel.values, separate
     if basis == "mean":
         count = _equal_reads(panel, separate)
@@ -199,26 +200,26 @@ def _correlations(
 
 
 def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """A mean correlation, or how much more it is than another, as it is and without each part of the groups.
+    """A mean correlation, or its difference from another, for all groups and with each part of the groups left out.
 
     Args:
         groups: number of each text's group, shape (U,).
-        values, other: scores, shape (U, C), or of single reads (U, R, C). Of two, the scores and the pairs of criteria
-            that both have.
+        values, other: scores, shape (U, C), or of single reads (U, R, C). With `other`, only scores and pairs of
+            criteria that both have are used.
 
     Returns:
-        Shape (1 + n_parts,), see `resampling.left_out_weights`; and the number of the group of each text that has two
-        scores, which are the sample.
+        The values, shape (1 + n_parts,), see `resampling.left_out_weights`; and for each text with two scores the
+        number of its group. These groups are the sample.
     """
     sides = [values] if other is None else [values, other]
-    sides = [side[:, None] if side.ndim == 2 else side for side in sides]  # means are a single read
+    sides = [side[:, None] if side.ndim == 2 else side for side in sides]  # means count as a single read
     both = np.logical_and.reduce([(~np.isnan(side)).any(axis=1) for side in sides])
     told = both.sum(axis=1) > 1
     if not told.any():
         return np.full(1, np.nan), np.zeros(0, dtype=int)
     unit = np.unique(groups[told], return_inverse=True)[1]
     weights = resampling.left_out_weights(unit)
-    of_reads = []  # of pairs in each read of each side, shape (1 + n_parts, R, pairs)
+    of_reads = []  # correlations of pairs in each read, by side, shape (1 + n_parts, R, pairs)
     for side in sides:
         kept = np.where(both[:, None], side, np.nan)[told]
         of_reads.append(pair_correlations(np.moveaxis(kept, 1, 0), weights))

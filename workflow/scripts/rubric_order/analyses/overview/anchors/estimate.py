@@ -1,4 +1,4 @@
-"""Means of each group of a suite of items, with a digest of the suite: values that a later run is compared with."""
+"""Means of each group of a suite of items, with a digest of the suite: a reference for later runs."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, selections
 
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
-DECIMALS = 6  # of values; a smaller difference between two runs is rounding
+DECIMALS = 6  # decimals of values; a smaller difference between two runs is due to rounding
 DIGEST_BYTES = 16
 
 
@@ -25,17 +25,17 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         scores: see `blocks.blocks`.
 
     Returns:
-        One row a group of `KEYS`, `readout`, `quantity` and `group_id`, with the group's `n_items`, its `items` (their
-        ids as a JSON list) and the `suite`: a digest of the items, their groups, the orderings and how often each item
-        is read in each. Texts are not part of it: an item's name stands for them. The estimate is a mean over the
-        group's items of
+        One row per `KEYS`, `readout`, `quantity` and `group_id`, with the group's `n_items`, its `items` (their ids as
+        a JSON list) and the `suite`. The suite is a digest of the items, their groups, the orderings and how often each
+        item is read in each ordering. Texts are not part of the digest: an item's name stands for its text. The
+        estimate is a mean over the group's items of
 
         - ``score``: the item's mean score, in points;
-        - ``order``: its mean score in the usual ordering (1 to n) less that of all its reads, in points;
-        - ``ends``: the share of its selections at the first position less that at the last;
-        - ``failed``: the share of its reads without a written score; readout ``hard`` alone.
+        - ``order``: the item's mean score in the usual ordering (1 to n) less its mean score over all reads, in points;
+        - ``ends``: the share of the item's selections at the first position less the share at the last;
+        - ``failed``: the share of the item's reads without a written score; readout ``hard`` alone.
 
-        It is missing where no item of the group has such a value. A quantity that no group has is left out.
+        The estimate is missing where no item of the group has a value. A quantity that no group has is left out.
     """
     parts = [part for block in blocks.blocks(scores) for part in _of_block(block)]
     columns = [*KEYS, "readout", "quantity", "group_id", "estimate", "n_items", "items", "suite"]
@@ -69,7 +69,7 @@ def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
 
 
 def _digest(block: blocks.Block) -> str:
-    """Digest of a suite, whatever the order of its reads and the judge."""
+    """Digest of a suite, independent of the order of its reads and of the judge."""
     shown, number = block.orderings
     digits = shown @ max(10, block.n) ** np.arange(block.n - 1, -1, -1)
     orderings, rank = np.unique(digits, return_inverse=True)
@@ -84,7 +84,7 @@ def _digest(block: blocks.Block) -> str:
 
 
 def _quantities(block: blocks.Block) -> Iterator[tuple[Readout, str, np.ndarray]]:
-    """Readout, name and value of each item of what is compared between runs; NaN where an item has none."""
+    """Each quantity as its readout, its name and a value for each item; NaN where an item has no value."""
     usual = (np.diff(block.shown, axis=1) > 0).all(axis=1)
     varied = block.crossed and usual.any()
     for readout, column in VALUES.items():
@@ -101,7 +101,7 @@ def _quantities(block: blocks.Block) -> Iterator[tuple[Readout, str, np.ndarray]
 
 
 def _ends(block: blocks.Block, readout: Readout) -> np.ndarray:
-    """Selection of the first position less that of the last, read by read; NaN where there is none."""
+    """Selection of the first position less selection of the last, for each read; NaN without a selection."""
     if selections.READOUTS[readout] not in block.table:
         return np.full(len(block.table), np.nan)
     column = block.table[selections.READOUTS[readout]]
@@ -117,7 +117,7 @@ def _ends(block: blocks.Block, readout: Readout) -> np.ndarray:
 
 
 def _by_item(block: blocks.Block, values: np.ndarray) -> np.ndarray:
-    """Mean of each item's values that are not NaN; NaN where there is none."""
+    """Mean of each item's values that are not NaN; NaN for an item without values."""
     has_value = ~np.isnan(values)
     counts = np.bincount(block.item[has_value], minlength=len(block.items))
     with np.errstate(invalid="ignore", divide="ignore"):

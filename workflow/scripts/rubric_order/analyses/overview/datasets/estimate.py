@@ -1,4 +1,4 @@
-"""Data cards: how large each dataset is, how its scores are distributed, and how well those who gave them agree."""
+"""Data cards: the size of each dataset, the distribution of its scores, and the agreement of its raters."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,19 +38,19 @@ def estimate(
 
     Args:
         items, pairs: tables of one or more datasets, see `datasets.prepare`.
-        resamples, confidence, seed: of the percentile bootstrap, which draws groups with replacement.
-        golds: kind of label of each dataset whose labels are not people's, see module `gold`.
+        resamples, confidence, seed: settings of the percentile bootstrap, which draws groups with replacement.
+        golds: kind of label, by dataset, for datasets whose labels are not from people, see module `gold`.
 
     Returns:
-        One row a dataset, source of scores and criterion (``all``: pooled; a single criterion has no further row).
-        `source` is ``human``, ``intended`` (levels that texts were written for), ``reference`` (labels that other
-        judges gave) or, for a dataset without any, ``none``.
-        Lengths are of the `n_responses` distinct responses. `n_raters` is the most scores that an item has; `n_rated`
-        items have a score. `share_1` to `share_5` and `share_other` (scores that are no whole number from 1 to 5) are
-        shares of all `n_scores` scores of all raters. `alpha` is `krippendorff_alpha` and `rater_vs_rest` is
-        `rater_vs_rest`, of all items with at least two scores. A rater is a place in an item's list of scores: where
-        the data do not say who gave them, it need not be the same person in every item. An interval is NaN where there
-        are fewer than two groups.
+        One row per dataset, source of scores and criterion (``all``: pooled; a dataset with a single criterion has only
+        this row). `source` is ``human``, ``intended`` (levels that texts were written for), ``reference`` (labels that
+        other judges gave) or, for a dataset without scores, ``none``.
+        Lengths are of the `n_responses` distinct responses. `n_raters` is the largest number of scores of an item, and
+        `n_rated` is the number of items with a score. `share_1` to `share_5` and `share_other` (scores other than whole
+        numbers from 1 to 5) are shares of all `n_scores` scores of all raters. `alpha` (see `krippendorff_alpha`) and
+        `rater_vs_rest` (see that function) use all items with at least two scores. A rater is a place in an item's list
+        of scores. If the data do not say who gave the scores, this need not be the same person in every item. An
+        interval is NaN with fewer than two groups.
     """
     rows = []
     for dataset, table in items.groupby("dataset"):
@@ -75,7 +75,7 @@ def estimate(
 
 
 def score_matrix(lists: pd.Series | list[Any]) -> np.ndarray:
-    """Lists of scores as a matrix, shape (n_items, n_raters), a rater by place in the list; NaN where one is short."""
+    """Lists of scores as a matrix, shape (n_items, n_raters), one column per place in a list; NaN after its end."""
     lists = [np.asarray(scores, dtype=float) for scores in lists]
     matrix = np.full((len(lists), max(map(len, lists), default=0)), np.nan)
     for row, scores in zip(matrix, lists, strict=True):
@@ -86,15 +86,15 @@ def score_matrix(lists: pd.Series | list[Any]) -> np.ndarray:
 def krippendorff_alpha(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Krippendorff's alpha with the ordinal difference, under each of several weightings of groups.
 
-    Coincidences add up over items, so that a resample of groups is a weighted sum of the groups' coincidences.
+    Coincidences are sums over items, so a resample's coincidences are a weighted sum of its groups' coincidences.
 
     Args:
-        scores: shape (n_items, n_raters); NaN where a rater gave none. Items with one score do not count.
+        scores: shape (n_items, n_raters); NaN where a rater gave no score. Items with one score do not count.
         groups: integer label of each item's group, shape (n_items,), from 0 to n_groups - 1.
-        weights: how often each group counts, shape (..., n_groups).
+        weights: number of times that each group counts, shape (..., n_groups).
 
     Returns:
-        Shape (...); NaN where fewer than two different scores are left.
+        Alpha, shape (...); NaN where fewer than two different scores are left.
 
     Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
     """
@@ -108,7 +108,7 @@ def krippendorff_alpha(scores: np.ndarray, groups: np.ndarray, weights: np.ndarr
         by_group[group] = share[mine].T @ counts[mine] - np.diag(share[mine].sum(axis=0))
     observed = np.tensordot(weights, by_group, axes=1)
     totals = observed.sum(axis=-1)
-    # The ordinal difference of two scores is that of their mean ranks.
+    # The ordinal difference of two scores is the difference of their mean ranks.
     ranks = totals.cumsum(axis=-1) - totals / 2
     difference = (ranks[..., :, None] - ranks[..., None, :]) ** 2
     disagreement = (observed * difference).sum(axis=(-2, -1))
@@ -119,16 +119,17 @@ def krippendorff_alpha(scores: np.ndarray, groups: np.ndarray, weights: np.ndarr
 
 
 def rater_vs_rest(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of one rater's scores with the mean of the other raters', averaged over raters.
+    """Pearson's r of one rater's scores with the mean of the other raters' scores, averaged over raters.
 
-    What people reach when they are compared as a judge is compared: a mark to hold a judge against. It is no strict
-    bound: a judge is compared with the mean of all raters, which is less noisy than that of all but one.
+    It is the value that people reach if they are compared as a judge is, so a judge's r can be compared with it. It is
+    no strict bound: a judge is compared with the mean of all raters, which is less noisy than the mean of all but one.
 
     Args:
         scores, groups, weights: as in `krippendorff_alpha`. A rater's items are those that another rater scored too.
 
     Returns:
-        Shape (...); NaN where there is one rater, or a rater or the mean of the others gives one score only.
+        The mean r, shape (...); NaN with a single rater, or if any rater's scores, or the means of the others, are
+        constant.
     """
     correlations = []
     for rater in range(scores.shape[1]):
@@ -140,13 +141,13 @@ def rater_vs_rest(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -
         if len(x) == 0:
             correlations.append(np.full(weights.shape[:-1], np.nan))
             continue
-        x, y = x - x.mean(), y - y.mean()  # sums of squares about zero are then as exact as those about the mean
+        x, y = x - x.mean(), y - y.mean()  # centred, so that sums of squares about zero are as exact as about the mean
         terms = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y])
         sums = np.stack([np.bincount(groups[both], term, minlength=weights.shape[-1]) for term in terms], axis=-1)
         n, sx, sy, sxx, syy, sxy = np.moveaxis(weights @ sums, -1, 0)
         with np.errstate(invalid="ignore", divide="ignore"):
             var_x, var_y, cov = sxx - sx * sx / n, syy - sy * sy / n, sxy - sx * sy / n
-            # Scores are a few steps apart: what is left of a constant is far smaller than the least that can vary.
+            # Scores lie a few steps apart, so the rounding of a constant is far below the least variance of scores.
             varies = (var_x > 1e-9 * n) & (var_y > 1e-9 * n)
             correlations.append(np.where(varies, np.clip(cov / np.sqrt(var_x * var_y), -1, 1), np.nan))
     return np.mean(correlations, axis=0) if len(correlations) > 1 else np.full(weights.shape[:-1], np.nan)
@@ -169,7 +170,7 @@ def _size(items: pd.DataFrame) -> Row:
 
 
 def _scores(matrix: np.ndarray) -> Row:
-    """Number of scores of a block, their mean, and the share of each."""
+    """Number of raters, rated items and scores of a block, the mean score, and the share of each score."""
     given = ~np.isnan(matrix)
     scores = matrix[given]
     row = {"n_raters": matrix.shape[1], "n_rated": int(given.any(axis=1).sum()), "n_scores": len(scores)}

@@ -17,29 +17,30 @@ CAPTION = (
     "How the human scores of each dataset and criterion are distributed, over all raters. Orange panels show "
     "reference labels that came from another judge. Green panels show levels that texts were written for."
 )
-# They differ in lightness, so that grey printing keeps them apart.
+# The colours differ in lightness, so that they can be distinguished in grey print.
 COLOURS = {"human": "#0072b2", "reference": "#e69f00", "intended": "#009e73"}
 NOT_HUMAN = {"reference": "reference labels", "intended": "intended levels"}
 
 
 def draw(datasets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, names: dict[str, str]) -> Figure:
-    """Share of each score among all raters' scores, with their mean: one panel a dataset, source and criterion.
+    """Share of each score among all raters' scores, with their mean: one panel per dataset, source and criterion.
 
     Args:
-        datasets: see `datasets.estimate`; a dataset without scores is left out. All of it is shown, whatever the view.
-        names: how to write the ids of criteria.
+        datasets: see `datasets.estimate`; a dataset without scores is left out. All other datasets
+            are shown for any view.
+        names: names of criteria by id.
     """
     scored = datasets[(datasets["source"] != NO_SCORES) & (datasets["n_scores"] > 0)]
     several: list[list[Any]] = []
     single: list[list[Any]] = []
     for _, block in scored.groupby(["dataset", "source"], sort=False):
-        # Pooled scores are drawn where a dataset has one criterion only.
+        # Pooled scores are drawn only for a dataset with a single criterion.
         criteria = block[block["criterion"] != EVERY] if len(block) > 1 else block
         (several if len(criteria) > 1 else single).append(list(criteria.itertuples()))
     blocks = [*several, [panel for block in single for panel in block]]
     panels = [panel for block in blocks for panel in block]
     columns = min(layout.columns, max(1, *map(len, blocks)))
-    # Each dataset of several criteria starts a row; those of one criterion share the last rows.
+    # Each dataset of several criteria starts a row; datasets of one criterion share the last rows.
     cells: dict[tuple[int, ...], Any] = {}
     rows = 0
     for block in blocks:
@@ -59,7 +60,7 @@ def draw(datasets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, 
         axis.set_visible(cell in cells)
     highest = max((100 * getattr(panel, f"share_{score}") for panel in panels for score in HUMAN_SCORES), default=0)
     others = any(panel.share_other > 0 for panel in panels)
-    top = (highest or 100) * (1.6 if others else 1.4)  # room above the bars for what is written there
+    top = (highest or 100) * (1.6 if others else 1.4)  # room above the bars for text
     axes[0, 0].set_ylim(0, top)
     axes[0, 0].set_yticks([tick for tick in range(0, 101, 20) if tick < top])
     for (row, column), panel in cells.items():
@@ -73,7 +74,7 @@ def draw(datasets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, 
 
 
 def _draw_panel(axis: Axes, panel: Any) -> None:
-    """The bars of one dataset, source and criterion, with what they say in numbers."""
+    """The bars of one dataset, source and criterion, with their values in numbers."""
     shares = [100 * getattr(panel, f"share_{score}") for score in HUMAN_SCORES]
     bars = axis.bar(
         HUMAN_SCORES, shares, width=0.78, color=COLOURS[panel.source], edgecolor="0.15", linewidth=style.scaled(0.5)
@@ -84,12 +85,12 @@ def _draw_panel(axis: Axes, panel: Any) -> None:
     if panel.share_other > 0:
         note += f"\n{100 * panel.share_other:.1f}% other scores, not drawn"
     axis.text(0.03, 0.98, note, transform=axis.transAxes, va="top", fontsize="small")
-    axis.grid(False)  # the bars say their height, and lines would cross the text
+    axis.grid(False)  # heights are written above the bars, and lines would cross the text
     axis.set_xticks(HUMAN_SCORES)
 
 
 def _title(panel: Any, labels: Labels, names: dict[str, str]) -> str:
-    """Dataset; below it the criterion, where there are several, and whether people gave the scores."""
+    """The dataset; below it the criterion, if there are several, and the source, if scores are not from people."""
     details = []
     if panel.criterion != EVERY:
         details.append(names.get(panel.criterion, panel.criterion.replace("_", " ").capitalize()))

@@ -1,4 +1,4 @@
-"""Versions of engine, weights and server that gave a judge's answers, and whether they are several."""
+"""Versions of engine, weights and server that gave a judge's answers, and a mark for several versions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,12 +12,12 @@ def estimate(answers: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Number of answers that each version gave.
 
     Args:
-        answers: what the shards of each judge say of their answers, see `judging.answers.joined`.
+        answers: by judge, the records of its shards about their answers, see `judging.answers.joined`.
 
     Returns:
-        One row a judge, kind of version (`what`, such as ``version of the engine`` or ``revision``) and `version`, with
-        `n_answers`; `mixed`: whether this judge has several versions of that kind. Counts, with nothing drawn. A judge
-        whose answers were recorded elsewhere says nothing and has no row.
+        One row per judge, kind of version (`what`, such as ``version of the engine`` or ``revision``) and `version`,
+        with `n_answers`. `mixed` says whether this judge has several versions of that kind. These are counts, with no
+        random draws. A judge whose answers were recorded elsewhere has no known versions and no row.
     """
     rows = [
         (judge, what, version, n_answers, len(counts) > 1)

@@ -1,4 +1,4 @@
-"""Answers without a score: how many, where, and for which reason. Of every probe."""
+"""Answers without a score, of every probe: their number, by position and reason."""
 
 from collections.abc import Iterable, Iterator
 
@@ -17,17 +17,18 @@ CELL = ["option", "position", "reason"]
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Scores that answers do not give, by reason and by the position at which each option stood, where that is known.
+    """Counts of missing scores, by reason, and by the position of each option where that position is known.
 
     Args:
         scores: see `scores.score_reads`; columns `COLUMNS`.
 
     Returns:
-        One row a group of `KEYS`, `option`, its `position` in the prompt, and `reason` (``all`` for any, which is there
-        also when nothing failed), with `n_scores` that were asked for and `n_failed`. Where a read asks one question,
-        the options are the scores, as their scale has them, and each has every read in one of its positions. Where it
-        asks several, each criterion is an option and fails by itself; ``all`` stands for any position of it too. The
-        row with both ``all`` is the pooled one.
+        One row per `KEYS`, `option`, `position` of the option in the prompt, and `reason`, with the number of scores
+        asked for (`n_scores`) and of missing ones (`n_failed`). Reason ``all`` counts every reason, and has a row even
+        if nothing failed. If a read asks one question, the options are the scores of its scale; each option has every
+        read, at one of its positions. If a read asks several questions, each criterion is an option, and fails
+        independently of the others. These reads also have ``all`` as a position, for any position of a criterion. The
+        rows with ``all`` as option and as position are pooled.
     """
     columns = [*KEYS, *CELL, "n_scores", "n_failed"]
     rows: list[Row] = []
@@ -45,7 +46,7 @@ def _of_scores(table: pd.DataFrame) -> Iterator[Row]:
         reason, reasons = pd.factorize(block.table["failure"], sort=True)  # -1 where nothing failed
         marks = np.column_stack([np.ones(len(shown)), reason >= 0, reason[:, None] == np.arange(len(reasons))])
         cells = [(EVERY, EVERY, marks.sum(axis=0).astype(int))]
-        # What is recorded without its ordering has the canonical one as a stand-in, which says nothing about places.
+        # Records without an ordering have the canonical one in its place, which says nothing about positions.
         if block.keys["strategy"] != "recorded" or (shown != shown[0]).any():
             place = permutations.positions_of(shown)
             for score, position in np.ndindex(n, n):

@@ -14,7 +14,7 @@ CAPTION = (
 
 
 def _rows(parse_failures: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, dataset, strategy, scale, option, position and reason."""
+    """One row per judge, dataset, strategy, scale, option, position and reason."""
     return parse_failures.assign(share=parse_failures["n_failed"] / parse_failures["n_scores"])
 
 

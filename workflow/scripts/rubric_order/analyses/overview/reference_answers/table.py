@@ -1,4 +1,4 @@
-"""The making of reference answers at every score."""
+"""Results of writing and reviewing reference answers at every score."""
 
 from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Estimated, Flags, Number, Text, different, numbers, texts

@@ -1,4 +1,4 @@
-"""Shifts of correlations under perturbations in a published table: how far those of each judge move, and where to."""
+"""Shifts of correlations under perturbations in a published table: their sizes and directions for each judge."""
 
 from collections.abc import Mapping
 
@@ -18,14 +18,15 @@ def estimate(published: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Differences of printed correlations from the printed baseline, counted.
 
     Args:
-        published: by name, such as ``li2025_table3``, with all cells as text.
+        published: published tables by name, such as ``li2025_table3``, with all cells as text.
 
     Returns:
-        One row a judge (and one for ``all``) and `perturbation` (and one for ``all``): the `n_differences` of both
-        coefficients in all pairs of dataset and golden scores, the `largest` of their sizes (the paper's fluctuation)
-        and the `dataset` and `scores_of` where it is, their `mean`, how many are `above_0`, and how many are larger
-        than each of `LIMITS` in size (such as ``beyond_0.05``). No intervals: the paper prints none, and nothing
-        that says how far a correlation moves under an edit without meaning. Without the table there is no row.
+        One row per judge (and one for ``all``) and `perturbation` (and one for ``all``). `n_differences` is the number
+        of differences of both coefficients in all pairs of dataset and golden scores. `largest` is the largest size of
+        a difference (the paper's fluctuation); `dataset` and `scores_of` are its place. `mean` is the mean difference,
+        `above_0` the number of differences above 0, and ``beyond_0.05`` (one column for each of `LIMITS`) the number of
+        differences of a size above this limit. There are no intervals, because the paper prints none, and no number in
+        it shows how far an edit without meaning moves a correlation. Without the published table there are no rows.
     """
     columns = ["judge", "perturbation", "n_differences", "largest", "dataset", "scores_of", "mean", "above_0"]
     columns += [f"beyond_{limit}" for limit in LIMITS]
@@ -38,7 +39,7 @@ def estimate(published: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     rows = []
     for judge, block in [*moved.groupby("judge", sort=True), (EVERY, moved)]:
         for perturbation, part in [*block.groupby("perturbation", sort=True), (EVERY, block)]:
-            size = part["difference"].abs().round(10)  # printed with four digits: 0.03 is not beyond 0.03
+            size = part["difference"].abs().round(10)  # without errors of rounding, so that 0.03 is not beyond 0.03
             at = part.loc[size.idxmax()]
             row = {"judge": judge, "perturbation": perturbation, "n_differences": len(part), "largest": size.max()}
             row |= {"dataset": at["dataset"], "scores_of": at["scores_of"], "mean": part["difference"].mean()}

@@ -1,4 +1,4 @@
-"""Published numbers beside ours, where judge, profile, dataset, strategy and scale are the same."""
+"""Published numbers and our estimates for the same judge, profile, dataset, strategy and scale."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -15,12 +15,12 @@ from rubric_order.methods.uncertainty import resampling
 
 log = logging.getLogger(__name__)
 
-# What a number is about: `other` is the strategy that `strategy` is compared with, `detail` a score or an ordering.
+# Keys of a number: `other` is the strategy that `strategy` is compared with, `detail` a score or an ordering.
 KEYS = ["judge", "profile", "dataset", "strategy", "other", "n", "detail", "quantity"]
 PERMUTATION, REPEAT = {"strategy": "balanced"}, {"strategy": "fixed"}
 DIFFERENCE = PERMUTATION | {"other": "fixed"}
 
-# Of each published table: its columns of values, the quantity that each holds, and what the column says about it.
+# For each published table: its columns of values, each with its quantity and with the keys that the column implies.
 PUBLISHED: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {
     "xu2026_table2": {"chi2": ("chi2", {}), "pos1": ("pos1", {}), "pos5": ("pos5", {})},
     "xu2026_table3": {"difference": ("pearson_difference", {})},
@@ -62,34 +62,35 @@ PUBLISHED: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {
         "rank_canonical": ("pearson_rank_canonical", PERMUTATION | {"detail": ""}),
     },
 }
-# Table 2 of Shi et al. (2025): each measure, and of some the deviation that is printed beside it.
+# Table 2 of Shi et al. (2025): each measure, and for some measures the deviation that is printed beside it.
 CONSISTENCY = ("repetition_stability", "position_consistency", "preference_fairness", "error_rate")
 WITH_SD = CONSISTENCY[:3]
 PUBLISHED["shi2025_table2"] = {
     name: (name, {"profile": DEFAULT_PROFILE}) for name in (*CONSISTENCY, *(f"{measure}_sd" for measure in WITH_SD))
 }
-CANDIDATES = {"pair_order": 2, "list_order": 3}  # that a prompt of Shi et al. shows, by probe
-# Published quantities that are two of ours, the second of which has a row of its own: how the paper breaks ties of the
-# best candidates is not said.
+CANDIDATES = {"pair_order": 2, "list_order": 3}  # candidates in a prompt of Shi et al., by probe
+# Published quantities that can be either of two of ours, because the paper does not say how it breaks ties of the best
+# candidates. The second quantity gets a row of its own.
 AGAIN = {"top1_flip": "top1_flip_strict"}
 CANONICAL = "1 2 3 4 5"
-# Of the perturbations of Li et al. (2025) the order that they are read in, and ours by condition and order.
+# Order of the levels under each perturbation of Li et al. (2025), and the perturbation by our condition and order.
 ORDERS = {"baseline": "single", "letter": "single", "descending": "descending", "random": "random"}
 PERTURBATIONS = {("reference_none", order): name for name, order in ORDERS.items() if name != "letter"}
 PERTURBATIONS |= {("letter+reference_none", "single"): "letter"}
-# Of Li et al. (2025): their FLASK has people's scores.
+# Names of our datasets in Li et al. (2025), whose FLASK has people's scores.
 THEIR_DATASETS = {"flask_human": "flask"}
-DATASETS = ("hanna", "mt_bench", "summeval", "vicuna")  # of both papers
+DATASETS = ("hanna", "mt_bench", "summeval", "vicuna")  # in both papers
 
 
 def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every number of some published tables, one a row.
+    """Every number of some published tables, one per row.
 
     Args:
-        tables: by name, such as ``xu2026_table2``, with all cells as text, so that the printed digits are known.
+        tables: published tables by name, such as ``xu2026_table2``, with all cells as text to keep the printed digits.
 
     Returns:
-        `table` (its number), `KEYS` (``""`` where a key does not apply), `published`, and the `digits` after its point.
+        `table` (the table's number), `KEYS` (``""`` if a key does not apply), `published`, and `digits`, the number of
+        printed digits after the point.
     """
     parts = [pd.DataFrame(columns=["table", *KEYS, "published", "digits"])]
     for name, table in tables.items():
@@ -100,7 +101,7 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             rows["dataset"] = _datasets(rows)
             if "detail" not in constants:
                 rows["detail"] = rows["score"] if "score" in rows else rows.get("ordering", "")
-            if "scores_of" in rows:  # of what the scores are, and what of the prompt was changed
+            if "scores_of" in rows:  # golden scores by their source, and the changed part of the prompt
                 changed = rows.get("perturbation", pd.Series("golden", index=rows.index))
                 rows["detail"] = rows["scores_of"] + ", " + changed
                 rows = rows.assign(strategy=changed.map(ORDERS).fillna(""), profile=DEFAULT_PROFILE)
@@ -114,25 +115,26 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _datasets(rows: pd.DataFrame) -> pd.Series:
-    """The dataset of each row; several in the order of the alphabet, and ``all`` where the paper pools them."""
+    """The dataset of each row: several datasets in alphabetical order, ``all`` if the paper pools all datasets."""
     if "datasets" in rows:
         return rows["datasets"].map(lambda names: " ".join(sorted(names.split())))
     return rows["dataset"] if "dataset" in rows else pd.Series(EVERY, index=rows.index)
 
 
-# Ours. Each function takes one of our tables of statistics and returns its estimates of published quantities: `KEYS`,
-# `ours`, `ci_low`, `ci_high` and `n_items`. By default the selected option, groups as clusters, criteria pooled.
+# Our estimates. Each function takes one of our tables of statistics and returns its estimates of published quantities:
+# `KEYS`, `ours`, `ci_low`, `ci_high` and `n_items`. By default scores are selected options, groups are clusters, and
+# criteria are pooled.
 
 
 def _chosen(table: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """The rows with these values in the columns that the table has, with `ours` for the estimate."""
+    """The rows with these values, for columns that the table has; the estimate is renamed to `ours`."""
     values = {"readout": Readout.HARD, "cluster": "group"} | values
     chosen = rows_with(table, **{column: value for column, value in values.items() if column in table})
     return chosen.rename(columns={"estimate": "ours"})
 
 
 def _pooled(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of all datasets of a study together, where those are the ones that the papers pool."""
+    """The rows of all datasets of a study together, if these are the datasets that the papers pool."""
     datasets = table.groupby(["study", "judge", "profile", "strategy", "n"])["dataset"]
     same = datasets.transform(lambda names: set(names) == {*DATASETS, EVERY}).astype(bool)
     return table[same & (table["dataset"] == EVERY)]
@@ -147,7 +149,7 @@ def _estimates(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
 
 def _position_selection(table: pd.DataFrame) -> pd.DataFrame:
     shares, v = (_chosen(table, quantity=quantity) for quantity in ("share", "cramers_v"))
-    # Chi-square is V squared times N (n - 1): its interval is that of V. As `Int64`, N would turn NaN into NA.
+    # Chi-square is V squared times N (n - 1), also at the ends of the interval. As `Int64`, N would turn NaN into NA.
     size = (v["n_reads"] * (v["n"] - 1)).astype(float)
     chi2 = {name: v[name] ** 2 * size for name in ("ours", "ci_low", "ci_high")}
     return pd.concat(
@@ -160,9 +162,9 @@ def _position_selection(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mean_v(v: pd.DataFrame) -> pd.DataFrame:
-    """Mean of V over every set of datasets that a paper averages, where all of them are there.
+    """Mean of V over each set of datasets that a paper averages, if the study has all of these datasets.
 
-    Its interval is that of `resampling.interval_of_mean`.
+    The interval of the mean comes from `resampling.interval_of_mean`.
     """
     rows = []
     for datasets in (DATASETS, ("hanna", "summeval")):
@@ -187,7 +189,7 @@ def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
-    """Flips with ties broken at random, and strict ones, of which a tie is none; `n_items` counts prompts."""
+    """Kendall's tau, flips with ties broken at random, and strict flips (a tie is none); `n_items` counts prompts."""
     new_names = {"kendall_tau_b": "kendall_tau", "top1_random": "top1_flip", "top1_flip": "top1_flip_strict"}
     table = _chosen(table, comparison="between", quantity=list(new_names))
     return _estimates(table, quantity=table["quantity"].map(new_names), n_items=table["n_prompts"])
@@ -239,7 +241,7 @@ def _criteria_agreement(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _their_datasets(table: pd.DataFrame) -> pd.DataFrame:
-    """Estimates under the published names of datasets, without those of another dataset that is called so here."""
+    """Estimates under the published names of datasets, without another dataset of ours that has a published name."""
     others = [name for ours, name in THEIR_DATASETS.items() if (table["dataset"] == ours).any()]
     return table[~table["dataset"].isin(others)].replace({"dataset": THEIR_DATASETS})
 
@@ -254,7 +256,7 @@ def _scoring_accuracy(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _golden_alignment(table: pd.DataFrame) -> pd.DataFrame:
-    """Correlations of Table 2 of Li et al. (2025); the labels of the datasets are GPT-4's. They are of no study."""
+    """Correlations of Table 2 of Li et al. (2025); the labels of the datasets are GPT-4's. They belong to no study."""
     table = _their_datasets(_chosen(table, quantity=["spearman", "pearson"]))
     judge = table["source"].replace("labels", "gpt_4")
     constants = {"study": "", "profile": DEFAULT_PROFILE, "strategy": "", "n": 5, "detail": "human, golden"}
@@ -288,7 +290,7 @@ OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] 
     "criteria_agreement": (_criteria_agreement, ("criteria_pearson", "criteria_pearson_difference")),
     "position_consistency": (_position_consistency, tuple(PUBLISHED["shi2025_table2"])),
 }
-COLUMNS: dict[str, list[str]] = {}  # all, of all that it reads
+COLUMNS: dict[str, list[str]] = {}  # empty: all columns of each table are read
 
 
 def estimate(
@@ -298,30 +300,35 @@ def estimate(
     judges: Mapping[str, str],
     **statistics: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Each published number, and ours where there is one.
+    """Each published number, and our estimate if there is one.
 
     Args:
         published: published tables, see `published_cells`.
-        studies: our studies; of a number that several have, the first one's is taken.
-        judges: which published judge each of ours is, ``judge`` or ``judge/profile`` on both sides; one that is not
-            named here is itself.
+        studies: our studies; if several have an estimate of a number, it is taken from the first of them.
+        judges: published judge for each of our judges, as ``judge`` or ``judge/profile`` on both sides. A judge that is
+            not named here has the same name in the paper.
         statistics: our tables of statistics by name, see `OURS`.
 
     Returns:
-        `table` and `KEYS` as published; `our_judge`, `published` (with the `digits` that were printed), `ours` with its
-        interval over groups of items (`ci_low`, `ci_high`) and the range of other runs of the same judge on the same
-        items (`rerun_low`, `rerun_high`, see `rerun.estimate` and, of gaps between positions of criteria,
-        `criterion_order.estimate`), `difference` (ours less the published), `in_items` and `in_rerun` (whether interval
-        and range reach the published number, up to its rounding; null where there is none), `n_items` (of rank
-        reversal: prompts) and `status`: ``compared``, ``no estimate`` (none for this judge,
-        dataset or setting) or ``not computed`` (no statistic of ours is this quantity).
+        `table` and `KEYS` as published, and these columns:
 
-        The range has a level: of a run of the same judge on the same items it holds as many of the numbers as its
-        confidence says, or more. The interval has none for this question. It says how far ours would move with other
-        items, and with few of them it holds the number of a worse judge as well.
+        - `our_judge`, and `published` with the number of printed `digits`;
+        - `ours`, with its interval over groups of items (`ci_low`, `ci_high`) and the range of other runs of the same
+          judge on the same items (`rerun_low`, `rerun_high`, see `rerun.estimate`, and for gaps between positions of
+          criteria `criterion_order.estimate`);
+        - `difference`: ours less the published number;
+        - `in_items` and `in_rerun`: whether the interval, and the range, contain the published number, up to its
+          rounding; null without an interval or range;
+        - `n_items`: number of items, for rank reversal of prompts;
+        - `status`: ``compared``, ``no estimate`` (none for this judge, dataset or setting) or ``not computed`` (no
+          statistic of ours is this quantity).
+
+        The range has a level: for a run of the same judge on the same items, ranges contain at least the share of the
+        numbers that their confidence says. The interval has no such level for another run. It says how far ours would
+        move with other items, and with few items it also contains the number of a worse judge.
 
     Raises:
-        InputError: two of our judges are one published judge, or one is a judge that the paper has not.
+        InputError: two of our judges are the same published judge, or the paper does not have a judge that is named.
     """
     cells = published_cells(published)
     again = cells[cells["quantity"].isin(AGAIN) & ("rank_reversal" in statistics)]
@@ -371,7 +378,7 @@ def _check_judges(judges: Mapping[str, str], cells: pd.DataFrame) -> None:
 
 
 def _ranges(rerun: pd.DataFrame | None, criterion_order: pd.DataFrame | None) -> pd.DataFrame:
-    """Ranges of other runs, under the names of our estimates: `study`, `KEYS`, `rerun_low` and `rerun_high`."""
+    """Ranges of other runs, with the keys of our estimates: `study`, `KEYS`, `rerun_low` and `rerun_high`."""
     columns = ["study", *KEYS, "rerun_low", "rerun_high"]
     parts = [pd.DataFrame(columns=columns)]
     if rerun is not None:
@@ -393,17 +400,17 @@ def _ranges(rerun: pd.DataFrame | None, criterion_order: pd.DataFrame | None) ->
 def _ours(
     parts: Mapping[str, pd.DataFrame], ranges: pd.DataFrame, studies: Sequence[str], judges: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Our estimates, one of each quantity, under the published names of judges."""
+    """Our estimates, one for each combination of `KEYS`, under the published names of judges."""
     columns = ["study", *KEYS, "ours", "ci_low", "ci_high", "n_items"]
     ours = pd.concat([pd.DataFrame(columns=columns), *parts.values()])
-    studies = [*studies, ""]  # what is of no study comes last
+    studies = [*studies, ""]  # estimates of no study come last
     ours = ours[ours["study"].isin(studies)].merge(ranges, on=["study", *KEYS], how="left", validate="one_to_one")
     ours = ours.sort_values("study", key=lambda column: column.map(studies.index), kind="stable")
     return _renamed(ours, judges).drop_duplicates(KEYS).drop(columns="study").astype({"n": int})
 
 
 def _reaches(table: pd.DataFrame, low: str, high: str) -> pd.Series:
-    """True where a range of ours reaches the published number, up to its rounding; null where there is none."""
+    """Mask of the rows whose range contains the published number, up to its rounding; null without a range."""
     rounding = 0.5 * 10.0 ** -table["digits"] + 1e-12
     above = table[low] <= table["published"] + rounding
     below = table["published"] - rounding <= table[high]
@@ -411,7 +418,7 @@ def _reaches(table: pd.DataFrame, low: str, high: str) -> pd.Series:
 
 
 def _renamed(ours: pd.DataFrame, judges: Mapping[str, str]) -> pd.DataFrame:
-    """Our estimates under the published names of judge and profile; `our_judge` says what they are called here."""
+    """Our estimates under the published names of judge and profile; `our_judge` has our name of the judge."""
     pairs = ours[["judge", "profile"]].drop_duplicates().itertuples(index=False, name=None)
     published_names: dict[tuple[str, str], tuple[str, str]] = {}
     for judge, profile in pairs:

@@ -1,4 +1,4 @@
-"""Published numbers beside ours."""
+"""Published numbers and our estimates."""
 
 import pandas as pd
 
@@ -26,7 +26,7 @@ OUTSIDE = {"in_items": "other items", "in_rerun": "another run"}
 
 
 def _of_our_judges(rows: pd.DataFrame) -> pd.DataFrame:
-    """The numbers that there are for our judges, and of those judges the ones that we do not compute."""
+    """All published numbers of the judges that have a number compared, with those that we do not compute."""
     ours = rows.loc[rows["status"] == "compared", ["judge", "profile"]].drop_duplicates()
     return rows.merge(ours, on=["judge", "profile"])
 
@@ -36,7 +36,7 @@ def _ours(row: Row) -> str:
 
 
 def _range(name: str, head: str) -> Text:
-    """A range, with one digit more than the published number has."""
+    """A column of a range, with one digit more than the published number."""
     low, high = f"{name}_low", f"{name}_high"
     return cell(head, lambda row: interval(row[low], row[high], f".{row['digits'] + 1}f", missing=""))
 

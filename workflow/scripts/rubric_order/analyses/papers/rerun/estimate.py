@@ -1,4 +1,4 @@
-"""Change of an estimate if the same judge read the same items once more: the chance of reads alone."""
+"""Change of an estimate if the same judge read the same items again: the random variation of reads alone."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -20,20 +20,20 @@ from rubric_order.methods.uncertainty import distributions
 from rubric_order.strategies import COMPARED
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position"]}
-DRAWS = 200  # of reads, for the errors of ranks: of a standard error they know 5%
+DRAWS = 200  # draws of reads for the errors of ranks; they give a standard error to within 5%
 AGREEMENT = ("pearson", "spearman")
 REVERSALS = ("kendall_tau_b", "top1_flip", "top1_random")
-RANKS = ("rank", "pearson_rank")  # ranges of these are drawn
+RANKS = ("rank", "pearson_rank")  # quantities whose ranges are drawn
 COUNTED = ("cramers_v", "top1_flip", "top1_random", "cost")  # never below 0
 
 
 def share_covariance(counts: np.ndarray) -> np.ndarray:
     """Covariance of the pooled shares of positions over new reads of the same items, shape (n, n).
 
-    NaN where no item has two reads. Items with one read are taken to vary as the others do.
+    NaN if no item has two reads. Items with one read are assumed to vary like the others.
 
     Args:
-        counts: of each position in each item, shape (n_items, n).
+        counts: number of selections of each position in each item, shape (n_items, n).
     """
     reads = counts.sum(axis=1)
     used = reads > 1
@@ -59,11 +59,12 @@ def v_error(counts: np.ndarray) -> tuple[float, float]:
 def pearson_error(values: np.ndarray, human: np.ndarray) -> tuple[float, float]:
     """Pearson's r of items' mean scores with human scores, and its standard error over new reads of the same items.
 
-    NaN where a score is constant, or no item has two scores. Items with one score are taken to vary as the others do.
+    r and its error are NaN if mean scores or human scores are constant. The error is NaN if no item has two scores.
+    Items with one score are assumed to vary like the others.
 
     Args:
-        values: scores, items by reads, shape (m, K); NaN where there is none.
-        human: shape (m,).
+        values: scores, items by reads, shape (m, K); NaN without a score.
+        human: human scores, shape (m,).
     """
     k = (~np.isnan(values)).sum(axis=1)
     values, human, k = values[k > 0], human[k > 0], k[k > 0]
@@ -83,8 +84,9 @@ def pearson_error(values: np.ndarray, human: np.ndarray) -> tuple[float, float]:
 def sd_error(values: np.ndarray) -> tuple[float, float]:
     """Mean over items of the standard deviation of an item's scores, and its standard error over new reads.
 
-    The variance of each item's comes from leaving out one read at a time. Items with fewer than two scores are left
-    out, and of the error those with fewer than three, which are taken to vary as the others do.
+    The variance of an item's standard deviation comes from leaving out one read at a time. Items with fewer than two
+    scores are left out. The error uses items with three scores or more, and the other items are assumed to vary like
+    them.
     """
     is_scored = ~np.isnan(values)
     k = is_scored.sum(axis=1)
@@ -109,14 +111,14 @@ def redrawn(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
     """Mean score of each item over as many reads as it has, drawn from them with replacement, `DRAWS` times.
 
     Args:
-        values: scores, items by reads, shape (m, K); NaN where there is none.
+        values: scores, items by reads, shape (m, K); NaN without a score.
 
     Returns:
         Shape (DRAWS, m); NaN for an item without a score.
     """
     given = ~np.isnan(values)
     k = given.sum(axis=1)
-    sorted_in = np.take_along_axis(values, np.argsort(~given, axis=1, kind="stable"), axis=1)  # the given ones first
+    sorted_in = np.take_along_axis(values, np.argsort(~given, axis=1, kind="stable"), axis=1)  # given scores first
     filled, drawn_from = np.nan_to_num(sorted_in), np.arange(values.shape[1]) < k[:, None]
     means = np.empty((DRAWS, len(values)))
     for draw in means:
@@ -127,7 +129,7 @@ def redrawn(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
 
 
 def _factor(values: np.ndarray) -> float:
-    """By how much more the means of new reads vary than those of draws from the reads: k / (k - 1).
+    """Variance of means of new reads over the variance of means of draws from the given reads: k / (k - 1).
 
     k is the mean number of reads of the items with two or more; NaN where no item has two.
     """
@@ -139,7 +141,8 @@ def _factor(values: np.ndarray) -> float:
 def spearman_error(values: np.ndarray, human: np.ndarray, *, rng: np.random.Generator) -> tuple[float, float]:
     """Spearman's rho of items' mean scores with human scores, and its standard error over new reads of the same items.
 
-    The error is that of reads drawn anew, see `redrawn`. NaN where a score is constant, or no item has two scores.
+    The error comes from reads drawn anew, see `redrawn`. It is NaN if no item has two scores, and rho is NaN if mean
+    scores or human scores are constant.
 
     Args:
         values, human: see `pearson_error`.
@@ -166,15 +169,16 @@ def reversal_errors(
         places: rows of the items of each prompt, see `rankings.prompts`.
 
     Returns:
-        The mean over prompts, and its error, of each of `REVERSALS`, see `rankings.Rankings`. The error is that of
-        both sides' reads drawn anew, see `redrawn`. It is NaN unless both sides have an item with two reads: how much
-        one read varies is not known. Sides with different numbers of reads are rescaled each by its own, in proportion
-        to what the estimate varies by where one side alone is drawn anew.
+        The mean over prompts, and its error, of each of `REVERSALS`, see `rankings.Rankings`. The error comes from
+        reads of both sides drawn anew, see `redrawn`. It is NaN unless both sides have an item with two reads, because
+        the variation of single reads is unknown. Sides with different numbers of reads have different factors
+        (`_factor`). The factor of the error is then a mean of the two, weighted by the variance of the estimate when
+        only that side is drawn anew.
     """
     sides, drawn = (left, right), []
     for values in sides:
         means = np.vstack([rankings.mean_scores(values, np.ones((1, values.shape[1]))), redrawn(values, rng=rng)])
-        drawn.append(np.column_stack([means, np.full(len(means), np.nan)])[:, places])  # -1, the padding, is NaN
+        drawn.append(np.column_stack([means, np.full(len(means), np.nan)])[:, places])  # place -1, the padding, is NaN
     factors = np.array([_factor(values) for values in sides])
     both = _mean_reversals(*drawn)
     alone = [both, both]
@@ -203,28 +207,31 @@ def _mean_reversals(left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, seed: int) -> pd.DataFrame:
     """Range in which the estimates of another run of the same judge on the same items would lie.
 
-    Reads are taken as drawn anew within each item; items stay. Two runs differ by the chance of both, so that the range
-    is the estimate plus and minus sqrt(2) times its standard error over reads, times a normal quantile. Reads of one
-    item under different orderings differ by the orderings as well, and count as drawn with them: where a strategy
-    gives every item the same orderings, such as `balanced`, ranges over all of them are too wide rather than too
-    narrow. Those of single orderings can be either where each is read once, see `reruns.variances`.
+    Reads are treated as drawn anew within each item, while items stay the same. Both runs vary, so the range is the
+    estimate plus and minus sqrt(2) times its standard error over reads, times a normal quantile. Reads of one item
+    under different orderings also differ by the effect of the ordering, which counts as random variation here. If a
+    strategy gives every item the same orderings, like `balanced`, ranges over all orderings are therefore too wide
+    rather than too narrow. Ranges of single orderings can be too wide or too narrow if each ordering is read once, see
+    `reruns.variances`.
 
     Args:
         scores: see `blocks.blocks`.
-        confidence: share of other runs that the range holds.
-        seed: of the reads that are drawn for the errors of ranks.
+        confidence: share of other runs that the range contains.
+        seed: seed of the reads that are drawn for the errors of ranks.
 
     Returns:
-        One row a group of `KEYS`, `readout` and `quantity`, with its `estimate`, `error` (standard error over reads)
-        and range, `low` and `high`: ``share`` of a `position` and ``cramers_v`` (readout hard), ``pearson`` and
-        ``spearman`` of mean scores with human ones, and ``mean_sd`` of an item's scores. With a `baseline`, another
-        strategy of the study, ``pearson`` and ``spearman`` are those of `strategy` less those of `baseline`, and
-        ``kendall_tau_b``, ``top1_flip`` and ``top1_random`` say how the two rank candidates, see
-        `reversal_errors`; `n_items` of
-        these counts prompts. Where all items are read in the same orderings ``pearson_canonical``, ``pearson_mean``,
-        ``advantage`` and ``rank`` are those of `canonical_rank`; ``pearson_rank`` and ``cost`` of each `ordering` those
-        of `bias_cost`, also of all of a study's datasets together (dataset ``all``). For their errors see `reruns`; the
-        ranges of ranks are the middle of ranks that are drawn.
+        One row per `KEYS`, `baseline`, `readout` and `quantity`, with the `estimate`, its `error` (standard error over
+        reads) and its range from `low` to `high`. The quantities are
+
+        - ``share`` of a `position`, and ``cramers_v`` (readout hard); ``pearson`` and ``spearman`` of mean scores with
+          human scores; and ``mean_sd``, the mean standard deviation of an item's scores;
+        - with a `baseline`, another strategy of the study: ``pearson`` and ``spearman`` of `strategy` less the same of
+          `baseline`; and ``kendall_tau_b``, ``top1_flip`` and ``top1_random``, which compare the rankings of candidates
+          by the two strategies, see `reversal_errors`. For these three, `n_items` counts prompts;
+        - if all items are read in the same orderings: ``pearson_canonical``, ``pearson_mean``, ``advantage`` and
+          ``rank`` as in `canonical_rank`; and for each `ordering` ``pearson_rank`` and ``cost`` as in `bias_cost`, also
+          for all datasets of a study together (dataset ``all``). For their errors see `reruns`. The ranges of ranks are
+          the middle part of drawn ranks.
     """
     rows = []
     shared: dict[tuple[Any, ...], list[_Shared]] = {}
@@ -262,12 +269,13 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
 
 class _Shared(NamedTuple):
-    """Sums and correlations by one readout of one dataset whose items are all read in the same orderings.
+    """Sums and correlations of one dataset, by one readout, if all its items are read in the same orderings.
 
     Attributes:
-        dataset: its name. orderings: shape (D, n).
-        r: None without human scores.
-        selected, covariance, reads: see `reruns.cost_errors`; None where options are not selected (readout soft).
+        dataset: name of the dataset. orderings: shape (D, n).
+        r: correlations by ordering; None without human scores.
+        selected, covariance: see `reruns.cost_errors`; None for readout soft, which does not select options.
+        items, reads: numbers of items, and of reads with a score.
     """
 
     dataset: str
@@ -294,7 +302,7 @@ def _of_orderings(block: Block) -> Iterator[tuple[str, _Shared]]:
 
 
 def _canonical(of: _Shared, confidence: float, seed: int) -> Iterator[Row]:
-    """The rows of the usual ordering among all."""
+    """The rows of the canonical ordering in comparison with all orderings."""
     if of.r is None:
         return
     r, error, place = of.r.r, of.r.error, shared_orderings.canonical_place(of.orderings)
@@ -310,7 +318,7 @@ def _canonical(of: _Shared, confidence: float, seed: int) -> Iterator[Row]:
 
 
 def _costs(datasets: list[_Shared], confidence: float, seed: int) -> Iterator[Row]:
-    """The rows of every ordering of one dataset, or of several together, see `bias_cost`."""
+    """The rows of each ordering, for one dataset or several together, see `bias_cost`."""
     first = datasets[0]
     orderings = [" ".join(map(str, ordering)) for ordering in first.orderings]
     if first.selected is not None:
@@ -347,7 +355,7 @@ def _generator(seed: int, name: str) -> np.random.Generator:
 
 
 def _differences(strategies: list[Row]) -> Iterator[Row]:
-    """r of each strategy less that of each later one. What answers they share makes their errors too large."""
+    """r of each strategy less r of each later strategy. Answers that both share make these errors too large."""
     strategies = sorted(strategies, key=lambda row: COMPARED.index(row["strategy"]))
     for one, two in itertools.combinations(strategies, 2):
         error = np.hypot(one["error"], two["error"])
@@ -355,7 +363,7 @@ def _differences(strategies: list[Row]) -> Iterator[Row]:
 
 
 def _reversals(one: Block, two: Block, seed: int) -> Iterator[Row]:
-    """The rows of the agreement between two strategies' rankings of the candidates that both have read."""
+    """The rows of agreement between two strategies' rankings of candidates, over items that both have read."""
     other_values = dict(two.readouts())
     for readout, values in one.readouts():
         if readout in other_values:

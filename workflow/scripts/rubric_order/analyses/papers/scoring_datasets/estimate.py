@@ -1,4 +1,4 @@
-"""Contents of datasets that a study of scoring bias needs: items, people's scores, labels and reference answers."""
+"""Parts of datasets that a study of scoring bias needs: items, people's scores, labels and reference answers."""
 
 from collections.abc import Mapping
 
@@ -9,17 +9,18 @@ TABLE = "li2025_table1"
 
 
 def estimate(items: pd.DataFrame, published: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Counts of each dataset, beside the published ones.
+    """Counts of each dataset, and the published counts.
 
     Args:
-        items: one row an item, with `COLUMNS`.
-        published: by name, such as ``li2025_table1``, with all cells as text; other tables are passed over.
+        items: one row per item, with `COLUMNS`.
+        published: published tables by name, such as ``li2025_table1``, with all cells as text; others are ignored.
 
     Returns:
-        One row a dataset: `n_items`, `n_groups`, and how many items have people's scores (`n_human`), labels that came
-        with the dataset (`n_labels`) and a reference answer of the highest score (`n_reference`); as Li et al. (2025),
-        Table 1, print it `published_items`, `published_human` and `published_reference` (``yes`` or ``no``), where
-        they do. FLASK with people's scores is their FLASK. Counts, with nothing drawn.
+        One row per dataset: `n_items`, `n_groups`, and the numbers of items with people's scores (`n_human`), with
+        labels that came with the dataset (`n_labels`) and with a reference answer of the highest score (`n_reference`).
+        `published_items`, `published_human` and `published_reference` (``yes`` or ``no``) are as in Li et al. (2025),
+        Table 1; they are missing for datasets that it does not have. Its FLASK is our FLASK with people's scores. These
+        are counts, with no random draws.
     """
     has = items.assign(
         human=items["human_scores"].map(len) > 0,

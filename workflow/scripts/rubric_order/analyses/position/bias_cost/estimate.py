@@ -20,7 +20,7 @@ COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 
 
 def cheapest(costs: np.ndarray) -> np.ndarray:
-    """Weights of the cheapest orderings, equal where several are: shape (..., D), rows sum to 1 (NaN: undefined)."""
+    """Weights of the cheapest orderings, equal if several are cheapest. Shape (..., D); rows sum to 1, or are NaN."""
     least = costs <= costs.min(axis=-1, keepdims=True) + 1e-9  # equal costs can differ by rounding
     with np.errstate(invalid="ignore"):
         return least / least.sum(axis=-1, keepdims=True)
@@ -30,11 +30,11 @@ class Source(NamedTuple):
     """Selections of one dataset, and moments of its complete items, by unit of resampling.
 
     Attributes:
-        table: of each unit of resampling, its selections by score and position, then
-            `shared_orderings.column_moments` of its complete items, shape (n_units, n * n + q).
+        table: selections of each unit of resampling by score and position, then `shared_orderings.column_moments` of
+            the complete items of the unit, shape (n_units, n * n + q).
         group: which group each unit belongs to, shape (n_units,).
         rated: whether there are human scores to correlate with.
-        n_items: items that the selections are of.
+        n_items: number of items with selections.
     """
 
     table: np.ndarray
@@ -44,11 +44,11 @@ class Source(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Selections and correlations by the sums over some units of a source, in the data and in each resample.
+    """Selections and correlations from sums over some units of a source, in the data and in each resample.
 
     Attributes:
-        selected: by score and position, shape (1 + resamples, n, n).
-        pearson: r of each ordering with human scores, shape (1 + resamples, D), or nothing where there are none.
+        selected: selections by score and position, shape (1 + resamples, n, n).
+        pearson: r of each ordering with human scores, shape (1 + resamples, D); None without human scores.
     """
 
     selected: np.ndarray
@@ -60,31 +60,31 @@ def estimate(
 ) -> pd.DataFrame:
     """Bias Cost of every ordering that was read, and whether choosing the cheapest one is of use.
 
-    The cheapest ordering looks better on the items that chose it than on others. So groups are halved at random, the
-    cheapest ordering of one half is looked at in the other half and the other way round, and this is averaged.
+    The cheapest ordering looks better on the items that chose it than on others. So groups are halved at random. Each
+    half chooses its cheapest ordering, which is then evaluated in the other half. The results are averaged.
 
     Args:
         scores: see `blocks.blocks`.
-        resamples, confidence, seed: see the package; from each dataset as much is drawn as it has. A group is never in
+        resamples, confidence, seed: see the package. Each dataset is resampled to its own size. A group is never in
             both halves, whatever is drawn.
-        splits: random halvings that are averaged over.
+        splits: number of random halvings that are averaged over.
 
     Returns:
-        One row a group of `KEYS` (dataset ``all``: the selections in all of a study's datasets together, and the mean
-        of their correlations) whose strategy is in `shared_orderings.SHARED`, `readout`, `cluster`, `quantity` and,
-        where it is about one, `ordering`, its scores as their scale has them (counted from 1 where the scales of
-        several datasets begin with different numbers):
+        One row per group of `KEYS` whose strategy is in `shared_orderings.SHARED`, `readout`, `cluster`, `quantity`
+        and, if the quantity is about one ordering, `ordering`. Dataset ``all`` has the selections of all of a study's
+        datasets together, and the mean of their correlations. Scores of `ordering` are written as on their scale, or
+        counted from 1 if the scales of several datasets begin with different numbers. Quantities:
 
-        - of each ordering: its ``cost``; ``chosen_share``, the share of the resamples in which it is the cheapest;
-          ``pearson``, r of one read an item with human scores, and its ``pearson_rank`` (1: highest). A cost is a sum
-          of absolute values, so it and its interval are too high where it is near 0: `noise` is what it would be in
-          expectation were all shares uniform, with the errors that the bootstrap finds.
-        - on items that did not choose: ``heldout_cost_`` and ``heldout_pearson_`` of the ``chosen`` ordering, the
-          ``canonical`` one and the ``mean`` of all; ``heldout_cost_saved``, canonical less chosen. Of these costs the
-          noise is subtracted, see `without_noise`, and intervals are Student's t over clusters;
-          ``heldout_pearson_gained``, chosen less canonical, and ``heldout_pearson_over_mean``, chosen less mean.
+        - of each ordering: ``cost``; ``chosen_share``, the share of the resamples in which the ordering is the
+          cheapest; ``pearson``, r of one read per item with human scores; and ``pearson_rank``, the rank of this r (1:
+          highest). A cost is a sum of absolute values, so a cost near 0 and its interval are too high. `noise` is the
+          expected cost if all shares were uniform and had the errors that the bootstrap finds.
+        - on items that did not choose: ``heldout_cost_`` and ``heldout_pearson_`` of the ``chosen`` ordering, of the
+          ``canonical`` one, and ``mean`` over all orderings; ``heldout_cost_saved``, canonical less chosen. Noise is
+          subtracted from these costs, see `without_noise`, and their intervals are Student's t over clusters.
+          ``heldout_pearson_gained`` is chosen less canonical, ``heldout_pearson_over_mean`` is chosen less mean.
 
-    Source: the earlier version of Xu et al., Section 5.3, Table 6; all but cost, correlation and its rank are ours.
+    Source: the earlier version of Xu et al., Section 5.3, Table 6, for cost, correlation and rank; the rest is ours.
     """
     sources_by_key: dict[tuple[Any, ...], dict[str, Source]] = {}
     shown: dict[tuple[Any, ...], np.ndarray] = {}
@@ -122,7 +122,7 @@ def _of_sources(
     seed: int,
     splits: int,
 ) -> Iterator[tuple[Row, Row]]:
-    """All quantities of the datasets of one study, and of all of them together; see `tidy.from_parts`."""
+    """All quantities of each dataset of one study, and of all datasets together; see `tidy.from_parts`."""
     everything = dict(zip([*KEYS, "readout", "cluster"], key, strict=True))
     everything["method"] = f"percentile bootstrap over {key[-1]}s, {resamples} resamples; {splits} splits"
     weights = {name: _weights(source, name, resamples, seed) for name, source in sources.items()}
@@ -163,9 +163,9 @@ def _source(block: blocks.Block, readout: Readout, cluster: str) -> Source:
 
 
 def _weights(source: Source, dataset: str, resamples: int, seed: int) -> np.ndarray:
-    """Number of times each unit is in each resample, after a row of ones, shape (1 + resamples, n_units)."""
+    """A row of ones for the data, then how often each unit is in each resample, shape (1 + resamples, n_units)."""
     n_units = len(source.table)
-    drawn = np.full((resamples, 1), np.nan)  # one unit alone says nothing
+    drawn = np.full((resamples, 1), np.nan)  # a single unit cannot be resampled
     if n_units > 1:
         drawn = resampling.weights(n_units, resamples, seed, f"bias cost {dataset}")
     return np.concatenate([np.ones((1, n_units)), drawn])
@@ -184,7 +184,7 @@ def _pooled(sums: list[Sums]) -> Sums:
 
 
 def folded_excess(z: np.ndarray) -> np.ndarray:
-    """By how much the expected size of a normal variable with variance 1 exceeds the size z of its mean.
+    """Expected absolute value of a normal variable with variance 1, less the absolute value z of its mean.
 
     Source: the folded normal distribution, Leone, Nelson and Nottingham (1961).
     """
@@ -193,13 +193,15 @@ def folded_excess(z: np.ndarray) -> np.ndarray:
 
 
 def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distance of each share from equal shares, less what its error adds to it, and the derivative by the share.
+    """Distance of each share from the equal share, less what its error adds to it, and the derivative by the share.
 
-    An error makes a distance larger, that of a fair share most, so that the cheapest ordering would lose more by it
-    than others: by .8 of the error. Of that .5 are left at a fair share; at one that is an error away from it .1.
+    An error makes a distance larger, most of all if the share is the equal one: by .8 of the error. So the cheapest
+    ordering would lose more by errors than others. After the subtraction, .5 of the error is left at the equal share,
+    and .1 at a share that is one error away from it.
 
     Args:
-        shares: of each score (rows) by position, shape (n, n). error: their standard errors; 0 where none is known.
+        shares: share of each position (columns) for each score (rows), shape (n, n).
+        error: standard errors of the shares; 0 where none is known.
     """
     away = shares - 1 / shares.shape[-1]
     z = np.divide(np.abs(away), error, out=np.full(away.shape, np.inf), where=error > 0)
@@ -208,10 +210,13 @@ def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Shares of positions by score in some units, and what each unit adds to them; 0 where a score is never selected.
+    """Shares of positions by score in some units, and what each unit adds to them.
+
+    A score that is never selected has equal shares, and units add 0.
 
     Args:
-        table: selections of each unit, shape (n_units, n * n). chosen: the units, bool.
+        table: selections of each unit, shape (n_units, n * n).
+        chosen: True for the units that are used.
 
     Returns:
         Shapes (n, n) and (n_units, n, n); units that are not chosen add nothing.
@@ -226,7 +231,7 @@ def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tupl
 
 
 def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Costs of orderings in some units, without noise, and what each unit adds to them: shapes (D,), (n_units, D)."""
+    """Costs of orderings in some units, without noise, and what each unit adds to a cost: shapes (D,), (n_units, D)."""
     n, places = orderings.shape[1], np.arange(orderings.shape[1])
     shares, influence = _shares_and_influence(table, units, n)
     number = int(units.sum())
@@ -236,14 +241,14 @@ def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple
 
 
 def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray) -> dict[str, tuple[float, float]]:
-    """Cost of the cheapest ordering of half of the groups in the other half, without noise.
+    """Costs, without noise, in one half of the groups, of the ordering that is cheapest in the other half.
 
-    The error is that of costs in the half that is looked at, with that of the choice: how much the costs of what
-    halves choose differ, measured in all units.
+    The error has two parts: the error of costs in the half that did not choose, and the variation of the choice. The
+    latter is how much the costs of the chosen orderings, computed from all units, differ between halves.
 
     Args:
         table: selections of each unit, shape (n_units, n * n).
-        firsts: for each split the units of the first half, bool, shape (splits, n_units).
+        firsts: for each split, True for the units of the first half, shape (splits, n_units).
 
     Returns:
         By quantity, the mean over splits and halves, and its standard error.
@@ -285,10 +290,10 @@ def _cross_fit(
     orderings: np.ndarray,
     firsts: dict[str, np.ndarray],
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Agreement of the cheapest ordering of half of the groups in the other half, mean over splits and both halves.
+    """Agreement, in one half of the groups, of the ordering that is cheapest in the other half.
 
     Returns:
-        By dataset (and ``all``) and quantity, of shape (1 + resamples,).
+        Means over splits and both halves, by dataset (and ``all``) and quantity, each of shape (1 + resamples,).
     """
     n, canonical = orderings.shape[1], shared_orderings.canonical_place(orderings)
     estimates: dict[str, dict[str, list[Any]]] = {name: {} for name in [*sources, EVERY]}
@@ -322,7 +327,7 @@ def _held_out(chosen: np.ndarray, pearson: np.ndarray | None, canonical: int) ->
 
 
 def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int) -> dict[str, np.ndarray]:
-    """A value of the chosen ordering, the canonical one, and on average; several chosen ones count in equal parts."""
+    """A value of the chosen ordering, of the canonical one, and the mean of all. Several chosen ones are averaged."""
     of_chosen = np.where(chosen == 0, 0, chosen * values).sum(axis=1)
     return {f"{name}_chosen": of_chosen, f"{name}_canonical": values[:, canonical], f"{name}_mean": values.mean(axis=1)}
 
@@ -335,7 +340,7 @@ def _of_each_ordering(
     shares = selections.position_shares(whole.selected)
     costs = bias_cost(shares, orderings)
     ordering_column = {"ordering": written}
-    # The mean of the absolute value of an error that is normal about 0; a rare score is missing from some resamples.
+    # The mean absolute value of an error that is normal about 0. Some resamples lack a rare score and are masked.
     present = np.ma.masked_invalid(shares[1:])  # type: ignore[no-untyped-call]  # of numpy
     error = np.sqrt(2 / np.pi) * present.std(axis=0).filled(0)
     noise = error[orderings - 1, np.arange(orderings.shape[1])].sum(axis=1)
@@ -349,7 +354,7 @@ def _of_each_ordering(
 
 
 def _with_interval(values: dict[str, np.ndarray], confidence: float) -> Iterator[tuple[str, Row]]:
-    """The columns of each quantity, the first row of whose values is the estimate."""
+    """The columns of each quantity. The first row of its values is the estimate, the others are resamples."""
     for quantity, table in values.items():
         table = table.reshape(len(table), -1)
         low, high = resampling.percentile_interval(table[1:], confidence)

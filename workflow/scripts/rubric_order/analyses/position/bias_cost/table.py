@@ -1,4 +1,4 @@
-"""Ordering with the least Bias Cost, and what choosing it is worth."""
+"""Ordering with the least Bias Cost, and the gain from choosing it."""
 
 import pandas as pd
 
@@ -23,7 +23,7 @@ HELD_OUT += ["heldout_cost_saved", "heldout_pearson_gained", "heldout_pearson_ov
 
 
 def _rows(bias_cost: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, dataset (``all``: all of them) and readout: cheapest and canonical ordering, and the choice."""
+    """One row per judge, dataset (``all``: all datasets) and readout: cheapest and canonical ordering, and choice."""
     of_each = bias_cost[bias_cost["ordering"].notna()]
     alone = [taken("cost", "noise", "n_items", "n_clusters"), taken("chosen_share", estimate="chosen_share")]
     cheapest = wide(of_each, [*KEYS, "ordering"], [*alone, *OF_ORDERING]).sort_values("cost", kind="stable")
@@ -33,7 +33,7 @@ def _rows(bias_cost: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_canonical(ordering: str) -> bool:
-    """True of the ordering from the lowest score to the highest."""
+    """True for the ordering from the lowest score to the highest."""
     scores = [int(score) for score in ordering.split()]
     return scores == sorted(scores)
 

@@ -1,4 +1,4 @@
-"""Decisiveness of a judge, and its reads: how many, in how many orders, and how much its scores vary."""
+"""Decisiveness of a judge, and counts of its reads and orderings."""
 
 import json
 from collections.abc import Iterable
@@ -25,19 +25,22 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         scores: see `blocks.blocks`.
 
     Returns:
-        One row a group of `KEYS`: `n_items`, `n_groups`, `effective_groups` (the number of equal groups that would say
-        as much of an error, see `resampling.degrees`), `heaviest_group` (the share of the items that the largest group
-        has), `n_reads` with a score, `n_failed` without, and the design: `n_orderings` that differ; `fewest` and `most`
-        reads of an item in one of them; whether items are read in the same ones (`shared`); and, where each ordering
-        counts once for each item, whether every score is shown in every position equally often (`balanced`), or at
-        least often enough (`crossed`), see `designs.Design` and `blocks.Block.crossed`.
-        `commonest_score` is the score that is given most often (the lower one of two), `commonest_share` its share of
-        the reads with a score; `discordant_share` of the pairs of reads of one item have different scores;
-        `top_probability` is the mean probability of a read's most probable option, where probabilities are known, and
-        `known_share` how many reads of all these are. They describe these reads and have no interval. `exponent`, with
-        `exponent_low` and `exponent_high` over groups, is the power of the probabilities from which answers look drawn,
-        see `sampling.exponent`. `n_copies` items have the very reads of an item of another group, see `copies`;
-        `copies` names some. `failures` has the number of reads without a score by reason, the commonest first, as JSON.
+        One row per group of `KEYS`. Sizes: `n_items`; `n_groups`; `effective_groups`, the number of equal groups that
+        would be as informative about an error, see `resampling.degrees`; `heaviest_group`, the share of the items that
+        the largest group has; `n_reads` with a score; `n_failed`, the reads without a score.
+        Design: `n_orderings`, the number of different orderings; `fewest` and `most`, the least and the largest number
+        of reads of an item in an ordering; `shared`, whether items are read in the same orderings; `balanced`, whether
+        every score is shown in every position equally often; `crossed`, whether it is shown there at least often
+        enough. For these two, each ordering counts once for each item. See `designs.Design` and
+        `blocks.Block.crossed`.
+        Decisiveness: `commonest_score`, the score that is given most often (the lowest of several); `commonest_share`,
+        its share of the reads with a score; `discordant_share`, the share of the pairs of reads of one item that have
+        different scores; `top_probability`, the mean probability of a read's most probable option; `known_share`, the
+        share of the reads with known probabilities. These numbers describe the reads and have no interval. `exponent`,
+        with `exponent_low` and `exponent_high` over groups, is the power of the probabilities from which answers seem
+        to be drawn, see `sampling.exponent`.
+        `n_copies` items have exactly the reads of an item of another group, see `copies`; `copies` names some of them.
+        `failures` has the number of reads without a score by reason, the commonest first, as JSON.
     """
     rows = [_of_block(block) for block in blocks.blocks(scores)]
     columns = [
@@ -90,7 +93,7 @@ def _of_block(block: blocks.Block) -> Row:
 
 
 def _failures(block: blocks.Block, failed: pd.Series) -> str:
-    """Number of reads by the reason why they have no score; reads of others can have none."""
+    """Number of reads without a score by reason, as JSON; ``{}`` if the table has no column `failure`."""
     if "failure" not in block.table:
         return "{}"
     counts = block.table.loc[failed, "failure"].value_counts()
@@ -98,7 +101,7 @@ def _failures(block: blocks.Block, failed: pd.Series) -> str:
 
 
 def _drawn(block: blocks.Block, both: np.ndarray) -> Interval:
-    """The power of the probabilities from which answers are drawn, of the reads that have both."""
+    """The power of the probabilities from which answers are drawn, from reads with a score and probabilities."""
     if not both.any() or "position" not in block.table:
         return UNKNOWN
     shares = blocks.matrix_of(block.table.loc[both, selections.READOUTS[Readout.SOFT]].to_numpy())

@@ -1,4 +1,4 @@
-"""Tests that a bias, or what one strategy or condition has above another, is too small to be worth mention."""
+"""Tests that a bias, or the difference of two strategies or conditions, is too small to be worth mention."""
 
 from collections.abc import Iterator
 
@@ -39,30 +39,31 @@ def estimate(
 
     Args:
         score_effects, position_preference, strategy_comparison, condition_comparison: see the modules of these names.
-        level: of each test.
+        level: level of each test.
         points, log_odds, r: margins, each in its unit.
 
     Returns:
-        One row a group of `KEYS`, `baseline` (a strategy that `strategy` is compared with, else empty), `other` (a
+        One row per group of `KEYS`, `baseline` (a strategy that `strategy` is compared with, else empty), `other` (a
         condition that `condition` is compared with, else empty), `readout`, `cluster` and `quantity`. `quantity` is
 
         - ``points``: no ordering's mean score is `margin` or more from the mean over all orderings;
-        - ``usual_minus_balanced``: the usual ordering's is not;
-        - ``log_odds``: no position adds `margin` or more to an option's log-odds, or takes it away;
-        - ``interaction``: nor does the last position add it to the highest score and the first to the lowest, or take
-          it away, beside what positions are worth to all scores (evenly less for scores and positions between);
-        - ``r``: two strategies, of those that show every score in every position, agree equally well with human scores;
+        - ``usual_minus_balanced``: the mean score of the usual ordering is not `margin` or more from this mean;
+        - ``log_odds``: no position adds `margin` or more to an option's log-odds, or subtracts it;
+        - ``interaction``: in addition to the preference that all scores share, the highest score does not gain or lose
+          `margin` or more, in log-odds, at the last position, and the lowest score at the first. Scores and positions
+          in between have evenly smaller effects;
+        - ``r``: two strategies agree equally well with human scores. Both show every score in every position;
         - ``condition_points``, ``condition_r``: two conditions give the same mean score, and agree equally well with
           human scores.
 
-        `verdict` is one of `equivalence.verdict`, at `level` for each of the `n_effects` that a quantity is about.
-        Fewer clusters than `uniformity.FEW_CLUSTERS` show nothing to be small, nor do unequal clusters that say no more
-        than so many equal ones. In points a second p-value has to be small as well, which allows for an effect that a
-        few clusters carry, see `equivalence.p_bounded`. At the margin the error is then at most 5%
-        (`tests/recovery/unequal_recovery.py`).
-        `estimate`, `low` and `high` (confidence 1 - 2 `level`) are those of the effect that is least shown to be small,
-        and `p` is its p-value, the greater of the two. Standard errors are those behind the intervals of the other
-        statistics, which are Student's t with `df` degrees of freedom.
+        `verdict` is one of `equivalence.verdict`. A quantity is about `n_effects` effects, and each of them is tested
+        at `level`. Nothing is shown to be small if the clusters are as informative as fewer than
+        `uniformity.FEW_CLUSTERS` equal ones. In points a second p-value has to be small as well. It allows for an
+        effect that a few clusters carry, see `equivalence.p_bounded`. If an effect is as large as the margin, the
+        probability of a wrong verdict is then at most 5% (`tests/recovery/unequal_recovery.py`).
+        `estimate`, `low`, `high` (confidence 1 - 2 `level`) and `p` are those of the effect with the weakest evidence
+        of being small. `p` is the greatest of its p-values. Standard errors are computed from the intervals of the
+        other statistics, which are Student's t with `df` degrees of freedom.
 
     Raises:
         ValueError: effects in points were computed for another margin.
@@ -100,7 +101,7 @@ def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> It
     """The rows of one quantity.
 
     Args:
-        effects: those that are to be small, one row each, with the columns that `COLUMNS` names.
+        effects: effects that are tested to be small, one row per effect, with the columns that `COLUMNS` names.
     """
     effects = effects.assign(**{column: "" for column in ("baseline", "other", "flag") if column not in effects})
     estimates, low, high = (effects[column].to_numpy(dtype=float) for column in ("estimate", "ci_low", "ci_high"))

@@ -23,7 +23,7 @@ CAPTION = (
 )
 QUANTITIES = {"points": "points", "usual_minus_balanced": "usual", "log_odds": "log-odds"}
 QUANTITIES |= {"interaction": "log-odds by score"}
-# Of these, each dataset has a row of its own, and there is none of all together.
+# For these quantities, each dataset has a row of its own, and no row is for all datasets together.
 BY_DATASET = {"r": "r", "condition_points": "points", "condition_r": "r"}
 AGAINST = each_row(lambda row: f" against {row['other']}" if row["other"] else "")
 

@@ -1,7 +1,7 @@
 """Differences in position bias between judges, profiles, scales and datasets, and its change over a sweep.
 
-Judges, profiles and scales read the same items: what a group of items adds to one estimate is set against what it adds
-to another, so that their difference is known better than either.
+Judges, profiles and scales read the same items. So what a group of items adds to one estimate is compared with what it
+adds to the other, and the difference of two estimates is known better than either of them.
 """
 
 import itertools
@@ -26,10 +26,10 @@ COLUMNS = {
         *selections.READOUTS.values(),
     ]
 }
-# Judges, or profiles of one judge, and so on: what differs between two that are compared, all else being equal.
+# The columns of which exactly one differs between two sides that are compared.
 COMPARED = ("judge", "profile", "n", "dataset")
 SHARED_KEYS = ("study", "condition", "strategy")
-FEWEST = 3  # values of a trend
+FEWEST = 3  # least number of different values for a trend
 TEMPERATURE = "temperature"
 SELECTION = "cramers_v_squared"
 ROUNDING = 1e-12
@@ -37,14 +37,14 @@ PAIRED = "the clusters of both sides as the sample, Student's t"
 
 
 class Selection(NamedTuple):
-    """V squared of position selection without what chance adds, and what its error is made from.
+    """V squared of position selection without what chance adds, and the arrays from which its error is computed.
 
     Attributes:
-        estimate: unbiased, with clusters as the sample; it can be negative.
+        estimate: unbiased estimate of V squared, with clusters as the sample; it can be negative.
         raw: V squared of the pooled shares, which chance makes larger.
         influence: what each cluster adds to the estimate, shape (n_clusters,).
-        deviation: from what its reads would select by the pooled shares, of each cluster; the sum of the products of
-            those of two clusters is what the two add by chance. Shape (n_clusters, n).
+        deviation: scaled selections of each cluster, less those that the pooled shares predict for its reads, shape
+            (n_clusters, n). The dot product of the rows of two clusters is what these two add by chance.
         weight: share of all reads that each cluster has, shape (n_clusters,).
     """
 
@@ -59,10 +59,10 @@ class Measured(NamedTuple):
     """Estimates of one block by one readout, and what each cluster adds to them.
 
     Attributes:
-        estimates: by quantity.
-        influence: what each cluster adds, by quantity, each of shape (n_clusters,).
-        selection: what the error of V squared is made from; None where it is not known.
-        dataset, ids: of the clusters.
+        estimates: the estimates, by quantity.
+        influence: what each cluster adds to each estimate, by quantity, each of shape (n_clusters,).
+        selection: V squared with the arrays for its error; None where V squared is not known.
+        dataset, ids: dataset and ids of the clusters.
     """
 
     estimates: dict[str, float]
@@ -84,25 +84,28 @@ def estimate(
     Args:
         scores: see `blocks.blocks`; strategies in which every score meets every position are used.
         confidence: see the package.
-        sampling_temperatures: as in `position_preference`: trends over them need nothing else.
-        sweeps: by name of a sweep the value of each ``judge`` (as it stands) or ``judge/profile`` in it, such as the
-            logarithm of its size.
+        sampling_temperatures: see `position_preference.estimate`. Trends over temperature need no entry in `sweeps`.
+        sweeps: for each name of a sweep, the value of each ``judge`` (with its default profile) or ``judge/profile`` in
+            the sweep, such as the logarithm of the judge's size.
 
     Returns:
-        One row an estimate of a study, condition, strategy, `readout`, `cluster` and `quantity`. `compared` says what
-        differs: one of `COMPARED`, `one` less `other`; or ``trend`` over the sweep `one`, the least-squares slope of
-        the estimates by its value; of a sweep that a judge has by itself, `sweep` and `swept_judge` are its parts. What
-        they have in common is in the columns of `KEYS`, others are empty. Quantities:
+        One row per comparison or trend of a study, condition, strategy, `readout`, `cluster` and `quantity`. `compared`
+        says what differs. If it is one of `COMPARED`, the row is the difference `one` less `other`. If it is
+        ``trend``, the row is the least-squares slope of the estimates by their values in the sweep `one`. A sweep over
+        the temperatures of one judge also has `sweep` and `swept_judge`. Columns of `KEYS` have the values that both
+        sides share; other columns of `KEYS` are empty. Quantities:
 
         - ``first_last``, ``ends_middle``: contrasts of position preference, in log-odds, see `preference`;
-        - ``cramers_v_squared`` of position selection, without what chance adds: more to a raw V where reads of a
-          cluster depend on each other more. Not only preference moves it, see there. Its `p` takes V to be the same on
-          all sides, its interval takes it as estimated, so that the two can differ;
+        - ``cramers_v_squared`` of position selection, without what chance adds. Chance adds more to a raw V where
+          reads of a cluster depend on each other more. V does not depend on preference alone, see
+          `position_selection`. The `p` assumes that V is the same on all sides, and the interval takes each V as
+          estimated, so that the two can disagree;
         - ``usual_minus_balanced``, ``ascending_minus_descending``: points, where items are read in the same orderings.
 
-        With `estimate`, `se`, interval, `p`, which `p_holm` and `p_bh` adjust for the `n_tests` of the family, and
-        the estimates `of_one` and `of_other`. Clusters are the sample (`n_clusters`): those of two datasets are
-        different ones, all others the same; one that only one side has counts on that side.
+        Each row has `estimate`, `se`, the interval and `p`. `p_holm` and `p_bh` are `p` adjusted for the `n_tests` of
+        the family. Differences also have the estimates `of_one` and `of_other`. Clusters are the sample (`n_clusters`).
+        Two datasets have no cluster in common. Otherwise clusters with the same id are the same cluster, and a cluster
+        that only one side has counts on that side.
     """
     units_by_key: dict[tuple[Any, ...], dict[tuple[Any, ...], Measured]] = {}
     for block in blocks.blocks(scores):
@@ -140,7 +143,7 @@ def estimate(
 
 
 def _measured(block: blocks.Block, readout: Readout) -> dict[str, Measured]:
-    """All quantities of a block by each kind of cluster; what cannot be estimated is left out."""
+    """All quantities of a block by each kind of cluster. Quantities that cannot be estimated are left out."""
     positions = preference.positions(preference.compared(block, readout))
     selected, values = selections.evened(block, readout), None
     if block.keys["strategy"] in shared_orderings.SHARED:
@@ -166,12 +169,12 @@ def _measured(block: blocks.Block, readout: Readout) -> dict[str, Measured]:
 
 
 def _selection(counts: np.ndarray) -> Selection:
-    """V squared of positions, from the products of what two clusters select beyond uniform.
+    """V squared of positions, from products of the selections of two clusters, each less uniform selection.
 
-    A cluster is not multiplied by itself, so that chance adds nothing to the mean, however unequal clusters are.
+    A cluster is not multiplied by itself. So chance adds nothing on average, even if clusters are very unequal.
 
     Args:
-        counts: of each position in each cluster, shape (n_clusters, n).
+        counts: selections of each position in each cluster, shape (n_clusters, n).
     """
     n, size = counts.shape[1], counts.sum(axis=1)
     away, total = counts - size[:, None] / n, size.sum()
@@ -187,10 +190,15 @@ def _selection(counts: np.ndarray) -> Selection:
 
 
 def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str, tuple[float, np.ndarray]]:
-    """Shifts of the mean score of the items that have one under every ordering, and what each cluster adds to them.
+    """Shifts of the mean score over items with a score under every ordering, and what each cluster adds to each shift.
 
     Args:
-        values: mean score of each item under each ordering. shown: the orderings. unit: cluster of each item.
+        values: mean score of each item under each ordering, NaN where there is none.
+        shown: the orderings.
+        unit: cluster of each item.
+
+    Returns:
+        By quantity; empty without such items, or if the ascending or the descending ordering was not read.
     """
     used = ~np.isnan(values).any(axis=1)
     rising, falling = ((np.sign(side) * np.diff(shown, axis=1) > 0).all(axis=1) for side in (1, -1))
@@ -210,7 +218,7 @@ def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str
 
 
 def _differences(units: dict[tuple[Any, ...], Measured], confidence: float) -> Iterator[Row]:
-    """One unit less another, for each two that differ in one of `COMPARED`."""
+    """One unit less another, for each pair of units that differ in exactly one of `COMPARED`."""
     for (one, first), (other, second) in itertools.combinations(units.items(), 2):
         differ = [place for place in range(len(COMPARED)) if one[place] != other[place]]
         if len(differ) == 1:
@@ -223,7 +231,7 @@ def _differences(units: dict[tuple[Any, ...], Measured], confidence: float) -> I
 
 
 def _temperatures(known: Mapping[str, Mapping[str, float | None]]) -> dict[str, dict[str, float]]:
-    """A sweep over the temperatures of each judge that has several."""
+    """A sweep over the temperatures of each judge that has at least `FEWEST` different ones."""
     sweeps = {}
     for judge, profiles in known.items():
         values = {f"{judge}/{profile}": value for profile, value in profiles.items() if value is not None}
@@ -249,10 +257,10 @@ def _trends(units: dict[tuple[Any, ...], Measured], values: Mapping[str, float],
 
 
 def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterator[Row]:
-    """A weighted sum of estimates, for each quantity that all have."""
+    """A weighted sum of estimates, for each quantity that all parts have."""
     first = parts[0][1]
     aligned = all(of.dataset == first.dataset and np.array_equal(of.ids, first.ids) for _, of in parts)
-    # Else each cluster of any part is numbered, the same one of one dataset in the same way.
+    # Otherwise the clusters of all parts are numbered. The same id in the same dataset has one number.
     indexes = [pd.MultiIndex.from_product([[of.dataset], of.ids]) for _, of in parts] if not aligned else []
     number = (
         indexes[0].append(indexes[1:]).factorize()[0] if indexes else np.tile(np.arange(len(first.ids)), len(parts))
@@ -274,13 +282,15 @@ def _of_selections(
 ) -> dict[str, float]:
     """Interval and test of a weighted sum of V squared.
 
-    The variance of V squared grows with V, and where V is 0 it is all due to products of two clusters' errors. Near 0
-    an estimate that is too small would also have too small an error. So the test takes V to be the same on all sides:
-    the mean of the estimates, each weighted by how little chance adds to it. The interval takes each estimate, or this
-    mean where it is larger. Degrees of freedom are those of equal clusters with the same spread of sizes.
+    The variance of V squared grows with V. If V is 0, all of the variance is due to products of two clusters' errors.
+    Near 0, an estimate that is too small would also have too small an error. So the test assumes the same V squared on
+    all sides: the mean of the estimates, at least 0, in which an estimate counts less the more chance adds to it. The
+    interval uses each estimate, or this mean if the mean is larger. The degrees of freedom are the number of equal
+    clusters that these unequal clusters are equivalent to, less 1, and at least 1.
 
     Args:
-        number: of the clusters of all parts one after the other, the same for the same cluster.
+        parts: weights and estimates.
+        number: number of each cluster, for all parts one after the other. The same cluster has the same number.
         total: the weighted sum.
     """
     chance = np.array([max(of.raw - of.estimate, ROUNDING) for _, of in parts])
@@ -292,7 +302,7 @@ def _of_selections(
     products = _products(parts, number)
 
     def error(values: list[float]) -> float:
-        """Standard error where V squared has these values."""
+        """Standard error if V squared has these values, one for each part."""
         scales = [np.sqrt(value / max(of.raw, ROUNDING)) for value, (_, of) in zip(values, parts, strict=True)]
         scaled = [scale * weight * of.influence for scale, (weight, of) in zip(scales, parts, strict=True)]
         moved = np.bincount(number, np.concatenate(scaled))
@@ -308,7 +318,10 @@ def _of_selections(
 
 
 def _products(parts: list[tuple[float, Selection]], number: np.ndarray) -> float:
-    """Variance of a weighted sum of V squared where V is 0: twice the summed squares of what two clusters add."""
+    """Variance of a weighted sum of V squared if V is 0.
+
+    It is twice the sum of the squares of what two clusters add, over all pairs of different clusters.
+    """
     starts = np.cumsum([0, *(len(of.deviation) for _, of in parts)])
     rows, own = [], np.zeros(number.max() + 1)
     for (weight, of), start, end in zip(parts, starts[:-1], starts[1:], strict=True):

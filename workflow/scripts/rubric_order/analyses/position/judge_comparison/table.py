@@ -18,12 +18,12 @@ CAPTION = (
 )
 VALUES = ["judge", "profile", "dataset", "strategy", "n", "readout", "compared", "one", "other", "quantity"]
 VALUES += ["estimate", "ci_low", "ci_high", "p", "p_holm", "p_bh", "n_tests", "of_one", "of_other", "n_clusters"]
-SWEPT = ["sweep", "swept_judge"]  # of a sweep that a judge has by itself
+SWEPT = ["sweep", "swept_judge"]  # filled for a sweep over one judge's temperatures
 DIGITS = {"cramers_v_squared": 3}  # squares are small
 
 
 def _circumstances(row: Row) -> str:
-    """Circumstances that both sides share beside judge and dataset."""
+    """Profile, strategy and number of levels, if both sides share them."""
     n = "" if pd.isna(row["n"]) else f"n={row['n']}"
     return " ".join(word for word in (row["profile"], row["strategy"], n) if pd.notna(word) and word)
 
@@ -33,7 +33,7 @@ def _form(sign: str = "") -> OfRows:
 
 
 def _mark(row: Row) -> str:
-    """A dagger for what is not significant, a double one for what is no longer so after Holm's adjustment."""
+    """A dagger if the row is not significant, a double dagger if only Holm's adjustment makes it not significant."""
     return "†" if not row["p"] < SIGNIFICANT else "" if row["p_holm"] < SIGNIFICANT else "‡"
 
 

@@ -21,22 +21,22 @@ from rubric_order.methods.uncertainty import resampling, shares
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
 OWN, SHARED = "own", "shared"
 SEEN, CHANCE, BEYOND, REACHED = "seen", "chance", "beyond", "reached"
-FEWEST_GROUPS = 2  # one is scored in the orderings that others choose
+FEWEST_GROUPS = 2  # one group is scored in the orderings that the others choose
 SAME = 9  # decimals; scores that differ by less tie
 
 
 class Measured(NamedTuple):
-    """One quantity of what an order can do.
+    """Values of one quantity that the choice of an order can move.
 
     Attributes:
         quantity, choice: see `estimate`.
-        seen, chance: of each item, candidate or prompt, shape (k,); NaN does not count. Without an axis where there is
-            one number of all items.
-        unit: number of the group of each, shape (k,).
-        most: the largest value that there can be.
-        reached: of each, shape (k,); None where it is not known.
-        draws: mean of what is reached in each resample of groups, where orderings are chosen by other groups.
-        beyond: True if chance is told from what orderings do.
+        seen, chance: values of each item, candidate or prompt, shape (k,); NaN does not count. A single number without
+            an axis if all items together have one value.
+        unit: number of the group of each item, candidate or prompt, shape (k,).
+        most: the largest possible value.
+        reached: value reached for each item, candidate or prompt, shape (k,); None if it is not known.
+        draws: mean of `reached` in each resample of groups, if other groups choose the orderings.
+        beyond: True if chance can be distinguished from the effects of orderings.
     """
 
     quantity: str
@@ -51,7 +51,7 @@ class Measured(NamedTuple):
 
 
 class _Chance(NamedTuple):
-    """Random parts: exchanges, the seed, the fold of each group, and its number in each resample."""
+    """Random parts: number of exchanges, seed, fold of each group, and how often each resample has each group."""
 
     exchanges: int
     seed: int
@@ -71,38 +71,39 @@ def estimate(
 ) -> pd.DataFrame:
     """Ranges of scores and ranks, and changes of the best candidate, by the choice of an ordering.
 
-    Strategies are used whose items share orderings that show each score equally often at each position. Items without a
+    A strategy is used if its items share orderings that show each score equally often at each position. Items without a
     score in some ordering are left out.
 
     Args:
         scores: see `blocks.blocks`.
         resamples, confidence, seed: see the package; the seed is also that of exchanges and folds.
-        exchanges: how often orderings are exchanged within items, to see what chance alone does.
-        folds: parts of the groups, each of which is scored in the orderings that the others choose.
+        exchanges: how often orderings are exchanged within items, to see the effect of chance alone.
+        folds: number of parts of the groups. Each part is scored in the orderings that the other parts choose.
         temperatures: see `within_item_deviation.estimate`.
 
     Returns:
-        One row a group of `KEYS`, `readout`, `choice`, `quantity` and `part`; intervals are over groups (`cluster`).
+        One row per group of `KEYS`, `readout`, `choice`, `quantity` and `part`; intervals are over groups (`cluster`).
 
-        `choice` is ``own``, an order for one item, while its competitors stay in the usual one (the first, where that
-        was not read), or ``shared``, one order for all. `quantity` is ``points``, the highest score less the lowest,
-        mean over items; ``places``, the lowest rank less the highest among the candidates of a prompt, mean over
-        candidates; ``best_changed``, the share of prompts with another best candidate than in the usual order.
+        `choice` is ``own``, an order for one item while its competitors stay in the usual order (or the first, if the
+        usual one was not read), or ``shared``, one order for all. `quantity` is ``points``, the highest score less the
+        lowest, mean over items (of ``shared``: the highest mean score less the lowest); ``places``, the lowest rank
+        less the highest among the candidates of a prompt, mean over candidates; or ``best_changed``, the share of
+        prompts with another best candidate than in the usual order.
 
-        `part` is ``seen``, as the reads have it; ``chance``, the same where reads exchange their orderings within
-        items, mean over exchanges; ``beyond``, the first less the second; ``reached``, of points and places: a highest
-        and a lowest ordering are chosen by some reads and scored in others, so that it is 0 on average without an
-        effect. The others are halves of the repeats of each ordering; of points of one order for all, other folds of
-        groups.
+        `part` is ``seen``, the value in the reads; ``chance``, the value if reads exchange their orderings within
+        items, mean over exchanges; ``beyond``, ``seen`` less ``chance``; or ``reached``. For ``reached``, some reads
+        choose a highest and a lowest ordering, which are then scored in other reads, so it is 0 on average without an
+        effect. These other reads are the other half of the repeats of each ordering. For ``points`` with one order for
+        all, they are the reads of other folds of groups.
 
-        Whatever an item's reads differ by is in ``chance``, effects of orderings included. So ``beyond`` is too small
-        rather than too large, and of ranks below 0 where an order moves all candidates alike. With one read in each
-        ordering, exchanges leave the range of an item as it is: it is not known what is beyond. Scores that have no
-        chance (`known_from` is ``option probabilities``: expected scores, and of written ones what is expected of the
-        draw) have a chance of 0, and are reached as they are seen.
+        ``chance`` contains all differences between an item's reads, effects of orderings included. So ``beyond`` is too
+        small rather than too large, and for ranks it is below 0 if an order moves all candidates alike. With one read
+        in each ordering, exchanges do not change the range of an item, so ``beyond`` is not known. If `known_from` is
+        ``option probabilities``, scores are expected scores, or the expectations of drawn scores. They have a
+        ``chance`` of 0, and ``reached`` equals ``seen``, except for ``points`` with one order for all.
 
-        Intervals are a jackknife over groups with Student's t, or Clopper and Pearson's for a share that is seen. Where
-        folds choose, the standard error is that of a bootstrap over groups in which they choose anew. The range of the
+        Intervals are from a jackknife over groups with Student's t, or Clopper and Pearson's for a share that is seen.
+        If folds choose, the standard error is from a bootstrap over groups in which they choose anew. The range of the
         means of all items has no interval.
 
     Source: ours.
@@ -188,7 +189,7 @@ def _measured(
 
 
 def _parts(measured: Measured, exact: bool, confidence: float) -> Iterator[Row]:
-    """Rows of what was seen, of chance, of what is beyond it, and of what is reached.
+    """Rows of the parts of one quantity: seen, by chance, beyond chance, and reached.
 
     Args:
         exact: True if scores have no chance.
@@ -242,7 +243,7 @@ def _expected(block: blocks.Block, temperature: float) -> np.ndarray:
 
 
 def _repeats(block: blocks.Block, values: np.ndarray) -> np.ndarray:
-    """Scores of the repeats of each ordering, where all have as many, shape (n_items, D, r)."""
+    """Scores of the r repeats of each ordering, shape (n_items, D, r); all items have r reads in each ordering."""
     shown, number = block.orderings
     cell = block.item * len(shown) + number
     order = np.argsort(cell, kind="stable")

@@ -25,7 +25,7 @@ CAPTION = (
     "of the prompt may move an unstable judge as much."
 )
 QUANTITIES = {"points": "Points", "places": "Rank places", "best_changed": "Share of prompts,\nbest changed"}
-ALONE = "no prompt has\nseveral candidates"  # to rank: all that leaves a quantity without an estimate
+ALONE = "no prompt has\nseveral candidates"  # the only reason why a quantity has no estimate
 CHOICES = {"own": "one item", "shared": "all items"}
 LOOKS: dict[str, dict[str, Any]] = {
     "seen": {"marker": "o"},
@@ -36,7 +36,7 @@ NAMES = {"seen": "seen", "chance": "by chance", "reached": "reached"}
 
 
 def draw(manipulability: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Reach of the orders: one panel a dataset and quantity, one row a judge.
+    """Reach of the orders: one panel per dataset and quantity, one row per judge.
 
     Args:
         manipulability: see `estimate` of this result.
@@ -64,7 +64,7 @@ def draw(manipulability: pd.DataFrame, *, view: View, layout: Layout, labels: La
     for axis, (quantity, name) in zip(axes[-1], QUANTITIES.items(), strict=True):
         axis.set_xlabel(name)
         if rows_with(chosen, quantity=quantity).empty:
-            axis.set_xticks([])  # of the whole column: a scale would be made up
+            axis.set_xticks([])  # the whole column is empty, so it has no scale
     axes[0, 0].set_ylim(len(judges) - 0.5, -0.5)  # the first judge stands at the top
     axes[0, 0].set_yticks(range(len(judges)), [labels.judge(judge) for judge in judges])
     style.legend_above(figure, 3)
@@ -72,7 +72,7 @@ def draw(manipulability: pd.DataFrame, *, view: View, layout: Layout, labels: La
 
 
 def _draw_panel(axis: Axes, block: pd.DataFrame, judges: list[str]) -> None:
-    """Both choices of one dataset and quantity beneath each other, judge by judge."""
+    """Draw one dataset and quantity. For each judge, the two choices are beneath each other."""
     if block.empty:
         axis.text(0.5, 0.5, ALONE, ha="center", va="center", transform=axis.transAxes)
     for place, (choice, name) in enumerate(CHOICES.items()):

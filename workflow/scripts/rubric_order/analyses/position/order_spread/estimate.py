@@ -1,4 +1,4 @@
-"""Spread of the order's effects between single items, and the share of items that move: a mean can hide both."""
+"""Spread of the order's effects between single items, and the share of items that move. A mean can hide both."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -15,7 +15,8 @@ from rubric_order.methods.uncertainty import equivalence
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
 SAME = 9  # decimals; scores that differ by less tie
-# Share of pairs of item and ordering that were not asked; of more, scores may have chosen them (adaptive reads).
+# Largest share of pairs of item and ordering that may be missing. If more are missing, scores may have decided which
+# were asked (adaptive reads).
 MOST_MISSING = 0.05
 ENDS = ("ci_low", "ci_high", "low", "high")
 
@@ -33,45 +34,48 @@ def estimate(
 
     Args:
         scores: see `blocks.blocks`; strategies in which every score meets every position are used.
-        confidence: of the intervals. level: of the test that a spread is below the margin.
-        margin: a smaller spread is not worth mention, in points; it is also the error that a mean of few reads may
-            have.
+        confidence: confidence of the intervals.
+        level: level of the test that a spread is below the margin.
+        margin: in points. A smaller spread is not worth mention. It is also the largest error that a mean of few reads
+            may have, see ``needed``.
         temperatures: see `within_item_deviation.estimate`.
         clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
-        One row a group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is
+        One row per group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is
 
-        - ``spread``: standard deviation of what an ordering does to single items beside what it does to all, and beside
-          repetition, see `spread`. By option probabilities repetition has no part, where nothing is written before the
-          answer; of repeats it is known; of the scores of a judge with a known temperature it follows from the
-          probabilities (`known_from`). Elsewhere the estimate is missing;
-        - ``within``: the same with repetition: not less than the spread;
-        - ``changed``: share of the items whose score is another under another ordering than the usual one (the first
-          one, where that was not read); by option probabilities as many as must change whatever is drawn, by repeats
-          what is beyond the share that repeats change (`chance`), which is at most that;
-        - ``best_changed``: share of the prompts with several candidates in which another ordering than the usual one
-          has no best candidate in common with it, likewise;
-        - ``one_read``: distance, as a root mean square over items in points, of one read in an ordering that is drawn
-          at random from the item's expected mean over all `n_orderings` orderings: what orderings do to all items and
-          to single ones, and chance;
-        - ``needed``: the least number of different orderings, drawn at random and read once each, from which on the
-          same distance of their mean is at most `margin`; inf where all of them do not suffice. Ends are those of the
-          intervals of the distances.
+        - ``spread``: standard deviation, between single items, of what an ordering adds to their scores, without what
+          it adds to all items alike, and without repetition, see `spread`. `known_from` says how repetition is known.
+          Option probabilities have no repetition if nothing is written before the answer. Repeats show it. For a judge
+          with a known temperature, it follows from the probabilities. Otherwise the estimate is missing;
+        - ``within``: the same standard deviation with repetition, so it is not less than ``spread``;
+        - ``changed``: share of the items whose score differs between another ordering and the usual one (or the first
+          one, if the usual one was not read). By option probabilities, it counts the changes that must happen whatever
+          is drawn. By repeats, it is the share of changes less the share that repeats change (`chance`); this is at
+          most as large;
+        - ``best_changed``: share of the prompts with several candidates in which another ordering has no best candidate
+          in common with the usual one. Chance is treated as for ``changed``;
+        - ``one_read``: distance, in points, of one read in a random ordering from the item's expected mean over all
+          `n_orderings` orderings, as a root mean square over items. It contains the shifts of all items and of single
+          items, and chance;
+        - ``needed``: least number of different orderings, drawn at random and read once each, from which on the
+          distance of their mean is at most `margin`; inf if all orderings do not suffice. The ends of its interval
+          follow in the same way from the ends of the distances.
 
-        ``one_read`` and ``needed`` are there where items share their orderings; else `n_orderings` is 0. Where chance
-        is not known they are the most that they can be, as if it were all that reads differ by beside shifts that all
-        items share; the lower ends are those without chance. By option probabilities, where a text stands before the
-        score, errors lack the chance of a mean of `n_orderings` reads. They are those of ``random`` in
-        `ordering_subsets`, of all items with two scores instead of complete ones. What else gives a small number: a
-        judge that always gives the same score, or one that repeats an error in every ordering, since the mean over all
-        orderings is the judge's own and no truth. What else gives a large one: chance alone, which repeats of one
-        ordering average out as well; and a shift that all items share, which changes no rank.
+        ``one_read`` and ``needed`` have rows only if items share their orderings; else `n_orderings` is 0. If chance is
+        not known, these two are as large as they can be: all differences between reads, except shifts that all items
+        share, count as chance. Their lower ends assume no chance. With option probabilities and a text before the
+        score, errors leave out the chance that remains in a mean of `n_orderings` reads. These errors are those of
+        ``random`` in `ordering_subsets`, but for all items with at least two scores instead of complete items only. A
+        number can be small for other reasons: a judge may always give the same score, or repeat an error in every
+        ordering, since the mean over all orderings is the judge's own mean and not the truth. A number can be large for
+        other reasons: chance alone, which repeats of one ordering also average out; and a shift that all items share,
+        which changes no rank.
 
-        `low` and `high` are the interval at confidence 1 - 2 `level`, and `verdict` says whether the spread is shown to
-        be smaller than `margin`, as of `equivalence.verdict`; fewer clusters than `FEW_CLUSTERS` show nothing to be
-        small. Where the spread is not known, that of ``within`` can still show it. Where items are read in orderings
-        of their own the mean shift is part of the spread, and consecutive reads are compared.
+        `low` and `high` are the interval at confidence 1 - 2 `level`. `verdict` says whether the spread is shown to be
+        smaller than `margin`, see `equivalence.verdict`. With fewer than `FEW_CLUSTERS` clusters, nothing is shown to
+        be small. If the spread is not known, ``within`` can still show that it is small. If items are read in orderings
+        of their own, the mean shift is part of the spread, and reads are compared by their number, not by ordering.
     """
     rows: list[Row] = []
     for block in blocks.blocks(scores):
@@ -88,7 +92,7 @@ def estimate(
 
 
 def _judged(row: Row, margin: float) -> Row:
-    """A row with its verdict against the margin, where it is a spread."""
+    """A row with flag and margin and, if it is a spread, with the verdict on whether it is below the margin."""
     few = row["n_clusters"] < FEW_CLUSTERS
     has_margin = row["quantity"] in ("spread", "within", "needed")
     row = row | {"flag": "few clusters" if few else "", "margin": margin if has_margin else np.nan, "verdict": ""}
@@ -99,7 +103,7 @@ def _judged(row: Row, margin: float) -> Row:
     if verdict == equivalence.SHOWN and few:
         verdict = equivalence.UNDECIDED
     if verdict == equivalence.NOT_SHOWN and row["quantity"] == "within":
-        verdict = equivalence.UNDECIDED  # repetition may be all of it
+        verdict = equivalence.UNDECIDED  # all of it may be repetition
     return row | {"verdict": verdict}
 
 
@@ -108,7 +112,9 @@ class _Cells:
 
     Attributes:
         shared: whether a column is one ordering for all items; else it is the number of a read.
-        column: the column of each read. shape: items and columns. reference: the usual ordering's column.
+        column: the column of each read.
+        shape: numbers of items and of columns.
+        reference: column of the usual ordering, or 0 if that was not read.
     """
 
     def __init__(self, block: blocks.Block) -> None:
@@ -122,15 +128,15 @@ class _Cells:
         self.cell = block.item * self.shape[1] + self.column
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Sums over the reads of each cell, without those that are NaN."""
+        """Sum over the reads of each cell, without reads that are NaN."""
         return np.bincount(self.cell, np.nan_to_num(values), self.shape[0] * self.shape[1]).reshape(self.shape)
 
     def counts(self, values: np.ndarray) -> np.ndarray:
-        """Numbers of reads of each cell that are not NaN."""
+        """Number of reads of each cell that are not NaN."""
         return self.sums(~np.isnan(values) * 1.0)
 
     def means(self, values: np.ndarray) -> np.ndarray:
-        """Means of each cell; NaN without a read."""
+        """Mean of each cell; NaN without a read."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.sums(values) / np.where(self.counts(values) > 0, self.counts(values), np.nan)
 
@@ -217,7 +223,7 @@ def _of_readout(
 
 
 def _shares_orderings(block: blocks.Block, cells: _Cells) -> bool:
-    """True if orderings can be drawn: items share them, and hardly any item was not asked in one."""
+    """True if orderings can be drawn: items share them, hardly any reads are missing, and they are not too many."""
     design = block.design
     asked = len(design.times) / (design.n_items * len(design.orderings))
     few = cells.shape[1] <= by_ordering.MOST_ORDERINGS
@@ -236,7 +242,8 @@ def _of_few(
     """Error of one read, and the number of orderings whose mean has an error of the margin.
 
     Args:
-        most, least: with as much chance as there can be, and with as little. count: number of orderings.
+        most, least: reads with as much chance as possible, and with as little as possible.
+        count: number of orderings.
     """
     sizes = np.arange(1, count + 1)
     rows = [_few(most, least, int(k), unit, count, confidence, level) for k in sizes]
@@ -259,7 +266,7 @@ def _few(
     confidence: float,
     level: float,
 ) -> Row:
-    """Columns of the error of a mean of k reads: lower ends with the least chance, all others with the most."""
+    """Columns of the error of a mean of k reads: lower ends with the least chance, other columns with the most."""
 
     def columns(of: spread.SingleReads) -> Row:
         errors = spread.squared_errors(of, k, count)
@@ -271,14 +278,14 @@ def _few(
 
 
 def _in_every_ordering(repeated: np.ndarray) -> bool:
-    """True if repetition is known under every ordering, of at least half of the items."""
+    """True if, under every ordering, repetition is known for at least half of the items."""
     return bool(((~np.isnan(repeated)).mean(axis=0) >= 0.5).all())
 
 
 def _by_temperature(
     block: blocks.Block, cells: _Cells, readout: Readout, values: np.ndarray, temperature: float | None
 ) -> tuple[np.ndarray, str]:
-    """Variance of each cell's mean by repetition, and what it is known from: of drawn scores their probabilities."""
+    """Variance of each cell's mean by repetition, and its source: probabilities, if scores are drawn from them."""
     variances = repetition.variances(block, readout, values, temperature)
     if variances is None or variances[1] != repetition.PROBABILITIES:
         return np.full(cells.shape, np.nan), spread.UNKNOWN
@@ -290,7 +297,7 @@ def _by_temperature(
 def _changes(
     block: blocks.Block, readout: Readout, read: np.ndarray, cells: _Cells, repeats: bool, cluster: str
 ) -> Iterator[tuple[str, np.ndarray, float, np.ndarray]]:
-    """Changes by orderings: quantity, of each item or prompt its share, the part of chance, and its cluster."""
+    """Changes by orderings: quantity, share of each item or prompt, share by chance, cluster of each item or prompt."""
     reference = cells.reference
     if readout == Readout.SOFT:
         moved, chance = spread.moved_by_probabilities(cells.shares(), reference), 0.0
@@ -321,13 +328,13 @@ def _changes(
 
 
 def _of_candidates(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Scores of items by ordering as those of candidates, shape (D, n_prompts, n_candidates)."""
+    """Scores of candidates by ordering, shape (D, n_prompts, n_candidates), from scores of items by ordering."""
     padded = np.vstack([values, np.full(values.shape[1], np.nan)])  # row -1: no candidate
     return np.moveaxis(padded[rows], 2, 0)
 
 
 def _flips(scores: np.ndarray, reference: int) -> np.ndarray:
-    """Share of the other orderings whose best candidates are not those of the ordering of reference, by prompt."""
+    """Share of the other orderings without a best candidate in common with the ordering of reference, by prompt."""
     others = np.delete(scores, reference, axis=0)
     return rankings.compare_rankings(others, scores[reference]).top1_flip.mean(axis=0)
 
@@ -342,7 +349,7 @@ def _mean(
     logarithm: bool = False,
     squared: bool = False,
 ) -> Row:
-    """Columns of a mean over items, or of its root where values are squares; of those that are known."""
+    """Columns of a mean over the known values of items, or of the mean's root if values are squares."""
     has_value = ~np.isnan(values)
     counts = {"n_items": int(has_value.sum()), "n_clusters": len(np.unique(unit[has_value]))}
     if not has_value.any():

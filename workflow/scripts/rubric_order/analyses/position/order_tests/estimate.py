@@ -27,16 +27,16 @@ def estimate(
     position_preference: pd.DataFrame,
     score_effects: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The tests of other statistics that bias cards are decided by, adjusted as cards adjust them.
+    """The tests of other statistics that decide bias cards, adjusted as cards adjust them.
 
     Args:
         decisiveness, position_selection, position_preference, score_effects: see the modules of these names.
 
     Returns:
-        One row a test of a group of `KEYS` (dataset ``all``: all of a study's datasets together) and `cluster`; cards
-        take groups. `test` is one of `order_tests.TESTS`, `p` its p-value by `readout`, and `p_card` that after Holm's
-        adjustment for the `n_tests` tests of the group that decide. `finding` says whether it is at most `level`. Tests
-        that do not decide are not there.
+        One row per deciding test of a group of `KEYS` (dataset ``all``: all of a study's datasets together) and
+        `cluster`. Cards use groups as clusters. `test` is one of `order_tests.TESTS`, and `p` its p-value by `readout`.
+        `p_card` is `p` after Holm's adjustment for the `n_tests` deciding tests of the group. `finding` says whether
+        `p_card` is at most `level`. Tests that do not decide have no row.
     """
     tests = [_selection(position_selection), *_preference(position_preference), *_points(score_effects)]
     p: dict[tuple[Any, ...], dict[method.Test, float]] = {}
@@ -67,7 +67,10 @@ def _of_key(key: tuple[Any, ...], p: dict[method.Test, float], by: method.Decidi
 
 
 def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> dict[tuple[Any, ...], method.Deciding]:
-    """The readouts that decide, by the values of `KEYS`; of all datasets together, those that decide each."""
+    """The readouts that decide, by the values of `KEYS`.
+
+    For all datasets together, one dataset with written scores is enough. The other conditions must hold in each.
+    """
     temperatures = position_preference.drop_duplicates(KEYS).set_index(KEYS)["temperature"].astype(float).to_dict()
     readouts: dict[tuple[Any, ...], method.Deciding] = {}
     together: dict[tuple[Any, ...], list[tuple[bool, float, bool, bool]]] = {}
@@ -87,9 +90,9 @@ def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> 
 
 
 def _selection(position_selection: pd.DataFrame) -> pd.DataFrame:
-    """p-values of equal selection: with few clusters the larger one of two tests.
+    """p-values of equal selection; with few clusters, the larger p-value of two tests.
 
-    A study's only dataset is also all of them.
+    If a study has only one dataset, its rows also count as rows of dataset ``all``.
     """
     part = position_selection[position_selection["quantity"] == "chi2"]
     part = part[_SAME].assign(test=method.SELECTION, p=part[["p_cluster", "p_rotation"]].max(axis=1))
@@ -99,13 +102,13 @@ def _selection(position_selection: pd.DataFrame) -> pd.DataFrame:
 
 
 def _preference(position_preference: pd.DataFrame) -> list[pd.DataFrame]:
-    """p-values of no preference, and of none that runs with the score."""
+    """p-values of no preference, and of no preference that changes with the score."""
     kinds = (("no_preference", method.PREFERENCE, "p_cluster"), ("interaction", method.INTERACTION, "p"))
     return [_of_kind(position_preference, *kind) for kind in kinds]
 
 
 def _points(score_effects: pd.DataFrame) -> list[pd.DataFrame]:
-    """p-values of mean scores being the same in all orderings, and in the usual one as in all."""
+    """p-values of equal mean scores in all orderings, and of the usual ordering having the mean of all orderings."""
     kinds = (("order_test", method.POINTS, "p_order"), ("usual_minus_balanced", method.USUAL, "p_order"))
     return [_of_kind(score_effects, *kind) for kind in kinds]
 

@@ -34,31 +34,35 @@ def estimate(
     Args:
         scores: see `blocks.blocks`.
         confidence: see the package.
-        sampling_temperatures: of a judge's answers, by judge and profile; what is not there is unknown.
+        sampling_temperatures: temperature of a judge's answers, by judge and profile. A missing one is unknown.
         clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
-        One row an estimate of a group of `KEYS` (dataset ``all``: all of them), `readout` and `cluster`, where items
-        are read in several orderings. `quantity` is
+        One row per estimate of a group of `KEYS`, `readout` and `cluster`, if items are read in several orderings.
+        Dataset ``all`` is all datasets of the study. `quantity` is
 
-        - ``preference`` of a `position`, in log-odds; all sum to 0. See `preference.preference`.
-        - ``first_last``: the first position's less the last's; ``ends_middle``: the mean of the first and the last less
-          that of the others. Each with its own `p`.
-        - ``interaction``: what the highest score gains at the last position, and the lowest at the first, beside what
-          positions are worth to all scores, if this rises evenly with score and position; with its `p`.
-        - ``no_preference``: `p_cluster` of all positions being worth the same (the F test HTZ over clusters, or a score
-          test where the judge always took one position of two, ``separated``, or where clusters are too unequal);
-          `p_holm` and `p_bh` are adjusted for the `n_tests` of its family, see `multiplicity`.
-        - ``no_interaction``: `p` of each position being worth the same to all scores.
+        - ``preference`` of a `position`, in log-odds. The preferences of all positions sum to 0. See
+          `preference.preference`.
+        - ``first_last``: preference of the first position less preference of the last. ``ends_middle``: mean preference
+          of the first and the last position less mean preference of the others. Each has its own `p`.
+        - ``interaction``: log-odds that the highest score gains at the last position, and the lowest score at the
+          first, in addition to the preference that all scores share. The gain is taken to change evenly with score and
+          position. It has its own `p`.
+        - ``no_preference``: `p_cluster` of the hypothesis that all positions have the same preference. The test is the
+          F test HTZ over clusters. It is a score test if the estimates are ``separated`` (for example, if the judge
+          always took one position of two), or if clusters are too unequal for an F test. `p_holm` and `p_bh` are
+          adjusted for the `n_tests` of the family, see `multiplicity`.
+        - ``no_interaction``: `p` of the hypothesis that each position adds the same to all scores.
 
-        An estimate is NaN where the design does not tell it, and `flag` says why. It also says ``few clusters``;
-        ``saturated`` where less than `SATURATED` of the pairs of reads differ; and ``separated`` where only Firth's
-        penalty keeps an estimate finite. Its interval is then too wide at both ends and its `p` too large; the test
-        of no preference is the score test, which of two levels is also the `p` of ``first_last``.
-        `df` are the degrees of freedom of an interval, infinite where it is one of the normal distribution.
-        `n_clusters` counts clusters that tell anything, `effective_clusters` how many equal ones would say as much,
-        `n_pairs` the pairs of reads of an item that do; `differing` is their share of all pairs. `unit` says what a
-        log-odds of 1 means.
+        An estimate is NaN where the design does not determine it, and `flag` says why. `flag` also says
+        ``few clusters``; ``saturated`` where less than `SATURATED` of the pairs of reads differ; and ``separated``
+        where only Firth's penalty keeps an estimate finite. The interval of a separated estimate is too wide at both
+        ends, and its `p` is too large. The test of no preference is then the score test. With two levels, the `p` of
+        ``first_last`` is then also from the score test. `df` is the degrees of freedom of an interval, infinite if the
+        interval uses the normal distribution. `n_clusters` counts the clusters that are informative.
+        `effective_clusters` is the number of equal clusters that would be as informative. `n_pairs` counts the
+        informative pairs of reads of an item, and `differing` is their share of all pairs. `unit` says what a log-odds
+        of 1 means.
 
     Source: ours; the model is McFadden's, see `conditional_logit`.
     """
@@ -73,7 +77,7 @@ def estimate(
             rows += made
             parts.setdefault((*(base_columns | {"dataset": EVERY}).items(),), []).append((compared, units, made))
     for key, datasets in parts.items():
-        if len(datasets) == 1:  # one dataset alone is also all of them
+        if len(datasets) == 1:  # a single dataset is also dataset ``all``
             rows += [row | dict(key) for row in datasets[0][2]]
             continue
         compared = preference.together([compared for compared, _, _ in datasets])
@@ -95,7 +99,7 @@ def estimate(
 
 
 def _joined(units: list[np.ndarray]) -> np.ndarray:
-    """Clusters of several datasets, numbered on."""
+    """Clusters of several datasets, numbered consecutively."""
     first = np.cumsum([0, *(int(unit.max(initial=-1)) + 1 for unit in units)])
     return np.concatenate([unit + start for unit, start in zip(units, first, strict=False)])
 
@@ -112,7 +116,7 @@ def _unit(readout: Readout, temperature: float | None) -> str:
 
 
 def _rows(about: Row, of: preference.Hard | preference.Soft, units: dict[str, Any], confidence: float) -> Iterator[Row]:
-    """The rows of one dataset, or of all, by both kinds of clusters."""
+    """The rows of one dataset, or of all datasets together, by each kind of cluster."""
     sizes = {"n_items": of.items, "n_reads": of.reads, "n_pairs": of.discordant}
     differing = of.discordant / of.pairs if of.pairs else np.nan
     of_items = preference.sums(of)
@@ -133,7 +137,7 @@ def _rows(about: Row, of: preference.Hard | preference.Soft, units: dict[str, An
 
 
 def _effective(fit: cluster_robust.Fit, n: int) -> float:
-    """Number of equal clusters that would say as much as these of all positions that the design tells."""
+    """Number of equal clusters that would say as much about all preferences that the design determines."""
     if fit.problem:
         return np.nan
     _, sizes, rows = np.linalg.svd(fit.space @ (np.eye(n) - 1 / n))

@@ -27,12 +27,12 @@ CAPTION = (
 )
 SEPARATED = "separated"  # flag of an estimate that only a penalty keeps finite
 LEAST_REACH = 0.05  # log-odds
-BEYOND = 1.08  # an axis reaches so much further than what sets it
+BEYOND = 1.08  # length of an axis, as a multiple of the largest value that it has to show
 READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
 
 
 def draw(position_preference: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Preference of each position: one panel a judge and readout, one line a dataset, with intervals.
+    """Preference of each position: one panel per judge and readout, one line per dataset, with intervals.
 
     Args:
         position_preference: see `position_preference.estimate`.
@@ -72,7 +72,7 @@ def draw(position_preference: pd.DataFrame, *, view: View, layout: Layout, label
 
 
 def _why_nothing(of_reads: pd.DataFrame, view: View) -> str:
-    """Reason that there is no preference of a single position."""
+    """Reason why the figure has no preference of a single position to show."""
     named = f"study {view.study} (strategy: {view.strategy})"
     if of_reads.empty:
         return f"No reads of {named} that tell a position preference"
@@ -85,7 +85,10 @@ def _why_nothing(of_reads: pd.DataFrame, view: View) -> str:
 
 
 def _reach(rows: pd.DataFrame) -> float:
-    """Length of the axis on both sides of 0: that of all points, and of intervals, separated ones only if all are."""
+    """Length of the axis on both sides of 0.
+
+    It covers all points and intervals. Intervals of separated estimates count only if all estimates are separated.
+    """
     whole = rows[~_are_separated(rows)]
     ends = (rows if whole.empty else whole)[["ci_low", "ci_high"]].abs().max().max()
     return float(BEYOND * max(rows["estimate"].abs().max(), ends if ends == ends else 0, LEAST_REACH))
@@ -96,7 +99,7 @@ def _are_separated(rows: pd.DataFrame) -> pd.Series:
 
 
 def _mark_separated(axis: Axes, line: pd.DataFrame, x: np.ndarray, look: dict[str, Any], *, zorder: int) -> None:
-    """Hollow points in the place of separated estimates."""
+    """Draw separated estimates as hollow points."""
     hollow = _are_separated(line).to_numpy()
     if hollow.any():
         own = {"color": look["color"], "marker": look["marker"], "markerfacecolor": "white", "linestyle": "none"}

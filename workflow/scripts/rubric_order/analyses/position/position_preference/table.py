@@ -34,12 +34,12 @@ MORE = ["differing", "n_items", "n_reads", "temperature", "unit", "flag"]
 
 
 def _rows(position_preference: pd.DataFrame, order_tests: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, profile, dataset (``all``: all of them), strategy, scale, readout and position.
+    """One row per judge, profile, dataset (``all``: all datasets), strategy, scale, readout and position.
 
     Returns:
-        The preference of the position with its interval; the rest is of all positions: the tests, sizes, contrasts and
-        interaction. `p_interaction` is of every score-by-place term, `interaction_p` of the one that `interaction` is.
-        `p_card` and `interaction_p_card` are there where the test is a finding of the judge's card.
+        The preference of the position with its interval. The other columns are about all positions together: the tests,
+        sizes, contrasts and interaction. `p_interaction` tests all score-by-place terms, `interaction_p` only the term
+        `interaction`. `p_card` and `interaction_p_card` have values where the test is a finding of the judge's card.
     """
     of_all = [
         taken("no_preference", "p_cluster", "p_holm", "p_bh", "n_tests"),
@@ -59,7 +59,7 @@ def _positions(rows: pd.DataFrame) -> range:
 
 
 def _with_positions(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, profile, dataset, strategy, scale and readout, with columns for each position."""
+    """One row per judge, profile, dataset, strategy, scale and readout, with columns for each position."""
     named = rows.rename(columns={name: column for column, name in OF_POSITION.items()}).assign(quantity="preference")
     values = [estimate("preference", f"pos{k}", position=k) for k in _positions(rows)]
     return select(rows, position=1).merge(wide(named, KEYS, values), on=KEYS)

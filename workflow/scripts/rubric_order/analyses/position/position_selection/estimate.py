@@ -1,13 +1,13 @@
 """Position bias: which positions of the prompt a judge selects.
 
-Two readouts of the same reads: `hard`, the position of the selected option, as in the papers; and `soft`, the
-probability of each position, where the judge's option log-probabilities are known. A judge that nearly always selects
-the same score shows its bias in the second long before it shows in the first.
+The same reads have two readouts. `hard` is the position of the selected option, as in the papers. `soft` is the
+probability of each position, where the judge's option log-probabilities are known. If a judge nearly always selects
+the same score, its bias shows in `soft` long before it shows in `hard`.
 
-What is selected is not what is preferred. One preference for positions, in log-odds, moves the selections of a judge
-that wavers further than those of one that is sure, and by another amount on another number of levels; a preference for
-scores at some positions, whose effects cancel over the scores, leaves them uniform. `position_preference` estimates
-the preference, `score_effects` what the order does to scores.
+What is selected is not what is preferred. The same preference for positions, in log-odds, moves the selections of a
+wavering judge further than the selections of a sure judge, and by another amount on another number of levels. A judge
+can also prefer some scores at some positions. If these effects cancel over the scores, selections stay uniform.
+`position_preference` estimates the preference, `score_effects` the effect of the order on scores.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,34 +40,38 @@ def estimate(
     """Position shares, chi-square, Cramer's V and direction of bias, by both readouts, over items and over groups.
 
     Args:
-        scores: see `blocks.blocks`; each ordering counts once for each item, see `selections.evened`. resamples,
-            confidence, seed: see the package.
+        scores: see `blocks.blocks`; each ordering counts once for each item, see `selections.evened`.
+        resamples, confidence, seed: see the package.
         near_uniform: see `uniformity.direction`.
         clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
-        One row an estimate of a group of `KEYS`, `readout` and `cluster`. `quantity` is
+        One row per estimate of a group of `KEYS`, `readout` and `cluster`. `quantity` is
 
         - ``share`` of a `position`, with its percentile interval, its simultaneous interval (`sim_low`, `sim_high`, see
           `uniformity.simultaneous_intervals`) and worst-case bounds over failed reads (`bound_low`, `bound_high`);
-        - ``chi2`` against uniform: `p` takes reads as independent, `p_cluster` clusters (`uniformity.cluster_test`);
-          `p_holm` and `p_bh` are `p_cluster` adjusted as `multiplicity` says; `p_rotation` is a check of
-          `p_cluster` by `uniformity.rotation_test`, missing from `uniformity.ENOUGH_CLUSTERS` clusters on;
+        - ``chi2`` against uniform. `p` takes reads as independent, `p_cluster` takes clusters as independent
+          (`uniformity.cluster_test`). `p_holm` and `p_bh` are `p_cluster` adjusted, see `multiplicity`. `p_rotation`
+          checks `p_cluster` by `uniformity.rotation_test`. It is missing if there are at least
+          `uniformity.ENOUGH_CLUSTERS` clusters;
         - ``cramers_v`` with the interval of `uniformity.v_interval`, and worst-case bounds. `flag` says ``reaches 0``
-          where the interval does (its upper end is then all that the data say), and ``few clusters`` where there are
-          less than `uniformity.FEW_CLUSTERS`;
-        - ``cramers_v_corrected``, with the same interval, and ``cramers_v_squared``: without what chance adds, see
-          `uniformity.corrected_v`; ``cramers_v_corrected_reads``: the same if reads were independent;
-        - ``commonest_share``, the share of the commonest score; ``discordant_pairs``, how many pairs of reads of an
-          item have different scores, and ``discordant_share``, their share: where `uniformity.is_saturated` says
-          so, all rows have `saturated`, no direction is near uniform, and no smallest V is known;
+          if the interval reaches 0 (only its upper end is then informative), and ``few clusters`` if there are fewer
+          than `uniformity.FEW_CLUSTERS`;
+        - ``cramers_v_corrected`` and ``cramers_v_squared``: V and its square without what chance adds, see
+          `uniformity.corrected_v`. The former has the interval of ``cramers_v``. ``cramers_v_corrected_reads`` is
+          corrected as if reads were independent;
+        - ``commonest_share``: share of the commonest score. ``discordant_pairs``: number of pairs of reads of an item
+          with different scores. ``discordant_share``: their share of all such pairs. If `uniformity.is_saturated` is
+          true of these shares, all rows have `saturated`, no direction is near uniform, and ``detectable_v`` is
+          missing;
         - ``design_effect``, and ``detectable_v``: the smallest V that would have been found, see `uniformity`;
         - ``direction``, in column `label`.
 
-        Intervals of no width are left out: nothing varied between clusters, so that nothing says how much could.
+        Intervals without width are left out. Then nothing varied between clusters, so the data do not show how much
+        could vary.
 
-        In readout ``soft``, chi-square is computed from summed probabilities, which vary less than selections: its `p`
-        is not exact.
+        In readout ``soft``, chi-square is computed from summed probabilities. They vary less than selections, so its
+        `p` is not exact.
     """
     options = {"resamples": resamples, "confidence": confidence}
     rows = [row for block in blocks.blocks(scores) for row in _of_block(block, seed, near_uniform, options, clusters)]
@@ -82,7 +86,7 @@ def estimate(
 def _of_block(
     block: blocks.Block, seed: int, near: float, options: dict[str, Any], kinds: Sequence[str]
 ) -> Iterable[Row]:
-    """The rows of one block, none where scores keep their positions."""
+    """The rows of one block. There are none if not every score is shown in every position."""
     for readout, column in selections.READOUTS.items() if block.crossed else ():
         counts = selections.evened(block, readout)
         used = counts.sum(axis=1) > 0
@@ -101,7 +105,7 @@ def _of_block(
             name = block.keys | {"readout": readout, "cluster": cluster}
             rng = randomness.generator(seed, "position selection", *stream(name.values()))
             clusters = resampling.sum_units(counts[used], block.units(cluster, used))
-            clusters *= answered / clusters.sum()  # p over reads, and bounds, are about as many as were read
+            clusters *= answered / clusters.sum()  # p over reads, and bounds, count the answered reads
             common = name | sizes | {"n_clusters": len(clusters), "label": "", "flag": ""}
             together = uniformity.with_width(*uniformity.simultaneous_intervals(clusters, options["confidence"]))
             drawn = resampling.bootstrap_sums(clusters, options["resamples"], rng=rng)
@@ -125,8 +129,8 @@ def _shares(
     """The rows of the shares, with all their intervals.
 
     Args:
-        counts: of each position in each cluster, shape (n_clusters, n).
-        drawn: their sums in each resample, shape (resamples, n).
+        counts: selections of each position in each cluster, shape (n_clusters, n).
+        drawn: sums of these counts in each resample, shape (resamples, n).
         together: simultaneous intervals.
     """
     total = np.maximum(counts.sum(axis=0), 0)
@@ -161,7 +165,7 @@ def _test(counts: np.ndarray, cluster: str, rng: np.random.Generator) -> Row:
 
 
 def _variety(found: selections.Variety) -> list[Row]:
-    """The rows of how many different scores there are."""
+    """The rows that say how much scores vary."""
     values = {
         "commonest_share": found.commonest,
         "discordant_pairs": found.discordant,
@@ -173,7 +177,7 @@ def _variety(found: selections.Variety) -> list[Row]:
 def _distance(
     counts: np.ndarray, drawn: np.ndarray, n_failed: int, cluster: str, options: dict[str, Any], *, saturated: bool
 ) -> list[Row]:
-    """The rows of Cramer's V in all its forms, and of what else says how far from uniform could be found."""
+    """The rows of Cramer's V in all its forms, of the design effect and of the smallest V that could be found."""
     total, confidence = counts.sum(axis=0), options["confidence"]
     ends = uniformity.with_width(*map(np.asarray, uniformity.v_interval(counts, drawn, confidence)))
     interval = dict(zip(("ci_low", "ci_high"), map(float, ends), strict=True))
@@ -182,7 +186,7 @@ def _distance(
     flags += ["reaches 0"] if interval["ci_low"] == 0 else []
     flags += ["saturated"] if saturated else []
     deff, level = uniformity.design_effect(counts), 1 - confidence
-    # A judge that does not vary has no design effect to speak of: what would be found is not known.
+    # The design effect of a judge that does not vary means nothing, so the smallest V is not known.
     smallest = np.nan if saturated else uniformity.detectable_v(total.sum(), len(total), deff=deff, level=level)
     less = f"less the variance of the shares over {cluster}s"
     inverted = f"bootstrap test inversion {_over(cluster, options)}"

@@ -25,14 +25,14 @@ CAPTION = (
     "judges, see figure Position preference. After Xu et al. (2026), Figure 4."
 )
 READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
-LINE = 1.25  # height of a line of text, against its letters
-# What a panel says of a dataset. Where there is no room for the number of clusters, the legend has it.
+LINE = 1.25  # height of a line of text, as a multiple of the size of its letters
+# Text of a panel about a dataset. If there is no room for the number of clusters, the legend has the number.
 FORMS = ("{name}V {v} [{ends}], {counted}", "{name}V {v} [{ends}]")
 YLABEL = {Readout.HARD: "Share of selections (%)", Readout.SOFT: "Mean probability (%)"}
 
 
 def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Share of each position: one panel a judge and readout, one line a dataset, with intervals and the uniform line.
+    """Share of each position with intervals: one panel per judge and readout, one line per dataset, and uniform shares.
 
     Args:
         position_selection: see `position_selection.estimate`.
@@ -77,7 +77,7 @@ def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels
 
 
 def _write_sizes(axis: Axes, sizes: pd.DataFrame, labels: Labels, *, several: bool, form: str, letters: float) -> None:
-    """Cramer's V with its interval and the number of clusters, a line a dataset, at the top of a panel."""
+    """Write Cramer's V with its interval at the top of a panel, one line per dataset, in a form of `FORMS`."""
     lines = [_size(row, labels, several=several, form=form) for row in sizes.to_dict("records")]
     look: dict[str, Any] = {"va": "top", "fontsize": letters, "color": "0.25", "linespacing": LINE}
     axis.text(0.02, 0.99, "\n".join(lines), transform=axis.transAxes, **look)
@@ -93,7 +93,7 @@ def _size(row: Row, labels: Labels, *, several: bool, form: str) -> str:
 
 
 def _fitted(sizes: pd.DataFrame, labels: Labels, *, several: bool, panel_in: float) -> tuple[str, float]:
-    """The longer one of `FORMS` of which all lines fit a panel, and the size of its letters, smaller if none fits."""
+    """The longest of `FORMS` whose lines all fit a panel, and the size of letters, which is smaller if none fits."""
     usual = font_manager.FontProperties(size="small").get_size_in_points()
     for form in FORMS:
         lines = (_size(row, labels, several=several, form=form) for row in sizes.to_dict("records"))
@@ -104,7 +104,7 @@ def _fitted(sizes: pd.DataFrame, labels: Labels, *, several: bool, panel_in: flo
 
 
 def _counted(sizes: pd.DataFrame) -> dict[str, str]:
-    """Number of clusters of each dataset, as the legend says it."""
+    """Number of clusters of each dataset, in the words of the legend."""
     return {
         dataset: f" ({style.count_range(rows['n_clusters'])} {rows['cluster'].iloc[0]}s)"
         for dataset, rows in sizes.groupby("dataset")
@@ -112,7 +112,11 @@ def _counted(sizes: pd.DataFrame) -> dict[str, str]:
 
 
 def _make_room(axis: Axes, rows: float) -> None:
-    """Leave room above the data of panels for lines of text; `rows` of them for each inch of a panel's height."""
+    """Leave room above the data of panels for lines of text.
+
+    Args:
+        rows: number of lines for each inch of a panel's height.
+    """
     letters = font_manager.FontProperties(size="small").get_size_in_points() / 72
     share = min(rows * LINE * letters + 0.03, 0.6)
     axis.set_ylim(0, axis.get_ylim()[1] / (1 - share))

@@ -35,7 +35,7 @@ BOUNDED = {"estimate": "", "ci_low": "_low", "ci_high": "_high", "bound_low": "_
 
 
 def _rows(position_selection: pd.DataFrame, order_tests: pd.DataFrame, *, n: int) -> pd.DataFrame:
-    """One row a judge, dataset and readout: chi-square, p-values, V, direction of bias, share of each position."""
+    """One row per judge, dataset and readout: chi-square, p-values, V, direction of bias, share of each position."""
     of_share = BOUNDED | {"sim_low": "_sim_low", "sim_high": "_sim_high"}
     values = [
         taken("chi2", "n_items", "n_clusters", "n_reads", "n_failed"),

@@ -19,7 +19,7 @@ CAPTION = (
 
 
 def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Share of each position: one panel a dataset, one line a judge, with intervals and the uniform line.
+    """Share of each position with intervals: one panel per dataset, one line per judge, and uniform shares.
 
     Args:
         position_selection: see `position_selection.estimate`.

@@ -1,4 +1,4 @@
-"""Smallest position bias that a study can find: the detectable V by items, reads and their dependence."""
+"""Smallest position bias that a study can find: the detectable V by items, reads and the reads' correlation."""
 
 from collections.abc import Sequence
 
@@ -18,12 +18,12 @@ ASSUMED, MEASURED = "assumed", "measured"
 
 
 def design_effect(reads: np.ndarray, correlation: np.ndarray) -> np.ndarray:
-    """Design effect of so many reads an item that are correlated so much: 1 + (K - 1) rho.
+    """Design effect of K reads per item with correlation rho: 1 + (K - 1) rho.
 
     Args:
         reads: K.
-        correlation: rho, the correlation of the indicators of a position between two reads of an item: 0 for
-            independent reads, 1 for identical ones, such as greedy repeats of one prompt, which are one read.
+        correlation: rho, the correlation of the indicators of a position between two reads of an item. It is 0 for
+            independent reads, and 1 for identical reads, such as greedy repeats of one prompt, which count as one read.
 
     Source: Kish (1965), Survey Sampling, Section 5.4.
     """
@@ -40,22 +40,23 @@ def estimate(
     level: float,
     power: float,
 ) -> pd.DataFrame:
-    """The smallest V that would be found, for assumed studies and for those that were made.
+    """The smallest V that would be found, for assumed studies and for existing ones.
 
     Args:
-        position_selection: see `position_selection.estimate`; its design effects of selected options.
+        position_selection: see `position_selection.estimate`; its design effects of selected options are used.
         n: number of positions of the assumed studies.
-        items, budgets, correlations: of the assumed studies, every combination.
-        level, power: of the test of uniform selection.
+        items, budgets, correlations: values of the assumed studies; there is one study for every combination.
+        level, power: level and power of the test of uniform selection.
 
     Returns:
-        One row a study. `source` is ``assumed``, or ``measured`` with its `KEYS` and what counts as the sample
-        (`cluster`); `n_items`, `budget` (reads an item with a score), `correlation` and `design_effect` (with items as
-        clusters each follows from the other, see `design_effect`), `n_effective` (independent reads that would say as
-        much) and `detectable_v`. ``measured`` rows also have their `cramers_v`. A measured correlation is negative
-        where the reads of an item avoid each other's positions, as those of a judge that keeps to its score do under
-        balanced orderings; it is missing where an item has one read, and with groups as clusters. Items of assumed
-        studies are independent.
+        One row per study. `source` is ``assumed``, or ``measured`` for an existing study, which also has its `KEYS` and
+        the kind of its clusters (`cluster`). Both have `n_items`; `budget`, the reads with a score per item;
+        `correlation` and `design_effect`; `n_effective`, the number of independent reads that would be as informative;
+        and `detectable_v`. If items are the clusters, correlation and design effect follow from each other, see
+        `design_effect`. ``measured`` rows also have their `cramers_v`. A measured correlation is negative if the reads
+        of an item avoid each other's positions. This happens if a judge keeps to its score under balanced orderings. A
+        measured correlation is missing if an item has one read, or if groups are the clusters. Items of assumed studies
+        are independent.
 
     Source: `uniformity.detectable_v`.
     """
@@ -86,7 +87,7 @@ def estimate(
 
 def _measured(statistics: pd.DataFrame) -> pd.DataFrame:
     """Design effect and V of each study."""
-    # Of a saturated judge the design effect does not say what would be found, see `uniformity.is_saturated`.
+    # The design effect of a saturated judge does not say which V would be found, see `uniformity.is_saturated`.
     quantities = ["design_effect", "cramers_v"]
     wanted = rows_with(statistics, readout=Readout.HARD, quantity=quantities, saturated=False)
     keys = [*KEYS, "cluster", "n_items", "n_reads"]

@@ -27,9 +27,9 @@ DASHES = ((0, ()), (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 
 
 def draw(power: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Smallest detectable V against the number of items: assumed studies, and the reads of one study beside them.
+    """Smallest detectable V by the number of items: assumed studies on the left, judges of one study on the right.
 
-    Judges and datasets of the study are drawn at the scale of the assumed ones.
+    Only judges and datasets with as many positions as the assumed studies are drawn.
 
     Args:
         power: see `power.estimate`.
@@ -58,7 +58,7 @@ def draw(power: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> 
 
 
 def _draw_assumed(axis: Axes, assumed: pd.DataFrame) -> None:
-    """A line for each number of reads and each correlation. Where reads are identical, one line says it for all."""
+    """Draw a line for each number of reads and each correlation. Identical reads have one line for all numbers."""
     correlations = np.unique(assumed["correlation"])
     for place, (budget, block) in enumerate(assumed.astype({"budget": int}).groupby("budget")):
         for dash, correlation in zip(DASHES, correlations, strict=False):
@@ -80,11 +80,11 @@ def _draw_assumed(axis: Axes, assumed: pd.DataFrame) -> None:
 
 
 def _draw_made(axis: Axes, made: pd.DataFrame, assumed: pd.DataFrame, labels: Labels) -> None:
-    """Draw what each judge and dataset could show (filled), and what they did show (hollow)."""
+    """Draw, for each judge and dataset, the smallest V that could be found (filled) and the observed V (hollow)."""
     independent = assumed[assumed["correlation"] == 0]
     for _, line in independent.groupby("budget"):
         axis.plot(line["n_items"], line["detectable_v"], color="0.75", linewidth=style.scaled(0.9), zorder=1)
-    # A judge that keeps to its score under balanced orderings has no bias at all: nothing of it is on a log axis.
+    # A judge that keeps to its score under balanced orderings has a V of 0, which a log axis cannot show.
     made = made[(made["detectable_v"] > 0) & (made["cramers_v"] > 0)]
     colours = {judge: style.colour(labels.place_of_judge(judge)) for judge in made["judge"].unique()}
     markers = {dataset: style.marker(labels.place_of_dataset(dataset)) for dataset in made["dataset"].unique()}

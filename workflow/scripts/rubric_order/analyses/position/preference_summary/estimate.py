@@ -1,4 +1,4 @@
-"""Position preference over judges and datasets: mean, how much judges and datasets differ, and shrunken estimates."""
+"""Position preference over judges and datasets: mean, deviations between judges and datasets, shrunken estimates."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -19,37 +19,39 @@ COLUMNS = {
 SETTING = ["study", "profile", "condition", "strategy", "n", "readout", "cluster", "quantity", "position"]
 FACTORS = ("judge", "dataset")
 METHOD = "random effects by REML, Hartung and Knapp's interval; sampling errors of judges on one dataset correlated"
-# What each cluster adds to each quantity, by block and readout and cluster; the clusters are the index.
+# What each cluster adds to each quantity, by block, readout and kind of cluster. Ids of clusters are the index.
 Influence = dict[tuple[Any, ...], pd.DataFrame]
 
 
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], position_preference: pd.DataFrame, *, confidence: float
 ) -> pd.DataFrame:
-    """Random-effects summary of position preference and its contrasts, in place of means over judges and datasets.
+    """Random-effects summary of position preference and its contrasts over judges and datasets.
 
     Args:
-        scores: see `blocks.blocks`; the reads that the estimates come from, for the correlations of their errors.
+        scores: reads that the estimates come from, for the correlations of the estimates' errors; see `blocks.blocks`.
         position_preference: see `position_preference.estimate`; estimates without a standard error are left out.
         confidence: see the package.
 
     Returns:
-        One row an estimate of a study, profile, condition, strategy, scale, `readout`, `cluster`, `quantity` and, of
-        ``preference``, `position`; from all judges and datasets of the study that have it (`n_judges`, `n_datasets`,
-        `n_estimates`), if there are two estimates at least. `term` is
+        One row per `term` of a study, profile, condition, strategy, scale, `readout`, `cluster`, `quantity` and, for
+        ``preference``, `position`. A term is estimated from all judges and datasets of the study that have the quantity
+        (`n_judges`, `n_datasets`, `n_estimates`), if there are at least two estimates. `term` is
 
-        - ``mean`` with its interval, `p` and `df`, see `random_effects.summary`: of judges and datasets of which these
-          are a sample;
+        - ``mean`` with its interval, `p` and `df`, see `random_effects.summary`. It is the mean of the judges and
+          datasets from which these are a sample;
         - ``sd_judge``, ``sd_dataset``, ``sd_rest``: standard deviation of the true values between judges, between
-          datasets, and of what is of one judge on one dataset alone; ``heterogeneity``: Cochran's Q, with its `p`;
-        - ``error_correlation``: mean correlation of the sampling errors of two judges on one dataset, from what each
-          cluster adds to both;
-        - ``judge`` (named in that column) or ``dataset``: shrunken estimates of each, and ``both``, of one judge on one
-          dataset. They have no intervals: those of table `position_preference` are not shrunken.
+          datasets, and of the rest, which is particular to one judge on one dataset;
+        - ``heterogeneity``: Cochran's Q, with its `p`;
+        - ``error_correlation``: mean correlation of the sampling errors of two judges on one dataset, computed from
+          what each cluster adds to both estimates;
+        - ``judge`` or ``dataset``: shrunken estimate of the judge or dataset that is named in the column of that name.
+          ``both``: shrunken estimate of one judge on one dataset. Shrunken estimates have no intervals, and the
+          intervals of table `position_preference` are not for them.
 
-        Judges read the same items, so that their sampling errors on one dataset are correlated, and their mean is known
-        less well than that of as many judges on other items. Errors on two datasets are independent. A few judges say
-        little of how judges differ: see `df`.
+        Judges read the same items, so their sampling errors on one dataset are correlated. Their mean is therefore less
+        certain than if each judge had read other items. Errors on two datasets are independent. A few judges say
+        little about how judges differ: see `df`.
     """
     with_errors = position_preference[(position_preference["dataset"] != EVERY) & (position_preference["se"] > 0)]
     influence = _influence(scores)
@@ -104,8 +106,9 @@ def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Influence:
 
 
 def _correlations(setting: dict[str, Any], block: pd.DataFrame, influence: Influence) -> np.ndarray:
-    """Correlations of the sampling errors of the estimates of one setting, shape (m, m): 0 between datasets, and the
-    same for all judges on one dataset.
+    """Correlations of the sampling errors of the estimates of one setting, shape (m, m).
+
+    They are 0 between datasets, and equal for all pairs of judges on one dataset.
     """
     position = setting["position"]
     quantity = (setting["quantity"], 0 if pd.isna(position) else int(position))
@@ -125,10 +128,10 @@ def _correlations(setting: dict[str, Any], block: pd.DataFrame, influence: Influ
 
 
 def equal_correlations(correlations: np.ndarray) -> np.ndarray:
-    """The mean correlation for all pairs, 0 at least, shape (m, m).
+    """The mean correlation for all pairs, at least 0, shape (m, m).
 
-    A mean over judges is as sure as their mean correlation says. Single correlations from a few tens of groups are
-    rough: weights that made use of them would follow their errors.
+    The certainty of a mean over judges depends on their mean correlation. Correlations of single pairs, from a few tens
+    of groups, are rough. Weights that used them would follow the errors of these correlations.
     """
     m = len(correlations)
     mean = max((correlations.sum() - np.trace(correlations)) / max(m * (m - 1), 1), 0.0)
@@ -136,7 +139,7 @@ def equal_correlations(correlations: np.ndarray) -> np.ndarray:
 
 
 def _mean_correlation(block: pd.DataFrame, correlations: np.ndarray) -> float:
-    """Mean over the pairs of estimates of one dataset; NaN without one."""
+    """Mean correlation over the pairs of estimates on the same dataset; NaN without such a pair."""
     dataset = pd.factorize(block["dataset"])[0]
     pairs = np.triu(dataset[:, None] == dataset, 1)
     return float(correlations[pairs].mean()) if pairs.any() else np.nan

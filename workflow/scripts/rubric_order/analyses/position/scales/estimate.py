@@ -21,13 +21,14 @@ def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.
 
     Args:
         position_selection: see `position_selection.estimate`.
-        studies: of a judge, setting, scale and dataset that several have, the first one's is taken.
+        studies: names of the studies. If several studies have the same judge, setting, scale and dataset, the first of
+            them counts.
 
     Returns:
-        One row a judge, profile, strategy, scale, `readout`, `cluster`, dataset (``mean``: the mean over the
-        `n_datasets`) and `quantity`: ``cramers_v``, or ``cramers_v_corrected``, without what chance adds, with their
-        interval (that of the mean by `resampling.interval_of_mean`). In `n_saturated` of the datasets selections cannot
-        show a preference, see `position_selection.estimate`.
+        One row per judge, profile, strategy, scale, `readout`, `cluster`, dataset (``mean``: the mean over the
+        `n_datasets`) and `quantity`. `quantity` is ``cramers_v``, or ``cramers_v_corrected``, without what chance adds
+        to V. Each has its interval. The interval of the mean is by `resampling.interval_of_mean`. `n_saturated` counts
+        the datasets whose selections cannot show a preference, see `position_selection.estimate`.
 
     Source: Xu et al. (2026), Table 4.
     """

@@ -1,4 +1,4 @@
-"""By how many points the order of the score levels moves the scores."""
+"""Effect of the order of the score levels on the scores, in points."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -15,23 +15,23 @@ from rubric_order.methods.position import blocks, uniformity
 from rubric_order.methods.uncertainty import additive, equivalence, multiplicity, resampling
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", "expected_score"]}
-SATURATED = 0.95  # share of the commonest score from which on scores can hardly show an effect
+SATURATED = 0.95  # if the commonest score has at least this share, scores can hardly show an effect
 SIGN_CHANGES = 1999
-POINTS = 0.1  # margin of effects that are worth mention
+POINTS = 0.1  # smaller effects are not worth mention
 CONTRASTS = ("usual_minus_balanced", "ascending_minus_descending")
-OF_ORDERINGS = ("ordering", "usual_minus_balanced")  # the quantities that are one ordering less the mean over all
+OF_ORDERINGS = ("ordering", "usual_minus_balanced")  # quantities of one ordering less the mean over all
 
 
 class Laid(NamedTuple):
     """The scores of some items, by readout, laid out for least squares.
 
     Attributes:
-        by_ordering: scores by ordering; None where items are not all read in the same orderings.
-        orderings: these, shape (D, n).
-        by_position: scores by the position of each level in turn, n times; none where not every level meets every
-            position.
-        units: number of each item's cluster by kind of cluster.
-        times: how often each score was given, by score; of expected scores none.
+        by_ordering: scores by ordering; None if not all items are read in the same orderings.
+        orderings: the orderings that all items share, shape (D, n); else none.
+        by_position: for each of the n levels, scores by the position of the level; empty if not every level is shown in
+            every position.
+        units: number of each item's cluster, by kind of cluster.
+        times: how often each score was given, by score; used for the hard readout only.
         n_reads, n_failed: reads with and without a score.
         lowest: lowest score of the scale.
     """
@@ -58,40 +58,42 @@ def estimate(
     """Shifts of the mean score in points, of each dataset and of all of a study's datasets together.
 
     Args:
-        scores: see `blocks.blocks`; strategies in which every score meets every position are used, and others whose
-            items are all read in the same orderings, two or more. Each ordering counts once for each item, however
-            often it was read.
-        confidence, seed: see the package. sign_changes: how often clusters change sign to find what chance does.
+        scores: see `blocks.blocks`. A strategy is used if it shows every score in every position, or if all of its
+            items are read in the same orderings, at least two. Each ordering counts once for each item, however often
+            it was read.
+        confidence, seed: see the package.
+        sign_changes: how often the signs of clusters are changed at random, to see the effect of chance.
         points: the margin of `p_bounded`.
         clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
-        One row a group of `KEYS` (dataset ``all``: the items of all), `readout`, `cluster`, `quantity`, and `ordering`,
-        or `score` and `position`. Points are score levels. Scores are as their scale has them; those of datasets whose
-        scales begin with different numbers are counted from 1. `mean_score` is that of what the row is about.
-        `quantity` is
+        One row per group of `KEYS` (dataset ``all``: the items of all datasets), `readout`, `cluster`, `quantity`, and
+        `ordering`, or `score` and `position`. A point is one score level. Scores are written as on their scale. If the
+        scales of several datasets begin with different numbers, scores are counted from 1. `mean_score` is the mean
+        score under the ordering, or with the level at the position, of the row. `quantity` is
 
         - ``ordering``: mean score under an ordering less the mean over all orderings;
-        - ``usual_minus_balanced``: the same of the ordering 1 to n, with `p_order` of its being 0 by signs of clusters;
-          ``ascending_minus_descending``: 1 to n less n to 1;
-        - ``largest_gap`` between the mean scores of two orderings, with the mean of the gaps that `chance` makes where
-          the order has no mean effect, and the end `chance_high` of the share `confidence` of them;
-        - ``level_position``: mean score where a level (`score`) stands at a `position`, less the mean over positions.
-          Where one level stands others do not: this says where scores are high, not which level makes them so;
-        - ``order_test``: mean score over all orderings, root mean square of the shifts, and `p_order` of no mean effect
-          of the order, see `additive.no_shift`: on orderings, where all items are read in the same ones, else on
-          positions of levels. `p_holm` and `p_bh` are adjusted for the `n_tests` of its family.
+        - ``usual_minus_balanced``: the same shift, for the ordering 1 to n. Its `p_order` tests by the signs of
+          clusters whether it is 0. ``ascending_minus_descending``: ordering 1 to n less ordering n to 1;
+        - ``largest_gap``: largest difference between the mean scores of two orderings. `chance` is the mean of the
+          gaps that chance makes if the order has no mean effect; `chance_high` is their quantile `confidence`;
+        - ``level_position``: mean score if a level (`score`) is at a `position`, less the mean over positions. The
+          position of one level limits the positions of the others, so this says in which orderings scores are high,
+          but not which level is the cause;
+        - ``order_test``: root mean square of the shifts, `mean_score` over all orderings, and `p_order` of no mean
+          effect of the order, see `additive.no_shift`. The test uses orderings if all items are read in the same
+          orderings, else positions of levels. `p_holm` and `p_bh` are adjusted for the `n_tests` of the family.
 
-        Items have their own levels, so that a read without a score takes nothing from its ordering but precision.
-        Where items are read in orderings of their own (see `designs.Design.shared`), as in `random`, there are
-        positions of levels and the test alone; where not every score meets every position, there are no positions of
-        levels. Intervals are those of a jackknife over clusters with Student's t of
-        `df` degrees of freedom, see `resampling.degrees`; a shift that is 0 in every cluster has none. `p_bounded` is
-        the p-value of a shift of `margin` or more where few clusters may carry it, see `equivalence.p_bounded`.
-        `effective_clusters` is the number of equal clusters that would say as much, `heaviest` the share of the items
-        in the largest one. `flag`: ``saturated``, where the commonest score (`commonest`, its share) has at least
-        `SATURATED` of all; ``no variation``, where no item's scores differ between reads; ``few clusters``, where
-        fewer than `uniformity.FEW_CLUSTERS` equal ones would say as much.
+        The fit has a level for each item, so a missing score makes the shift of its ordering less precise, but does not
+        bias it. If items are read in orderings of their own (see `designs.Design.shared`), as in `random`, the only
+        quantities are ``level_position`` and ``order_test``. If not every score is shown in every position, there is
+        no ``level_position``. Intervals are from a jackknife over clusters, with Student's t of `df` degrees of
+        freedom, see `resampling.degrees`. A shift that is 0 in every cluster has no interval. For ``ordering`` and
+        ``usual_minus_balanced``, `p_bounded` is the p-value of a shift of `margin` or more, and allows for a shift that
+        a few clusters carry, see `equivalence.p_bounded`. `effective_clusters` is the number of equal clusters that
+        would be as informative, `heaviest` the share of the items in the largest cluster. `flag` says ``saturated``
+        if the commonest score has a share (`commonest`) of at least `SATURATED`; ``no variation`` if no item's scores
+        differ between reads; and ``few clusters`` if `effective_clusters` is below `uniformity.FEW_CLUSTERS`.
     """
     laid: dict[tuple[Any, ...], list[Laid]] = {}
     for block in blocks.blocks(scores):
@@ -100,7 +102,7 @@ def estimate(
             for dataset in (block.keys["dataset"], EVERY):
                 laid.setdefault((*(block.keys | {"dataset": dataset}).values(), readout), []).append(reads)
     key_columns, parts = [*KEYS, "readout"], []
-    made: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}  # one dataset alone is also all of them
+    made: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}  # a single dataset is also dataset ``all``
     for key, datasets in sorted(laid.items(), key=lambda entry: entry[0]):
         together = _joined(datasets)
         for cluster in clusters if together.by_ordering or together.by_position else ():
@@ -119,7 +121,7 @@ def estimate(
 
 
 def _alike(block: blocks.Block) -> bool:
-    """Tell whether all items are read in the same orderings, two or more."""
+    """Tell whether all items are read in the same orderings, at least two."""
     return len(block.orderings[0]) > 1 and block.design.shared
 
 
@@ -128,7 +130,7 @@ def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid
 
     Args:
         values: items by reads, see `blocks.Block.matrix`.
-        kinds: of clusters.
+        kinds: kinds of clusters.
     """
     score, items = values[block.item, block.column], len(block.items)
     scored = ~np.isnan(score)
@@ -154,7 +156,7 @@ def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid
 
 
 def _joined(each: list[Laid]) -> Laid:
-    """The items of several datasets as if they were of one; the same name is another cluster in another dataset."""
+    """The items of several datasets as if from one dataset. Two datasets have no cluster in common."""
     first = each[0]
     same = all(np.array_equal(part.orderings, first.orderings) and part.by_ordering for part in each)
     units = {}
@@ -231,7 +233,7 @@ def _of_reads(
 
 Found = tuple[
     dict[str, Any], np.ndarray, np.ndarray
-]  # columns of some rows; their estimates; influence of clusters on these
+]  # columns of some rows, estimates of these rows, and influence of clusters on the estimates
 
 
 def _of_level(level: int, fit: additive.Shifts, by: int) -> Found:
@@ -247,7 +249,7 @@ def _of_orderings(orderings: np.ndarray, fit: additive.Shifts, by: int) -> Found
 
 
 def _contrasts(orderings: np.ndarray, fit: additive.Shifts, chance: dict[str, Any]) -> Iterator[Found]:
-    """The usual ordering against all, and against its reverse, where the reads have them."""
+    """The usual ordering less the mean over all, and less its reverse, if these orderings were read."""
     rising, falling = ((np.sign(side) * np.diff(orderings, axis=1) > 0).all(axis=1) for side in (1, -1))
     # Shifts sum to 0: the mean over orderings is the level.
     weights = [rising] if rising.any() else []
@@ -260,7 +262,7 @@ def _contrasts(orderings: np.ndarray, fit: additive.Shifts, chance: dict[str, An
 
 
 def _gap(fit: additive.Shifts, cluster: str, draws: int, confidence: float, seed: int) -> Row:
-    """The largest gap between orderings, and what chance makes of it."""
+    """The largest gap between orderings, and the gaps that chance makes."""
     gaps = additive.gaps_by_chance(fit.influence, draws=draws, seed=seed)
     rows = {"quantity": "largest_gap", "estimate": np.ptp(fit.shift), "chance": gaps.mean()}
     rows["chance_high"] = np.quantile(gaps, confidence)
@@ -268,7 +270,7 @@ def _gap(fit: additive.Shifts, cluster: str, draws: int, confidence: float, seed
 
 
 def _test(fits: list[additive.Shifts], by: int, p: float) -> Row:
-    """The test of no mean effect of the order, and the size of the shifts that it is about."""
+    """The test of no mean effect of the order, and the root mean square of the tested shifts."""
     shift = np.concatenate([fit.shift for fit in fits]) if fits else np.array([np.nan])
     level = fits[0].level + by if fits else np.nan
     return {"quantity": "order_test", "estimate": np.sqrt((shift**2).mean()), "p_order": p, "mean_score": level}

@@ -1,4 +1,4 @@
-"""By how many points each ordering moves the mean score."""
+"""Shift of the mean score under each ordering, in points."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ LOOKS = {Readout.HARD: "selected option", Readout.SOFT: "option probabilities"}
 
 
 def draw(score_effects: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Shift of the mean score under each ordering: one panel a judge, one row an ordering.
+    """Shift of the mean score under each ordering: one panel per judge, one row per ordering.
 
     Args:
         score_effects: see `score_effects.estimate`.
@@ -74,5 +74,5 @@ def _draw_panel(axis: Axes, shifts: pd.DataFrame, orderings: list[str], readouts
 
 
 def _scores(ordering: str) -> list[str]:
-    """The scores of an ordering; there are blanks between them where one has two digits."""
+    """The scores of an ordering. Blanks separate them if any score has two digits."""
     return ordering.split() if " " in ordering else list(ordering)

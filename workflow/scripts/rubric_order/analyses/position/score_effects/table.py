@@ -1,4 +1,4 @@
-"""By how many points the order of the score levels moves the scores."""
+"""Effect of the order of the score levels on the scores, in points."""
 
 import pandas as pd
 
@@ -29,11 +29,11 @@ CHANCE = filled(" ({gap_by_chance:.2f})")
 
 
 def _rows(score_effects: pd.DataFrame, order_tests: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, profile, dataset, strategy, scale and readout: shifts of the mean score with intervals.
+    """One row per judge, profile, dataset, strategy, scale and readout: shifts of the mean score with intervals.
 
     Returns:
-        `p_order` and `usual_p` are of any effect of the order and of the usual ordering; `p_card` and `usual_p_card`
-        are there where the test is a finding of the judge's card.
+        `p_order` tests any effect of the order, `usual_p` the effect of the usual ordering. `p_card` and `usual_p_card`
+        have values where the test is a finding of the judge's card.
     """
     values = [
         *(USUAL, REVERSED, taken("order_test", "p_order"), taken(USUAL, p_order="usual_p")),

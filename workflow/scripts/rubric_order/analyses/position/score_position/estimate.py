@@ -1,4 +1,4 @@
-"""Scores that are selected, by the positions at which they stand."""
+"""Selections of each score, by the position of the score in the prompt."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -23,16 +23,16 @@ def estimate(
 
     Args:
         scores: see `blocks.blocks`.
-        resamples, confidence, seed: see the package; from each dataset as much is drawn as it has.
+        resamples, confidence, seed: see the package. Each dataset is resampled to its own size.
 
     Returns:
-        One row a group of `KEYS` (dataset ``all``: all of them) whose strategy has every score meet every position,
-        `readout`, `cluster`, `quantity`, `score` and `position`. ``share`` is the position's share of the score's
-        selections, as in the paper; ``rate`` how often the score was selected when it stood there. Without position
-        bias the first is 1/n in every cell, and the second the same in each row. `n_selected` is how often the score
-        was selected in all positions (a sum of probabilities in readout `soft`), `n_reads` the reads that have the
-        readout. A share is NaN where the score was never selected. Scores are as their scale has them; those of
-        datasets whose scales begin with different numbers are counted from 1.
+        One row per group of `KEYS` (dataset ``all``: all datasets), `readout`, `cluster`, `quantity`, `score` and
+        `position`, for strategies that show every score in every position. ``share`` is the position's share of the
+        score's selections, as in the paper. ``rate`` is how often the score was selected when it was at the position.
+        Without position bias, every share is 1/n, and the rates of one score are equal. `n_selected` is how often the
+        score was selected in all positions (a sum of probabilities in readout `soft`), `n_reads` the number of reads
+        with the readout. A share is NaN if the score was never selected. Scores are written as on their scale, or
+        counted from 1 if the scales of several datasets begin with different numbers.
 
     Source: the earlier version of Xu et al., Section 5.3, Table 5.
     """
@@ -64,7 +64,7 @@ def estimate(
 
 
 def _cells(shared: Row, sums: np.ndarray, lowest: int, confidence: float) -> Iterator[tuple[Row, Row]]:
-    """The cells of the table of shares, and of that of rates; see `tidy.from_parts`."""
+    """The cells of the table of shares and of the table of rates; see `tidy.from_parts`."""
     n = shared["n"]
     score, position = (axis.ravel() + first for axis, first in zip(np.indices((n, n)), (lowest, 1), strict=True))
     shared = shared | {"n_reads": int(sums[0, 1].sum() / n)}

@@ -21,9 +21,9 @@ CAPTION = (
 
 
 def draw(score_position: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Share of each position among the selections of each score: one heat map a judge, around the equal share.
+    """Share of each position among the selections of each score: one heat map per judge, centred on the equal share.
 
-    Numbers are percentages; bold ones have an interval that does not hold the equal share.
+    Numbers are percentages. A number is bold if its interval does not contain the equal share.
 
     Args:
         score_position: see `score_position.estimate`.
@@ -55,7 +55,7 @@ def _draw_panel(axis: Axes, shares: pd.DataFrame, n: int, furthest: float) -> Ax
     """The shares of one judge.
 
     Args:
-        furthest: from the equal share, of all judges; in points.
+        furthest: largest distance of a share from the equal share, over all judges; in points.
     """
     share, low, high = (
         100 * shares.pivot(index="score", columns="position", values=column).to_numpy()

@@ -17,7 +17,7 @@ KEYS = ["judge", "dataset", "readout", "cluster", "score"]
 
 
 def _rows(score_position: pd.DataFrame, *, n: int) -> pd.DataFrame:
-    """One row a judge, dataset, readout and score: share and rate of each position, with intervals."""
+    """One row per judge, dataset, readout and score: share and rate of each position, with intervals."""
     values: list[Value] = [same("n_selected", "n_reads", "n_clusters")]
     for quantity, name in (("share", "pos"), ("rate", "rate")):
         values += [estimate(quantity, f"{name}{position}", position=position) for position in range(1, n + 1)]
@@ -35,7 +35,7 @@ def _shares(rows: pd.DataFrame) -> list[Number]:
 
 
 def _unequal(name: str, equal: float) -> OfRows:
-    """A star where the interval of a share does not hold the equal one."""
+    """A star if the interval of a share does not contain the equal share."""
     return each_row(lambda row: "*" if row[f"{name}_low"] > equal or row[f"{name}_high"] < equal else "")
 
 

@@ -34,15 +34,15 @@ def draw(
     order: list[str],
     names: dict[str, str],
 ) -> Figure:
-    """Cramer's V (left, or above) and Pearson's r against the setting: one row a dataset, one line a judge.
+    """Cramer's V (left, or above) and Pearson's r by the setting: one row per dataset, one line per judge.
 
     Args:
         position_selection: see `position_selection.estimate`.
         human_agreement: see `human_agreement.estimate`; a dataset without human scores has no panel on the right.
-        setting: what is varied, as its values by judge and profile. Numbers are drawn to scale, other values at equal
+        setting: values of the varied setting, by judge and profile. Numbers are drawn to scale, other values at equal
             distances.
-        label: of the setting.
-        order: of values that are not numbers; others follow in the order of the alphabet.
+        label: name of the setting.
+        order: order of values that are not numbers. Values that are not in it follow in alphabetical order.
         names: how to write the values of the setting.
 
     Source: after Xu et al. (2026), Figures 6 and 7.
@@ -60,7 +60,7 @@ def draw(
     size = (layout.width_in, layout.height_in * rows + style.scaled(0.5))
     figure, grid = plt.subplots(rows, columns, figsize=size, sharex=True, squeeze=False, layout="constrained")
     axes = _on_common_scales(grid.reshape(len(datasets), -1))
-    apart = 0.03 * min(np.diff(sorted(ticks)), default=1)  # so that intervals of judges do not hide each other
+    apart = 0.03 * min(np.diff(sorted(ticks)), default=1)  # so that judges' intervals do not hide each other
     v, r = (table.assign(x=table["value"].map(place_of)) for table in (v, r))
     for row, dataset in zip(axes, datasets, strict=True):
         _draw_row(row, [table[table["dataset"] == dataset] for table in (v, r)], judges, apart, labels)
@@ -73,7 +73,7 @@ def draw(
 
 
 def _on_common_scales(axes: np.ndarray) -> Any:
-    """The panels, datasets by quantities, of which those of a quantity share their vertical axis."""
+    """The panels, datasets by quantities. Panels of the same quantity share their vertical axis."""
     for (row, column), axis in np.ndenumerate(axes):
         if row:
             axis.sharey(axes[0, column])
@@ -83,7 +83,7 @@ def _on_common_scales(axes: np.ndarray) -> Any:
 def _draw_row(
     axes: Sequence[Axes], tables: Sequence[pd.DataFrame], judges: list[str], apart: float, labels: Labels
 ) -> None:
-    """The panels of one dataset; one without estimates is hidden."""
+    """Draw the panels of one dataset. A panel without estimates is hidden."""
     for axis, estimates in zip(axes, tables, strict=False):
         axis.set_visible(not estimates.empty)
         _draw_panel(axis, estimates, judges, apart, labels)
@@ -98,7 +98,7 @@ def _write_values(axes: Any, places: list[float], texts: list[str]) -> None:
 
 
 def _draw_panel(axis: Axes, estimates: pd.DataFrame, judges: list[str], apart: float, labels: Labels) -> None:
-    """Estimates of one dataset at the values of the setting (`x`), a line a judge, a little apart."""
+    """Draw the estimates of one dataset at the values of the setting (`x`), one line per judge, a little apart."""
     for place, judge in enumerate(judges):
         line = estimates[estimates["judge"] == judge].drop_duplicates("x").sort_values("x")
         if line["estimate"].notna().any():
@@ -114,7 +114,7 @@ def _with_values(estimates: pd.DataFrame, setting: Mapping[str, Mapping[str, flo
 
 
 def _swept(estimates: pd.DataFrame, place_of: Mapping[str, Any]) -> list[str]:
-    """The judges that vary the setting: a line needs two points."""
+    """The judges with at least two values of the setting, since a line needs two points."""
     points = estimates.assign(place=estimates["value"].map(place_of)).groupby("judge")["place"].nunique()
     return [judge for judge in estimates["judge"].unique() if points[judge] > 1]
 

@@ -1,13 +1,13 @@
-"""Variation of the scores of one item from read to read, and what of it is due to the order of the options.
+"""Variation of the scores of one item from read to read, and the part that is due to the order of the options.
 
 A read of item i under ordering o is taken as
 
     score = item_i + ordering_o + (item by ordering)_io + repetition_io,
 
-with repetitions independent of each other. How much they vary may depend on the item and on the ordering: a judge can
-be surer of itself in one ordering than in another. Reads of different orderings differ by all but the first term; what
-of it is repetition is known where each ordering tells for itself, see `repetition.variances`. Elsewhere interaction and
-repetition are not told apart.
+with repetitions independent of each other. How much repetitions vary may depend on the item and on the ordering: a
+judge can be surer of itself in one ordering than in another. Reads of different orderings differ by all terms but the
+first. The part of repetition is known if it is measured in each ordering, see `repetition.variances`. Otherwise
+interaction and repetition cannot be distinguished.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,12 +24,12 @@ from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
 
-# Estimates from sums over units, the usable items, what each adds to the sums, and what repetition is from.
+# Function from sums over units to estimates, mask of usable items, addends of each item, source of repetition.
 Split = tuple[Callable[[np.ndarray], dict[str, np.ndarray]], np.ndarray, np.ndarray, str]
 
 
 def item_moments(values: np.ndarray) -> np.ndarray:
-    """Number of reads with a score, their variance (divisor one less than their number) and its root, item by item.
+    """Number of each item's scores, their variance (divisor one less than their number), and the root of the variance.
 
     Args:
         values: items by reads, NaN without a score, shape (m, K).
@@ -51,7 +51,7 @@ def parts(reads: np.ndarray, noise: np.ndarray) -> np.ndarray:
     Args:
         reads: scores under different orderings, shape (m, D): each ordering's mean over its repeats where it has some.
             NaN for a read without a score.
-        noise: variance of one read by repetition alone, the mean over the item's orderings, shape (m,); NaN where it is
+        noise: variance of one read by repetition alone, mean over the item's orderings, shape (m,); NaN where it is
             not known.
 
     Returns:
@@ -65,12 +65,13 @@ def unit_parts(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Parts of the items of each unit of resampling; sums of rows over units give the split.
 
     Args:
-        table: of `parts`, a row an item.
+        table: result of `parts`, one row per item.
         unit: see `blocks.Block.units`.
 
     Returns:
-        Shape (n_units, 5 + 2D): 1, the sums of `parts`, and what the variance of the orderings' means depends on: the
-        squared number of items, the sum of squares of the deviations' sums, and those sums times the number of items.
+        Shape (n_units, 5 + 2D): 1; the sums of `parts`; and three terms for the variance of the orderings' means. These
+        are the squared number of items, the sum of squares of the summed deviations, and the summed deviations times
+        the number of items.
     """
     sums = resampling.sum_units(table, unit)
     count, deviation = sums[:, :1], sums[:, 3:]
@@ -81,31 +82,31 @@ def unit_parts(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
 def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bool = True) -> dict[str, np.ndarray]:
     """Components of the variance of a read whose ordering is drawn at random, by the method of moments.
 
-    None is cut off at 0, so that one can be negative where a component is small.
+    Estimates are not cut off at 0, so the estimate of a small component can be negative.
 
     Args:
-        sums: of `unit_parts` over units, shape (..., 5 + 2D).
-        repeats: reads of an item under each ordering, of which `parts` has the means.
-        crossed: whether all items were read in the same D orderings, from which one is drawn; otherwise each item's
-            reads are draws themselves.
-        known: whether the variance of repetition is.
+        sums: sums of `unit_parts` over units, shape (..., 5 + 2D).
+        repeats: number of reads of an item under each ordering, if `parts` has their means.
+        crossed: whether all items were read in the same D orderings, from which one is drawn. Otherwise each item's
+            reads are themselves draws.
+        known: whether the variance of repetition is known.
 
     Returns:
-        Each of shape (...). ``repetition``: variance of reads of one ordering, the mean over items and orderings.
-        ``ordering``: variance over orderings of what repetition does not explain. ``ordering_share``: its share of the
-        sum of both. For crossed reads, the parts of ``ordering``: ``shift``, which all items have in common, and
-        ``interaction``, by which one ordering is good for one item and bad for another.
+        Each of shape (...). ``repetition``: variance of reads of one ordering, mean over items and orderings.
+        ``ordering``: variance over orderings that repetition does not explain. ``ordering_share``: share of
+        ``ordering`` in the sum of both. For crossed reads also the parts of ``ordering``: ``shift``, which all items
+        have in common, and ``interaction``, which differs from item to item.
 
-        Where repetition is not known: ``shift``, and ``rest``, the residual mean square: repetition and D / (D - 1)
-        times interaction; nothing for reads that are not crossed.
+        If repetition is not known, crossed reads have ``shift`` and ``rest``, the residual mean square (repetition, and
+        D / (D - 1) times interaction). Reads that are not crossed then have nothing.
 
     Source: two-way analysis of variance with fixed orderings and random items (Searle, Casella and McCulloch, 1992,
-    Chapter 4). What chance adds to the variance of the orderings' means is that of a mean over units, so that items of
-    one unit may share effects.
+    Chapter 4). The share of chance in the variance of the orderings' means is computed over units, so items of one unit
+    may share effects.
     """
     d = (sums.shape[-1] - 5) // 2
     units, count = sums[..., 0], sums[..., 1]
-    divisor = (d - 1) / d if crossed else 1  # from the variance of a sample to that of all D orderings
+    divisor = (d - 1) / d if crossed else 1  # turns the variance of a sample into the variance of all D orderings
     components = {}
     with np.errstate(invalid="ignore", divide="ignore"):
         total, noise = sums[..., 2] / count, sums[..., 3] / count
@@ -137,18 +138,19 @@ def estimate(
 
     Args:
         scores: see `blocks.blocks`.
-        confidence: of the intervals, which are those of a jackknife over clusters, with Student's t.
-        temperatures: by judge and profile, of those whose scores are draws from their option probabilities, see
-            `repetition.variances`.
+        confidence: confidence of the intervals, which are from a jackknife over clusters, with Student's t.
+        temperatures: temperature by judge and profile, for judges whose scores are drawn from their option
+            probabilities, see `repetition.variances`.
 
     Returns:
-        One row a group of `KEYS`, `readout`, `cluster` and `quantity`. ``mean_sd`` is the mean over items of the
-        standard deviation of an item's scores (divisor one less than their number), as in the paper; ``variance`` that
-        of its square. For strategies of several orderings the parts of the variance, see `split`: where the variance of
-        repetition is known under each ordering, ``repetition``, ``ordering``, ``ordering_share``, ``shift`` and
-        ``interaction``, the last two where all items were read in the same orderings; elsewhere, for items in the same
-        orderings, ``shift`` and ``rest``. `repetition_from` says what repetition is known from, empty where it is not.
-        `n_items` have at least two scores; for shift, interaction and rest a score from every read.
+        One row per group of `KEYS`, `readout`, `cluster` and `quantity`. ``mean_sd`` is the mean over items of the
+        standard deviation of an item's scores (divisor one less than their number), as in the paper. ``variance`` is
+        the mean of the squared standard deviation. Strategies of several orderings also have the parts of the variance,
+        see `split`. If the variance of repetition is known under each ordering, the parts are ``repetition``,
+        ``ordering`` and ``ordering_share`` and, for items in the same orderings, ``shift`` and ``interaction``. If not,
+        items in the same orderings have ``shift`` and ``rest``. `repetition_from` says how repetition is known, empty
+        if it is not. `n_items` counts items with at least two scores or, for the parts if items are in the same
+        orderings, items with a score from every read.
 
     Source: the earlier version of Xu et al., Table 3; the split is ours.
     """
@@ -198,7 +200,7 @@ def _spread(sums: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _split_of_block(block: blocks.Block, readout: Readout, values: np.ndarray, temperature: float | None) -> Split:
-    """Way to split the variance of a block's reads, the usable items, their `parts`, and what repetition is from."""
+    """Function that splits the variance of a block's reads, usable items, their `parts`, and source of repetition."""
     repeats = repetition.repeats_of(block)
     crossed = repeats is not None
     read = block.by_ordering(values) if crossed else values

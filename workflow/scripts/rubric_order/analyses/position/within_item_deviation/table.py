@@ -27,10 +27,10 @@ VARIANCES = {name: f"variance: {name}" for name in ("shift", "interaction", "rep
 
 
 def _rows(within_item_deviation: pd.DataFrame, *, strategy: str = "balanced") -> pd.DataFrame:
-    """One row a judge, dataset and readout: the deviation under each strategy, and the split of one's variance.
+    """One row per judge, dataset and readout: deviations under all strategies, and the split variance of one strategy.
 
     Args:
-        strategy: whose variance is split.
+        strategy: strategy whose variance is split.
     """
     values: list[Value] = []
     for quantity in ("mean_sd", "variance"):
@@ -44,7 +44,7 @@ def _rows(within_item_deviation: pd.DataFrame, *, strategy: str = "balanced") ->
 
 
 def _share(row: Row) -> str:
-    """Mark shares as undefined where nothing varies, though all is known."""
+    """The share of the ordering, undefined if nothing varies, or `UNSPLIT` if repetition is not known."""
     ends = (row[f"ordering_share{end}"] for end in ("", "_low", "_high"))
     return UNSPLIT if pd.isna(row["repetition"]) else with_interval(*ends, form=".0f", times=100)
 

@@ -1,4 +1,4 @@
-"""Effect of a condition on scores and on their agreement with people: two conditions on the items that both have."""
+"""Effect of a condition on scores and their agreement with people: pairs of conditions on the items of both."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -16,8 +16,8 @@ from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import equivalence, multiplicity, resampling
 
 COLUMNS = {"scores": item_scores.COLUMNS}
-ROUNDING = 1e-12  # of a difference
-POINTS = 0.1  # margin of differences that are worth mention
+ROUNDING = 1e-12  # differences up to this size count as 0
+POINTS = 0.1  # margin of relevant differences
 
 
 def estimate(
@@ -26,22 +26,22 @@ def estimate(
     """Differences between two conditions of a study, all else being equal, item by item.
 
     Args:
-        scores: see `blocks.blocks`; the conditions of a setting lie in one table.
+        scores: see `blocks.blocks`; the conditions of a setting are in one table.
         confidence: see the package.
         points: the margin of `p_bounded`.
 
     Returns:
-        One row a group of `KEYS`, `other` (the condition that `condition` is compared with: the baseline wherever it is
-        one of the two), `readout`, `cluster` and `quantity`: ``points``, mean score under `condition` less that under
-        `other`, over the items with a score under both; ``r``, Pearson's r of items' mean scores with human ones,
-        likewise, over those that also have a human score. With the values `of_one` and `of_other` (mean scores as their
-        scale has them), and an interval and
-        `p` by a jackknife over clusters with Student's t of `df` degrees of freedom, see `resampling.degrees`; `p_holm`
-        and `p_bh` are adjusted for the `n_tests` of its family. Where nothing differs in any cluster there is neither
-        interval nor p. `p_bounded` is the p-value of a difference of `margin` points or more where few clusters may
-        carry it, see `equivalence.p_bounded`.
+        One row per `KEYS`, `other`, `readout`, `cluster` and `quantity`. `other` is the condition that `condition` is
+        compared with; if the baseline is one of the two, it is `other`. Quantity ``points`` is the mean score under
+        `condition` less the mean score under `other`, over the items with a score under both. Quantity ``r`` is the
+        same difference of Pearson's r between items' mean scores and human scores, over those items that also have a
+        human score. `of_one` and `of_other` are the two values (mean scores on their own scale). Interval and `p` come
+        from a jackknife over clusters with Student's t of `df` degrees of freedom, see `resampling.degrees`. `p_holm`
+        and `p_bh` are adjusted for the `n_tests` tests of the family. If the difference does not vary between clusters,
+        there is neither interval nor p. `p_bounded` is the p-value of a difference of `margin` points or more, which is
+        valid even if a few clusters cause the difference, see `equivalence.p_bounded`.
 
-        An item's score is the mean over its reads, however many: r also grows where a condition has more of them.
+        An item's score is the mean over its reads, however many it has. So r also grows if a condition has more reads.
 
     Source: ours.
     """
@@ -51,7 +51,7 @@ def estimate(
         if len(table) == 0 or table["condition"].nunique() < 2:
             continue
         settings: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
-        by_level = levels.lowest_of(table) - 1  # scores are counted from 1 here
+        by_level = levels.lowest_of(table) - 1  # blocks count scores from 1
         for block in blocks.blocks(table):
             for readout, values in block.readouts():
                 key = (*(block.keys[name] for name in by), readout)
@@ -73,7 +73,7 @@ def _last_baseline(condition: str) -> tuple[bool, str]:
 
 
 def _means(block: blocks.Block, values: np.ndarray) -> pd.DataFrame:
-    """Mean score of each item that has one, with its `group_id` and `human` score, by `item_id`."""
+    """Mean score of each item that has a score, with its `group_id` and `human` score, by `item_id`."""
     is_scored = ~np.isnan(values)
     scored = is_scored.any(axis=1)
     means = np.where(is_scored, values, 0)[scored].sum(axis=1) / is_scored[scored].sum(axis=1)
@@ -101,7 +101,7 @@ def _compared(about: Row, one: pd.DataFrame, other: pd.DataFrame, confidence: fl
 
 
 def _points(items: pd.DataFrame, unit: np.ndarray, *, confidence: float, margin: float, largest: float) -> Row:
-    """Mean score under both conditions, and the difference."""
+    """The row of mean scores under both conditions and of their difference."""
     change = (items["mean"] - items["other"]).to_numpy()
     sizes, total = np.bincount(unit).astype(float), np.bincount(unit, change)
     mean = change.mean()
@@ -112,7 +112,7 @@ def _points(items: pd.DataFrame, unit: np.ndarray, *, confidence: float, margin:
 
 
 def _agreement(items: pd.DataFrame, unit: np.ndarray, *, confidence: float) -> dict[str, Any] | None:
-    """Pearson's r with human scores under both conditions, and the difference. None where scores do not vary."""
+    """The row of Pearson's r with human scores under both conditions, and its difference; None for constant scores."""
     human = items["human"].to_numpy(dtype=float)
     one, other = (averaging.agreement(items[[name]].to_numpy(), human, unit).mean for name in ("mean", "other"))
     if np.isnan(one[0]) or np.isnan(other[0]):
@@ -122,7 +122,7 @@ def _agreement(items: pd.DataFrame, unit: np.ndarray, *, confidence: float) -> d
 
 
 def _with_interval(values: np.ndarray, sizes: np.ndarray, confidence: float) -> Row:
-    """A difference with its interval, from what it is without each part, see `resampling.jackknife_t`."""
+    """A difference with its interval, from its values with each part left out, see `resampling.jackknife_t`."""
     jackknife = resampling.jackknife_t(values, confidence, sizes=sizes)
     if not jackknife.error > ROUNDING:
         return {"estimate": float(values[0]) if abs(values[0]) > ROUNDING else 0.0}

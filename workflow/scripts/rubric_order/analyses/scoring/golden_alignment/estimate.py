@@ -1,4 +1,4 @@
-"""Agreement of each source of golden scores with people, and how often the reads of a judge differ."""
+"""Agreement of each source of golden scores with people, and shares of items whose reads by a judge differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -23,14 +23,15 @@ def estimate(
 
     Args:
         items, human_scales: see `golden.by_item`.
-        confidence: of the intervals.
-        golden_scores: see `golden_scores.estimate`; None where no judge makes any.
+        confidence: confidence of the intervals.
+        golden_scores: see `golden_scores.estimate`; None if no judge makes golden scores.
 
     Returns:
-        One row a dataset, `source` (``labels``, or a judge) and `quantity`: ``spearman``, ``pearson``, ``kappa`` and
-        ``mean_absolute_error`` against people, where there are any; ``differ``: share of items whose reads do not all
-        agree, and ``median``: of which three differ, so that the median is taken; by judges alone. Intervals come from
-        leaving out each group, with Student's t, those of correlations on the scale of Fisher's z.
+        One row per dataset, `source` (``labels``, or a judge) and `quantity`. ``spearman``, ``pearson``, ``kappa`` and
+        ``mean_absolute_error`` compare the source with people's scores, in datasets that have them. For judges only,
+        ``differ`` is the share of items whose reads do not all agree, and ``median`` the share of items whose golden
+        score is the median because no score has more reads than any other. Intervals come from leaving out each group,
+        with Student's t, for correlations on the scale of Fisher's z.
 
     Source: Li et al. (2025), Table 2, for correlations; it has no intervals and no counts of reads that differ.
     """

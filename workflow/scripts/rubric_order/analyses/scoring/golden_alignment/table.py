@@ -1,4 +1,4 @@
-"""Golden scores beside people's."""
+"""Golden scores in comparison with people's scores."""
 
 import pandas as pd
 
@@ -19,7 +19,7 @@ KEYS = ["dataset", "source"]
 
 
 def _rows(golden_alignment: pd.DataFrame) -> pd.DataFrame:
-    """One row a dataset and source."""
+    """One row per dataset and source."""
     counts = golden_alignment.groupby(KEYS)[["n_items", "n_clusters"]].max()
     return wide(golden_alignment, KEYS, [*ACCURACY_NAMES, "differ", "median", counts])
 

@@ -1,4 +1,4 @@
-"""Golden scores made by judges of the run: one score an item from its reads, by a vote."""
+"""Golden scores made by judges of the run: one score per item, by a vote of its reads."""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,13 +15,14 @@ def estimate(golden: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     """The vote of each judge on each item.
 
     Args:
-        golden: one row a read of the studies that make golden scores, with `COLUMNS`; or such tables, as one a file.
+        golden: one row per read of the studies that make golden scores, with `COLUMNS`; or several such tables, for
+            example one per file.
 
     Returns:
-        One row a `source` (the judge; ``judge/profile`` for another profile than the default), dataset, `n` and item:
-        its `score`, `n_reads`, `n_scored` of them, and `how`: ``same`` where all reads agree, ``majority`` where one
-        score has more reads than any other, else ``median``. A read without a score does not vote; an item without any
-        has no score.
+        One row per `source` (the judge; ``judge/profile`` for a profile other than the default), dataset, `n` and item,
+        with the item's `score`, its `n_reads`, and `n_scored`, the reads with a score. `how` is ``same`` if all reads
+        with a score agree, ``majority`` if one score has more reads than any other, else ``median``. A read without a
+        score does not vote. An item without a scored read has no score.
 
     Source: Li et al. (2025), Datasets, for three reads and the majority; the median of three that differ is ours.
     """
@@ -51,14 +52,15 @@ def _votes(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 def vote(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The score that reads vote for, and how.
+    """The score that the reads of each item vote for, and the way it is decided.
 
     Args:
         counts: reads of each item by score 1 to n, shape (items, n).
 
     Returns:
-        Shapes (items,): the score that most reads have, or their median where two scores have as many; and `SAME`,
-        `MAJORITY` or `MEDIAN`, or nothing where no read has a score, whose score is NaN.
+        Two arrays of shape (items,). The first has the score that most reads have; if several scores have equally many,
+        it is the median of the reads. The second has `SAME`, `MAJORITY` or `MEDIAN`. If no read has a score, they have
+        NaN and an empty text.
     """
     total = counts.sum(axis=1)
     most = counts.max(axis=1)

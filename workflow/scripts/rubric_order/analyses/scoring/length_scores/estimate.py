@@ -1,4 +1,4 @@
-"""Length of texts and the scores that they get, one by one."""
+"""Length of texts and the scores that each text gets on its own."""
 
 from collections.abc import Iterable, Iterator
 
@@ -18,21 +18,21 @@ QUANTITIES = ("pearson", "spearman")
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, items: pd.DataFrame) -> pd.DataFrame:
-    """Correlation of a text's length with the mean score that it gets, beside that with its human score.
+    """Correlation of a text's length with its mean score, and of the length with its human score.
 
     Args:
         scores: see `blocks.blocks`. confidence: see the package.
-        items: the datasets' items, for their texts; a length is the number of characters.
+        items: the datasets' items, for the lengths of their texts in characters.
 
     Returns:
-        One row a group of `KEYS`, `readout`, `cluster` and `quantity` (``pearson``, ``spearman``). Longer texts are
-        often better ones, so a correlation alone says nothing of the judge: `of_people` is that of the same lengths
-        with human scores, and `difference` the judge's less people's, both over the items that people have rated.
-        Intervals come from leaving out each cluster, with Student's t, those of single correlations on the scale of
-        Fisher's z. NaN where scores or lengths do not vary, or people have rated nothing.
+        One row per `KEYS`, `readout`, `cluster` and `quantity` (``pearson``, ``spearman``). Longer texts are often
+        better, so a correlation alone says nothing about the judge. `of_people` is the correlation of the lengths with
+        human scores. `difference` is the judge's correlation less people's. Both are over the items that people have
+        rated. Intervals come from leaving out each cluster, with Student's t, for single correlations on the scale of
+        Fisher's z. Values are NaN if scores or lengths do not vary, or if people have rated no items.
 
-    Source: a textbook section on debiasing judges (46.3), answer to Q2: the correlation, on a calibration set. People's
-    and the difference are ours.
+    Source: a textbook section on debiasing judges (46.3), answer to Q2: the correlation, on a calibration set. The
+    correlation with people's scores and the difference are ours.
     """
     lengths = items.set_index(["dataset", "item_id"])["response"].str.len()
     rows = [row for block in blocks.blocks(scores) for row in _rows(block, lengths, confidence)]

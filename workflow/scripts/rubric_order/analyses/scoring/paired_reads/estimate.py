@@ -1,8 +1,8 @@
 """Differences between two conditions read by read: the same item under the same ordering, asked in two ways.
 
-A mean over all orderings can hide that some orderings are scored higher and others lower. Where all orderings of a text
-are questions of one request, a read's number is also the number of its question: a trend over numbers, or a difference
-of any number, says that questions influence each other.
+A mean over all orderings can hide that some orderings are scored higher and others lower. If one request asks for all
+orderings of a text, a read's number is also the number of its question. A trend over numbers, or a difference at any
+number, then shows that questions influence each other.
 """
 
 import itertools
@@ -18,35 +18,39 @@ from rubric_order.methods import tidy
 from rubric_order.methods.uncertainty import cluster_robust, multiplicity, resampling
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", "expected_score"]}
-ROUNDING = 1e-9  # points
-MOST_NUMBERS = 50  # reads an item; more have their mean and size alone
+ROUNDING = 1e-9  # points; smaller differences count as 0
+MOST_NUMBERS = 50  # reads per item; with more, only mean and size are estimated
 SHARED = [key for key in KEYS if key != "condition"]
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Differences of the reads of one condition from those of another, of the same item and ordering.
+    """Differences between reads of the same item and ordering under two conditions.
 
     Args:
-        scores: one row a read; the conditions of a setting lie in one table.
+        scores: one row per read; the conditions of a setting are in one table.
         confidence: nominal coverage of the intervals, such as 0.95.
 
     Returns:
-        One row a group of `KEYS` but for the condition, `varied` (a condition), `other` (the one that it is compared
-        with: the baseline wherever it is one of the two), `readout`, `cluster` and `quantity`. A read's `number` is its
-        place among the reads of its item under `varied`, from 1; where one request asks for all of them, the number of
-        its question.
+        One row per `KEYS` without the condition, `varied` (a condition), `other` (the condition that `varied` is
+        compared with), `readout`, `cluster` and `quantity`. If the baseline is one of the two conditions, it is
+        `other`. A read's `number` is its place among the reads of its item under `varied`, from 1. If one request asks
+        for all these reads, this is the number of the read's question. The quantities are
 
         - ``mean``: mean difference in points, each number with the same weight;
-        - ``trend``: points by which the difference grows from a number to the next, by least squares over their means;
-        - ``number``: mean difference of one `number`;
-        - ``any_number``: `p` of all numbers having a mean difference of 0, as Hotelling's T-squared over clusters;
-          NaN where there are not more clusters than numbers. `estimate` is the root mean square of the differences of
-          numbers: it is above 0 by chance alone;
-        - ``size``: mean size of the difference of a read. It has no `p`: reads that are drawn at random differ too.
+        - ``trend``: points by which the difference grows from one number to the next, by least squares over the means
+          of the numbers;
+        - ``number``: mean difference at one `number`;
+        - ``any_number``: `p` of the hypothesis that the mean difference is 0 at every number, by Hotelling's T-squared
+          over clusters; NaN unless there are more clusters than numbers. `estimate` is the root mean square of the mean
+          differences at all numbers, which is above 0 by chance alone;
+        - ``size``: mean size of the difference of a read. It has no `p`, because reads that are sampled differ by
+          chance too.
 
-        `n_differ` is the number of reads that differ at all, of `n_pairs`. Intervals and `p` are by a jackknife over
-        clusters with Student's t; `p_holm` and `p_bh` are adjusted for the `n_tests` of a family. Where the difference
-        is the same in all clusters there is neither: nothing says how it varies.
+        With more than `MOST_NUMBERS` numbers, only ``size`` and the ``mean`` over all reads are estimated.
+
+        `n_differ` of the `n_pairs` pairs of reads differ. Intervals and `p` come from a jackknife over clusters with
+        Student's t. `p_holm` and `p_bh` are adjusted for the `n_tests` tests of a family. If the difference is equal in
+        all clusters, there is neither interval nor `p`, because its variation is unknown.
 
     Source: ours.
     """
@@ -81,7 +85,7 @@ def _last_baseline(condition: str) -> tuple[bool, str]:
 
 
 def _numbered(reads: pd.DataFrame) -> pd.DataFrame:
-    """The reads of one condition with the `order` and the `number` of each, and which `repeat` of its order it is."""
+    """The reads of one condition, with the `order`, the `number`, and the number of the `repeat` of this order."""
     of_item = reads.sort_values(["item_id", "read_index"], kind="stable")
     order = pd.Series(of_item["ordering"].map(tuple), name="order")
     by_item = of_item.assign(order=order, number=of_item.groupby("item_id").cumcount() + 1)
@@ -130,7 +134,7 @@ def _of_readout(
 
 
 def _contrasts(numbers: np.ndarray) -> dict[str, np.ndarray]:
-    """Weights of the means of numbers, by quantity."""
+    """Weights of the means at each number, by quantity."""
     weights = {"mean": np.full(len(numbers), 1 / len(numbers))}
     if len(numbers) > 1:
         centred = numbers - numbers.mean()
@@ -139,7 +143,7 @@ def _contrasts(numbers: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _means(values: np.ndarray, number: np.ndarray, unit: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of each number, shape (n,), and how far each cluster moves it where it is left out, (n_clusters, n)."""
+    """Mean at each number, shape (n,), and its change when each cluster is added to the rest, (n_clusters, n)."""
     clusters = int(unit.max()) + 1
     cell = unit * n + number
     count = np.bincount(cell, minlength=clusters * n).reshape(clusters, n)

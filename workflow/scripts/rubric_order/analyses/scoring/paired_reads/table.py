@@ -1,4 +1,4 @@
-"""Differences between two conditions read by read, such as all orderings in one request beside one a request."""
+"""Differences between two conditions read by read, such as all orderings in one request, or one per request."""
 
 import pandas as pd
 
@@ -20,7 +20,7 @@ KEYS = ["judge", "dataset", "strategy", "n", "varied", "other", "readout"]
 
 
 def _rows(paired_reads: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, dataset, strategy, readout and pair of conditions."""
+    """One row per judge, dataset, strategy, readout and pair of conditions."""
     counts = ("n_pairs", "n_differ", "n_items", "n_clusters", "effective_clusters")
     values = [
         *(estimate(name, name, "p", "p_holm") for name in ("mean", "trend")),

@@ -1,4 +1,4 @@
-"""Two prompts of one judge, from recorded answers: how their scores of the same items differ, beside repeats of one."""
+"""Two prompts of one judge, from recorded answers: differences of their scores, compared with repeats of one."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,33 +26,35 @@ def estimate(
     prompt_styles: Mapping[str, Sequence[str]],
     confidence: float,
 ) -> pd.DataFrame:
-    """Each two prompts in which one judge was asked, on the items that have a score from both.
+    """Comparison of every two prompts of one judge, on the items that have a score from both.
 
     Args:
-        scores: one row a read, with `NEEDED`; or such tables, as one a file. A judge with two prompt styles is two
-            judges there.
+        scores: one row per read, with `NEEDED`; or several such tables, for example one per file. A judge with two
+            prompt styles counts as two judges in them.
         items, human_scales: see `golden.by_item`.
-        prompt_styles: of each recorded judge with a prompt style, its model and that style.
-        confidence: of the intervals.
+        prompt_styles: model and prompt style, by recorded judge, for judges with a prompt style.
+        confidence: confidence of the intervals.
 
     Returns:
-        One row a study, dataset, scale, `model`, its two prompts (`style`, `other_style`; ids `judge` and `other`),
-        `criterion` (``all``: all of them), `cluster` and `quantity`. Scores are the first reads of an item:
+        One row per study, dataset, scale, `model`, its two prompts (`style`, `other_style`; their ids are `judge` and
+        `other`), `criterion` (``all``: all criteria together), `cluster` and `quantity`. Scores are from the first read
+        of each item:
 
-        - ``mean_shift``: mean score under the first prompt less that under the other; `bound_low` and `bound_high` are
-          its ends if answers without a score could have had any score;
-        - ``mean_change``: mean size of that difference; ``share_changed``: share of items where it is not 0;
-          ``total_variation``: half the summed differences between the shares of scores;
-        - ``spearman``, ``pearson``, ``kappa``, ``mean_absolute_error``: agreement with people's mean score, the first
-          prompt's less the other's;
-        - ``share``: share of items that get `score`.
+        - ``mean_shift``: mean score under the first prompt less the mean score under the other; `bound_low` and
+          `bound_high` are the least and the greatest shift if answers without a score could have had any score;
+        - ``mean_change``: mean size of an item's difference; ``share_changed``: share of items whose difference is not
+          0; ``total_variation``: half the summed sizes of differences between the shares of scores;
+        - ``spearman``, ``pearson``, ``kappa``, ``mean_absolute_error``: agreement of the first prompt with people's
+          mean score, less the agreement of the other prompt;
+        - ``share``: share of items that get `score` under the first prompt, less the share under the other.
 
-        `of_one`, `of_other` and `of_human` (people's mean score, rounded for shares, halves up) are the two sides.
-        `floor` is the same quantity, as a size, between the first two reads of one prompt (`repeats_of`, the style with
-        the most such items), and `at_repeats` that between the two prompts on the same items, `n_repeats`, which are of
-        the criteria `repeated`. The intervals are of leaving out each cluster, with Student's t.
+        `of_one` and `of_other` are the values under the two prompts, and `of_human` is the value for people's mean
+        score (rounded for shares, halves up). `floor` is the size of the same quantity between the first two reads of
+        one prompt. This prompt is `repeats_of`, the style with the most items read twice. `at_repeats` is the quantity
+        between the two prompts on these `n_repeats` items, which are of the criteria `repeated`. Intervals come from
+        leaving out each cluster, with Student's t.
 
-        Prompts of recorded answers can differ in anything: no difference here is the effect of one part of them.
+        Prompts of recorded answers can differ in any part, so no difference here is the effect of a single part.
     """
     golden_by_item = golden.by_item(items, human_scales)
     rows = [
@@ -109,7 +111,7 @@ def _rows(one: pd.DataFrame, other: pd.DataFrame, known: pd.DataFrame, about: Ro
 
 
 def _first_two(reads: pd.DataFrame) -> pd.DataFrame:
-    """The scores of each item's first read, and of the next one if it has the same ordering, by `item_id`."""
+    """The scores of each item's first read, and of its second if that has the same ordering, by `item_id`."""
     reads = reads.sort_values(["item_id", "read_index"])
     place = reads.groupby("item_id").cumcount().to_numpy()
     first, second = (reads[place == k].set_index("item_id") for k in (0, 1))
@@ -119,7 +121,7 @@ def _first_two(reads: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, confidence: float) -> Iterator[Row]:
-    """The rows of some items: all, and those with a score from both prompts."""
+    """The rows of all items, `items`, and of those with a score from both prompts, `scored`."""
     one, other, human = (scored[name].to_numpy(dtype=float) for name in ("first", "first_other", "human"))
     unit, rated = item_scores.clusters_of(scored, cluster), ~np.isnan(human)
     common = {"cluster": cluster, "n_items": len(scored), "n_clusters": len(np.unique(unit))}
@@ -151,7 +153,7 @@ def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, c
 
 
 def _floors(items: pd.DataFrame, about: Mapping[str, Any]) -> Row:
-    """Differences of two reads of one prompt, and of the two prompts on the same items; see `estimate`."""
+    """Differences between two reads of one prompt, and between the prompts on the same items; see `estimate`."""
     by_style = {}
     for style, first, second, other in (
         ("style", "first", "second", "first_other"),
@@ -190,11 +192,11 @@ def _sizes(one: np.ndarray, other: np.ndarray, human: np.ndarray, n: int) -> dic
 
 
 def _shares(scores: np.ndarray, n: int) -> np.ndarray:
-    """Share of each of the scores 1 to n, shape (n,); NaN where there is no score."""
+    """Share of each of the scores 1 to n, shape (n,); NaN without any score."""
     return np.bincount(scores.astype(int), minlength=n + 1)[1:] / len(scores) if len(scores) else np.full(n, np.nan)
 
 
 def _bounds(items: pd.DataFrame, n: int) -> tuple[float, float]:
-    """The least and greatest mean shift, if answers without a score could have had any of 1 to n."""
+    """The least and greatest mean shift, if answers without a score could have had any score from 1 to n."""
     low, high = ((items["first"].fillna(a) - items["first_other"].fillna(b)).mean() for a, b in ((1, n), (n, 1)))
     return float(low), float(high)

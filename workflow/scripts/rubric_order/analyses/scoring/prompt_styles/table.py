@@ -23,7 +23,7 @@ VALUES = ["study", "profile", "dataset", "n", "model", "style", "other_style", "
 VALUES += ["quantity", "score", "of_one", "of_other", "of_human", "estimate", "ci_low", "ci_high", "p", "p_holm"]
 VALUES += ["bound_low", "bound_high", "floor", "at_repeats", "repeats_of", "repeated", "n_repeats"]
 VALUES += ["n_items", "n_clusters", "n_reads_one", "n_failed_one", "n_reads_other", "n_failed_other"]
-# What a quantity is called, and its format.
+# Name and format of each quantity.
 HEADS = {
     "mean_shift": ("mean score", ".2f"),
     "mean_change": ("mean change", ".2f"),
@@ -49,7 +49,7 @@ def _form(row: Row) -> str:
 
 
 def _difference(row: Row) -> str:
-    """A difference with its interval, where it has one, and with its bounds."""
+    """A difference with its interval and its bounds, as far as it has them."""
     form = ("" if row["quantity"] in SIZES else "+") + _form(row)
     value, low, high = row["estimate"], row["ci_low"], row["ci_high"]
     text = written(value, form) if pd.isna(low) else with_interval(value, low, high, form=form)
@@ -57,7 +57,7 @@ def _difference(row: Row) -> str:
 
 
 def _repeats(row: Row) -> str:
-    """The floor, beside the two prompts on the same items."""
+    """The floor, and the difference between the two prompts on the same items."""
     form = _form(row)
     return f"{row['floor']:{form}} against {row['at_repeats']:{form}}{REPEATS.format_map(row)}"
 

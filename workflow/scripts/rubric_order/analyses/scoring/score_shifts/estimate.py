@@ -1,4 +1,4 @@
-"""By how much conditions and orders of a prompt move the scores of the same items, beside what moves them anyway."""
+"""Shifts of the same items' scores by conditions and orders of a prompt, and floors of these shifts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -31,23 +31,24 @@ def estimate(
 
     Args:
         scores, bases: see `variants.variants`.
-        confidence: of the intervals.
-        level, points: level and margin of the test that the mean shift is too small to be worth mention.
+        confidence: confidence of the intervals.
+        level, points: level and margin of the test that the mean shift is negligibly small.
 
     Returns:
-        One row a dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster` and `quantity`, on the items
-        that are read in all variants and have a score in both:
+        One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster` and `quantity`. It uses
+        the items that are read in all variants and have a score in both the variant and the base. `kind` names the kind
+        of change in the variant. The quantities are
 
-        - ``mean_shift``: mean score less that of the base, in points, with its test (`p`, adjusted `p_holm`, `p_bh`)
-          and the `verdict` of equivalence within `margin`;
-        - ``mean_change``: mean size of the difference between the first reads of an item;
+        - ``mean_shift``: mean score less the mean score of the base, in points, with its test (`p`, adjusted `p_holm`,
+          `p_bh`) and the `verdict` of equivalence within `margin`;
+        - ``mean_change``: mean size of the difference between an item's first reads in the variant and in the base;
         - ``share_changed``: share of items whose first reads differ; readout `hard` alone;
         - ``total_variation``: half the summed differences between the shares of scores; readout `hard` alone.
 
-        `floor_neutral` is the largest size of the same quantity among the `n_neutral` edits without meaning of that
-        dataset and judge; `floor_repeats` that of two reads of one prompt of the base (none where none is repeated).
-        What is not above them is what any change of a prompt, or a repeated read, does as well. `kind` says what the
-        variant changes.
+        `floor_neutral` is the largest size of the same quantity among the `n_neutral` other variants of that dataset
+        and judge that are edits without meaning. `floor_repeats` is the value of ``mean_change`` or ``share_changed``
+        between two reads of one prompt of the base; it is missing if no prompt is repeated. A value that is not above
+        these floors can come from any change of a prompt, or from a repeated read.
     """
     rows: list[Row] = []
     for setting in variants.variants(scores, bases):
@@ -100,7 +101,7 @@ def _method(cluster: str) -> Row:
 
 
 def _equivalence(mean: Mapping[str, Any], level: float, points: float) -> Row:
-    """Verdict on whether a mean shift is shown to be within the margin, with its interval."""
+    """Verdict on a mean shift being within the margin, with the interval of the test."""
     ends = (np.array([mean[name]]) for name in ("estimate", "se", "n_clusters"))
     value, error, clusters = ends
     low, high = equivalence.interval(value, error, clusters - 1.0, level)
@@ -111,7 +112,7 @@ def _equivalence(mean: Mapping[str, Any], level: float, points: float) -> Row:
 
 
 def _with_floors(rows: list[Row], found: Variants) -> Iterator[Row]:
-    """The rows with what edits without meaning, and repeated reads, do to the same quantity."""
+    """The rows, each with its floors: how far meaningless edits, and repeated reads, move the quantity of that row."""
     pairs, differing, apart = found.repeats.sum(axis=0)
     repeated = {"mean_change": apart / pairs, "share_changed": differing / pairs} if pairs else {}
     for row in rows:

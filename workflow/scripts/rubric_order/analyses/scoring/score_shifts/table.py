@@ -1,4 +1,4 @@
-"""By how much conditions and orders of a prompt move the scores of the same items."""
+"""Shifts of the same items' scores by conditions and orders of a prompt."""
 
 import pandas as pd
 
@@ -28,7 +28,7 @@ SHIFT_ENDS = ("mean_shift_ci_low", "mean_shift_ci_high")
 
 
 def _floors(name: str, form: str) -> OfRows:
-    """The floors of a quantity in brackets, those that are known."""
+    """The known floors of a quantity, in brackets."""
 
     def write(row: Row) -> str:
         floors = [f"{floor:{form}}" for of in ("neutral", "repeats") if pd.notna(floor := row[f"{name}_floor_{of}"])]

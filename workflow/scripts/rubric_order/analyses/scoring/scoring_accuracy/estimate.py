@@ -13,7 +13,7 @@ from rubric_order.methods.agreement.variants import NEUTRAL, SHARED, Variants
 from rubric_order.methods.uncertainty import bounds, multiplicity
 
 COLUMNS = {"scores": variants.COLUMNS, "items": golden.COLUMNS}
-FLUCTUATION = "fluctuation_"  # before the name of a correlation
+FLUCTUATION = "fluctuation_"  # prefix of the name of a correlation
 
 
 def estimate(
@@ -32,18 +32,19 @@ def estimate(
         items, human_scales, golden_scores: see `golden.by_item`.
 
     Returns:
-        One row a dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster`, source of `golden` scores and
-        `quantity`: ``spearman``, ``pearson``, ``kappa`` (quadratic weights, scores rounded, halves up) or
-        ``mean_absolute_error`` in points. `estimate` is of the items that have a score in the variant; `difference`
-        (variant less base, with `difference_low`, `difference_high`, `p`) of the items that have one in both. Intervals
-        come from leaving out each cluster, with Student's t, those of single correlations on the scale of Fisher's z.
-        `bound_low` and `bound_high` are the least and greatest Pearson's r that reads without a score could make.
+        One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster`, source of `golden` scores
+        and `quantity`: ``spearman``, ``pearson``, ``kappa`` (quadratic weights, scores rounded, halves up) or
+        ``mean_absolute_error`` in points. `estimate` is over the items that have a score in the variant. `difference`
+        is variant less base, over the items that have a score in both, with `difference_low`, `difference_high` and
+        `p`. Intervals come from leaving out each cluster, with Student's t, for single correlations on the scale of
+        Fisher's z. `bound_low` and `bound_high` are the least and the greatest Pearson's r that are possible if reads
+        without a score could have had any score.
 
-        With dataset ``all`` also ``fluctuation_spearman`` and ``fluctuation_pearson`` of each `kind` of variant: the
-        largest size of any `difference` over the datasets and the variants of that kind, and beside it `floor`, that
-        of edits without meaning. A largest difference grows with the number of differences, `n_differences`; that of
-        the floor is `n_neutral`. `above_by_chance` is the probability that it is above the floor where all edits move
-        scores alike: the share of its differences in both numbers together.
+        Dataset ``all`` also has ``fluctuation_spearman`` and ``fluctuation_pearson`` of each `kind` of variant: the
+        largest size of any `difference` over the datasets and the variants of that kind. `floor` is the largest size
+        among edits without meaning. A largest size grows with the number of differences, which is `n_differences` for
+        the fluctuation and `n_neutral` for the floor. `above_by_chance` is the probability that the fluctuation is
+        above the floor if all edits move scores alike: `n_differences` as a share of the sum of both numbers.
 
     Source: Li et al. (2025), Equations 1 and 2, Table 3, Figure 5, for correlations and fluctuation.
     """
@@ -104,7 +105,7 @@ def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> I
 
 
 def _bounds(found: Variants, place: int, rated: np.ndarray, given: np.ndarray) -> tuple[float, float]:
-    """The least and greatest r, where reads without a score could have had any of 1 to n."""
+    """The least and greatest r, if reads without a score could have had any score from 1 to n."""
     reads, total = found.reads[rated, place], found.total[rated, place]
     missing = reads - found.scored[rated, place]
     low, high = ((total + missing * score) / reads for score in (1, found.keys["n"]))

@@ -1,4 +1,4 @@
-"""Agreement of scores with golden scores under conditions and orders of a prompt: a row a condition."""
+"""Agreement of scores with golden scores under conditions and orders of a prompt, with one row per variant."""
 
 import numpy as np
 import pandas as pd
@@ -33,15 +33,15 @@ def draw(
     quantity: str,
     shown: str = "difference",
 ) -> Figure:
-    """A correlation, or its differences from the base: one panel a judge, one row a variant.
+    """A correlation, or its differences from the base: one panel per judge, one row per variant.
 
     Args:
         scoring_accuracy: see `scoring_accuracy.estimate`.
-        golden, quantity: which rows to draw.
+        golden, quantity: source of golden scores and correlation that are drawn.
         shown: ``difference`` or ``correlation``.
     """
     of_study = rows_with(scoring_accuracy, study=view.study)
-    datasets = of_study.loc[of_study["varied"] != "", "dataset"].unique()  # one dataset is all of them
+    datasets = of_study.loc[of_study["varied"] != "", "dataset"].unique()  # a single one has no rows of ``all``
     dataset = datasets[0] if view.dataset == EVERY and len(datasets) == 1 else view.dataset
     reads = view.rows(of_study, "profile", "n", "readout", "cluster", dataset=dataset)
     chosen = rows_with(reads, golden=golden, quantity=quantity)

@@ -24,11 +24,11 @@ VALUES: list[Value] = ["spearman", "pearson", "kappa", "mean_absolute_error"]
 VALUES += [taken(name, *DIFFERENCE, prefix=f"{name}_") for name in ("spearman", "pearson")]
 VALUES += [taken("pearson", "bound_low", "bound_high", "n_items", "n_clusters", "n_failed")]
 FLUCTUATION = "fluctuation_"
-OF_PROMPT = different("varied", "")  # others are fluctuations over prompts
+OF_PROMPT = different("varied", "")  # all other rows are fluctuations over prompts
 
 
 def _rows(scoring_accuracy: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, dataset, variant, readout and source of golden scores; and rows of fluctuations."""
+    """One row per judge, dataset, variant, readout and source of golden scores; and rows of fluctuations."""
     is_largest = scoring_accuracy["quantity"].str.startswith(FLUCTUATION)
     largest = scoring_accuracy[is_largest].sort_values([*KEYS, "quantity"], kind="stable")
     sizes = [
@@ -42,7 +42,7 @@ def _rows(scoring_accuracy: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shown(rows: pd.DataFrame) -> pd.DataFrame:
-    """Single datasets, and fluctuations over all of them."""
+    """The rows of single datasets, and the fluctuations over all datasets."""
     return rows[rows["dataset"].ne(EVERY) | ~OF_PROMPT(rows)]
 
 
@@ -55,7 +55,7 @@ def _prompt(row: Row) -> str:
 
 
 def _correlation(quantity: str, head: str) -> Text:
-    """A correlation; of a fluctuation its size, with the floor and how often chance is above it."""
+    """A column of a correlation; rows of fluctuations have the size, the floor and the probability above it."""
     size = f"{FLUCTUATION}{quantity}"
 
     def write(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""Correlations with golden scores, laid out as Li et al. (2025) print them: a column a dataset and source."""
+"""Correlations with golden scores, arranged as Li et al. (2025) print them: columns per dataset and source."""
 
 from collections.abc import Sequence
 
@@ -21,13 +21,13 @@ COEFFICIENTS = ["spearman", "pearson"]
 
 
 def _rows(scoring_accuracy: pd.DataFrame, *, studies: Sequence[str]) -> pd.DataFrame:
-    """One row a judge and variant; of each dataset, source and coefficient three columns.
+    """One row per judge and variant, with three columns (estimate and interval) per dataset, source and coefficient.
 
     Args:
-        studies: which ones; of a variant that several have, the first one's is taken.
+        studies: studies that are used; if several have a variant, it is taken from the first of them.
 
     Returns:
-        With a column `sources`, the pairs of dataset and source.
+        The rows, with a column `sources` that lists the pairs of dataset and source.
     """
     chosen = scoring_accuracy[scoring_accuracy["quantity"].isin(COEFFICIENTS) & (scoring_accuracy["dataset"] != EVERY)]
     chosen = chosen.sort_values("study", key=lambda names: names.map([*studies].index), kind="stable")
@@ -46,7 +46,7 @@ def _name(dataset: str, golden: str, quantity: str) -> str:
 
 
 def _correlations(rows: pd.DataFrame) -> list[Estimated]:
-    """Spearman's before Pearson's."""
+    """Columns of correlations for each dataset and source, Spearman's before Pearson's."""
     heads = {
         _name(dataset, golden, quantity): f"{dataset}, {golden}: {ACCURACY_NAMES[quantity]}"
         for dataset, golden in (rows["sources"].iloc[0] if len(rows) else ())

@@ -20,21 +20,21 @@ DESCENDING, FULL_MARK = "descending", "reference_full_mark"
 
 
 def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Effect of each piece of advice on agreement with golden scores, by judge, and over judges and datasets.
+    """Effect of each piece of advice on agreement with golden scores, for each judge, and over judges and datasets.
 
     Args:
         scoring_accuracy: see `scoring_accuracy.estimate`.
-        confidence: of the intervals over judges; those of single judges are as they come.
+        confidence: confidence of the intervals over judges; the intervals of single judges are not changed.
 
     Returns:
-        One row a study, profile, scale, `readout`, `cluster`, `golden` source, `quantity` and `advice`: of each judge
-        (`term` ``judge``) on each dataset, and on all together where there are several, the `estimate` of the
-        difference from the base with its test; and the ``mean`` over judges and datasets, of which these are a sample,
-        where there are two judges at least: random effects, with `sd_judge`. Judges read the same items, so that
-        their sampling errors are correlated; they are taken as independent. A few judges say little of how judges
-        differ.
+        Rows for each study, profile, scale, `readout`, `cluster`, `golden` source, `quantity` and `advice`. `term`
+        ``judge`` has the `estimate` of the difference from the base, with its test, for each judge on each dataset, and
+        on all datasets together if there are several. `term` ``mean`` has the mean over judges and datasets, if there
+        are two judges or more. It treats them as a sample, in a model of random effects with the standard deviation
+        between judges, `sd_judge`. Judges read the same items, so their sampling errors are correlated, but the model
+        treats these as independent. A few judges say little about how judges differ.
 
-    Source: Li et al. (2025), Conclusion, for the advice; it tests none of it.
+    Source: Li et al. (2025), Conclusion, for the advice; the paper tests none of it.
     """
     table = scoring_accuracy[scoring_accuracy["quantity"].isin(QUANTITIES)]
     pieces = [advice(*row) for row in table[["varied", "order", "kind"]].itertuples(index=False)]
@@ -62,7 +62,7 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
 
 
 def advice(varied: str, order: str, kind: str) -> str:
-    """Piece of advice that a variant follows while it changes nothing else; empty for all other variants."""
+    """Piece of advice that is the only change of a variant; empty for all other variants."""
     if kind == "order":
         return DESCENDING if order == DESCENDING else ""
     said = parts(varied)

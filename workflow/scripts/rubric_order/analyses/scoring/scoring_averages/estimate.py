@@ -1,4 +1,4 @@
-"""Mean scores over orders and IDs of a prompt, against means of as many reads of one prompt."""
+"""Mean scores over orders and IDs of a prompt, compared with means of as many reads of one prompt."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ COLUMNS = {
     "scores": [*KEYS, "item_id", "group_id", "human_score", "read_index", *VALUES.values()],
     "items": golden.COLUMNS,
 }
-AVERAGED = ("base", "order", "ids")  # kinds of variants that mean the same as the base
+AVERAGED = ("base", "order", "ids")  # kinds of variants whose prompts have the meaning of the base
 FEW_READS, ONE_READ = "too few reads of the base", "temperature 0: reads of one prompt are one read"
 
 
@@ -31,23 +31,24 @@ def estimate(
     sampling_temperatures: Mapping[str, Mapping[str, float | None]],
     golden_scores: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Agreement with golden scores of two means of K reads an item: one of each of K variants, or K of the base.
+    """Agreement of two means with golden scores: K reads per item from K variants, and K reads per item of the base.
 
     Args:
         scores, bases: see `variants.variants`.
-        confidence: of the intervals.
+        confidence: confidence of the intervals.
         items, human_scales, golden_scores: see `golden.by_item`.
-        sampling_temperatures: of each judge's answers, by judge and profile.
+        sampling_temperatures: temperature of the answers, by judge and profile.
 
     Returns:
-        One row a study, judge, profile, dataset, scale, `readout`, `cluster`, `golden` source and `quantity`:
-        `averaged` is that of the mean over the base and every variant that changes its order or its IDs alone
-        (`n_calls` of them, first reads), `repeated` that of the mean of as many reads of the base, `difference` the
-        first less the second on the same items, with interval and test. Items that lack a score in any of these reads
-        are left out (`n_failed`). At temperature 0 all reads of a prompt are taken to be its first one, see `flag`;
-        where the base has too few reads above it, nothing is compared and only `averaged` is there.
+        One row per study, judge, profile, dataset, scale, `readout`, `cluster`, `golden` source and `quantity`.
+        `averaged` is the agreement of the mean over the first reads of `n_calls` prompts: the base, and every variant
+        that changes only its order or only its IDs. `repeated` is the agreement of the mean of as many reads of the
+        base. `difference` is the first less the second on the same items, with interval and test. Items that lack a
+        score in any of these reads are left out (`n_failed`). At temperature 0, all reads of a prompt are assumed to
+        equal its first read, see `flag`. At other temperatures, if the base has too few reads, only `averaged` is
+        given.
 
-    Source: Li et al. (2025), Limitations, who propose to average and test nothing.
+    Source: Li et al. (2025), Limitations; they propose averaging and do not test it.
     """
     golden_by_item = golden.by_item(items, human_scales, golden_scores)
     rows: list[Row] = []

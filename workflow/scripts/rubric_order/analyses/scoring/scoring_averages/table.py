@@ -1,4 +1,4 @@
-"""Means over orders and IDs against means of as many reads of one prompt."""
+"""Means over orders and IDs, compared with means of as many reads of one prompt."""
 
 from rubric_order.tables.columns import ACCURACY_NAMES, Estimated, Flags, Number, PValue, Text, texts
 from rubric_order.tables.spec import Rows, Table

@@ -1,4 +1,4 @@
-"""Causes that move scores: position, ID, or the presence, number and text of a reference answer. One model for all."""
+"""Causes that move scores, in one model: position, ID, and the presence, number and text of a reference answer."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -30,11 +30,11 @@ class Laid(NamedTuple):
     """The reads of all conditions, items by reads.
 
     Attributes:
-        items: `group_id` and `item_id` of each, with `dataset`.
+        items: `group_id`, `item_id` and `dataset` of each item.
         reads: condition, strategy and index of each read.
-        places: place of each score from 0, shape (items, reads, n). Where an item lacks the read, it is the canonical.
-        values: score by readout, shape (items, reads); NaN where there is none.
-        probabilities: of each score, shape (items, reads, n); NaN where they are unknown.
+        places: place of each score from 0, shape (items, reads, n). Where an item lacks the read, places are canonical.
+        values: score by readout, shape (items, reads); NaN without a score.
+        probabilities: probability of each score, shape (items, reads, n); NaN where unknown.
     """
 
     items: pd.DataFrame
@@ -53,37 +53,38 @@ def estimate(
     """Effects of position, ID, presence, number and text on log-odds, and slopes in points.
 
     Args:
-        scores: one row a read, with `COLUMNS`; or such tables, as one a file.
-        conditions: what each says, by name and number of levels: `ids` (lowest level first), `text` (level that the
-            reference answer is written for, 0 for none, None where it is the item's own, if it has one) and `shown`
-            (level that it is said to get).
-        confidence: of the intervals.
+        scores: one row per read, with `COLUMNS`; or several such tables, for example one per file.
+        conditions: the content of each condition, by its name and the number of levels: `ids` (lowest level first),
+            `text` (level that the reference answer is written for; 0 for none, None for the item's own reference, if it
+            has one) and `shown` (level that the prompt says the answer gets).
+        confidence: confidence of the intervals.
 
     Returns:
-        One row a dataset (or ``all``), `readout`, `cluster`, `cause` and `about`, with its test. `cause` is
+        One row per dataset (or ``all``), `readout`, `cluster`, `cause` and `about`, with its test. `cause` is
 
-        - ``position`` `about` 1, 2, ...: what a place adds to the log-odds of the score there, less the mean of all;
-        - ``id`` `about` such as ``A - E``: what an ID adds beside another that stands for its level when the IDs are
-          reversed;
-        - ``presence`` `about` a score: what showing a reference answer, whatever its number and text, adds to the
-          log-odds of the score, less the mean of all; where some conditions show one and others do not;
-        - ``number``, ``text``: what a level nearer to the number of the reference answer, or to the level that its text
-          was written for, adds. Conditions that show whatever reference an item has are left out of a study that names
-          references;
-        - ``slope_of_number``: points that a score moves with each point of the number, the text being the same;
-          ``slope_of_number_and_text``: where the text is written for the number; ``slope_of_text``: the difference.
-          Where some items have both of the first two, all three are of these items.
+        - ``position``, `about` 1, 2, ...: log-odds that a place adds to the score there, less the mean over places;
+        - ``id``, `about` for example ``A - E``: log-odds that an ID adds to its level, less the log-odds of the ID that
+          stands for this level when the IDs are reversed;
+        - ``presence``, `about` a score: log-odds that showing a reference answer, with any number and text, adds to the
+          score, less the mean over scores. It needs conditions with a reference answer and conditions without one;
+        - ``number``, ``text``: log-odds that a score gains by being a level nearer to the number of the reference
+          answer, or to the level that its text was written for. If some conditions fix the level of the reference
+          answer or show none, conditions that show an item's own reference are left out;
+        - ``slope_of_number``: points that a score moves with each point of the number while the text is fixed;
+          ``slope_of_number_and_text``: the same slope while the text is written for the number; ``slope_of_text``: the
+          second less the first. If some items have the first two slopes, all three are over these items.
 
-        `n_items` are those that count: of slopes the ones with a score in each of their reads, else those with two
-        scores or more.
+        `n_items` is the number of items that are used. For slopes these have a score in each of the reads that the
+        slope uses, for other causes they have two scores or more.
 
-        Readout ``soft`` is a mean over groups: least squares of log-probabilities. Readout ``hard`` is of the average
-        pair of reads: where groups differ in an effect, its log-odds are nearer to 0 than the mean of those of the
-        groups, as in every logistic model of a population. The hypothesis of no effect is the same.
+        Readout ``soft`` estimates a mean over groups, by least squares of log-probabilities. Readout ``hard`` describes
+        the average pair of reads. If groups differ in an effect, its log-odds are nearer to 0 than the mean of the
+        groups' log-odds, as in every logistic model of a population. The hypothesis of no effect is the same for both.
 
-        What the design does not tell has no number and the `flag` ``not identified``: an ID that always stands for one
-        level is that level, and the number of a reference answer whose text always fits it is its text. Where all
-        reference answers have a text for one level, the text is their presence.
+        An effect that the design does not determine is missing, with the `flag` ``not identified``. An ID that always
+        stands for one level cannot be distinguished from this level. The number of a reference answer cannot be
+        distinguished from a text that always fits it. The text cannot be distinguished from the presence if all
+        reference answers have a text for the same level.
     """
     rows: list[Row] = []
     pooled: dict[tuple[Any, ...], list[Laid]] = {}
@@ -106,7 +107,7 @@ def estimate(
 
 
 def _with_known_references(block: pd.DataFrame, conditions: Mapping[str, Any], n: int) -> pd.DataFrame:
-    """The reads of which it is known which reference answer they show, where a study names any."""
+    """Reads whose condition fixes the level of the reference answer or shows none; all reads if no condition does."""
     text = block["condition"].map(
         {name: by_scale[str(n)]["text"] for name, by_scale in conditions.items() if str(n) in by_scale}
     )
@@ -211,7 +212,7 @@ def _slopes(
 
 
 def _of_items(values: np.ndarray, shown: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Slope of each item's scores on the number shown in some reads; NaN without a score, or a second number."""
+    """Slope of each item's scores on the number shown, in the chosen reads; NaN without a score or a second number."""
     number = shown[chosen] - shown[chosen].mean() if chosen.any() else np.zeros(0)
     if not number.any():
         return np.full(len(values), np.nan)

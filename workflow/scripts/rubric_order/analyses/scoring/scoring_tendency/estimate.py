@@ -1,4 +1,4 @@
-"""Frequency of each score from a judge in each variant of a prompt, beside that in each source of golden scores."""
+"""Frequency of each score, from a judge in each variant of a prompt and from each source of golden scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -30,11 +30,12 @@ def estimate(
         items, human_scales, golden_scores: see `golden.by_item`.
 
     Returns:
-        One row a dataset (or ``all``), variant (`varied`, `order`) and `score`, as its scale has it (counted from 1
-        where the scales of datasets begin with different numbers): `n_scores` first reads that gave it, and their
-        `share`; `n_constrained` of all first reads have their score from a second request that allows a score alone.
-        Score -1 counts the reads that gave none. Sources of golden scores have rows too, with `kind` ``golden`` and
-        their name as `varied`; means of raters are rounded, halves up.
+        One row per dataset (or ``all``), variant (`varied`, `order`) and `score`. Scores are as on their scale, but
+        counted from 1 if the scales of datasets begin with different numbers. `n_scores` is the number of first reads
+        that gave the score, and `share` their share. `n_constrained` is the number of all first reads in the variant
+        whose score comes from a second request that allows only a score. Score -1 counts the reads that gave no score.
+        Sources of golden scores have rows too, with `kind` ``golden`` and the name of the source as `varied`. Means of
+        raters are rounded, halves up.
 
     Source: Li et al. (2025), Equations 3 and 4, Figure 6.
     """
@@ -61,7 +62,7 @@ def _rows(found: Variants, known: pd.DataFrame) -> Iterator[Row]:
 
 
 def _counts(about: Row, scores: np.ndarray, n: int, lowest: int, *, failures: bool) -> Iterator[Row]:
-    """The rows of one variant; golden scores that are not there are no failures."""
+    """The rows of one variant; with `failures`, missing scores are counted as failures."""
     missing = np.isnan(scores)
     total = len(scores) if failures else int((~missing).sum())
     counts = {score + lowest - 1: int((scores == score).sum()) for score in range(1, n + 1)}

@@ -1,4 +1,4 @@
-"""Frequency of each score under conditions and orders of a prompt: a heat map a judge."""
+"""Frequency of each score under conditions and orders of a prompt: one heat map per judge."""
 
 from collections.abc import Sequence
 
@@ -25,15 +25,15 @@ CAPTION = (
 def draw(
     scoring_tendency: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, also: Sequence[str] = ()
 ) -> Figure:
-    """Counts of scores: one panel a judge, one row a variant or source of golden scores.
+    """Counts of scores: one panel per judge, one row per variant or source of golden scores.
 
     Args:
         scoring_tendency: see `scoring_tendency.estimate`.
-        also: further studies.
+        also: further studies, whose rows follow.
     """
     studies = list(dict.fromkeys((view.study, *also)))
     of_studies = rows_with(scoring_tendency, study=studies)
-    datasets = of_studies["dataset"].unique()  # one dataset is all of them
+    datasets = of_studies["dataset"].unique()  # a single one has no rows of ``all``
     dataset = datasets[0] if view.dataset == EVERY and len(datasets) == 1 else view.dataset
     chosen = view.rows(of_studies, "profile", "n", dataset=dataset)
     chosen = chosen.sort_values("study", key=lambda names: names.map(studies.index), kind="stable")

@@ -13,11 +13,11 @@ CAPTION = (
     "came with the dataset, both rounded, halves up. After Li et al. (2025), Equations 3 and 4 and Figure 6."
 )
 KEYS = ["judge", "profile", "dataset", "n", "varied", "order", "kind"]
-NONE = -1  # in place of a score: the answer gives none
+NONE = -1  # in place of a score: the answer gives no score
 
 
 def _rows(scoring_tendency: pd.DataFrame) -> pd.DataFrame:
-    """One row a judge, dataset and variant, or source of golden scores, and a column a score."""
+    """One row per judge, dataset, and variant or source of golden scores, with one column per score."""
     of_score = scoring_tendency.set_index([*KEYS, "score"])["n_scores"].unstack(fill_value=0)
     counts = scoring_tendency.groupby(KEYS)[["n_constrained", "n_items"]].first()
     return wide(scoring_tendency, KEYS, [of_score.rename(columns=str), counts])

@@ -1,1 +1,1 @@
-"""Requests by the Batch API of an endpoint: the engine, its calls, the form of its files, and what results say."""
+"""Requests over the Batch API of an endpoint: the engine, calls, the form of files, and responses from results."""

@@ -1,4 +1,4 @@
-"""Responses from the results of a batch, read as the answers of single calls are."""
+"""Responses from the results of a batch. Results are read like the answers to single calls."""
 
 import dataclasses
 
@@ -14,8 +14,8 @@ class Reader:
     """Reads results of one judge.
 
     Args:
-        chat: the protocol as the judge speaks it.
-        account: which says what an answer costs.
+        chat: the protocol with the judge's settings.
+        account: the account, which gives the cost of an answer.
     """
 
     def __init__(self, chat: ChatCompletions, account: Account) -> None:
@@ -47,11 +47,11 @@ class Reader:
         return dataclasses.replace(response, attempts=1, tokens=used.tokens, cost=self.cost(used.cost))
 
     def most(self, prompt: int, completion: int) -> Amount:
-        """The most that a request of so many tokens can use."""
+        """The most that a request can use, given the most tokens of its prompt and of its answer."""
         return self._account.most(prompt, completion)
 
     def cost(self, cost: float) -> float | None:
-        """Money that a request took; None where no prices are given."""
+        """The cost of a request as given; None where the judge has no prices."""
         return cost if self._account.prices is not None else None
 
 

@@ -1,7 +1,7 @@
-"""The Batch API: files are uploaded, batches are created of them, looked at, and their results fetched.
+"""The Batch API: upload files, create batches from them, look at the batches, and fetch their results.
 
-Source: OpenAI's reference of files and batches. Each step is tried again where it failed for a reason that may pass,
-but for the one that an endpoint charges for.
+Source: OpenAI's reference of files and batches. A step that failed for a reason that may pass is tried again, except
+for the creation of a batch, which an endpoint charges for.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.settings.judges import Backoff
 
-KEY = "rubric_order"  # of a batch's metadata: the key of its record
-LOOKS = 3  # for a batch that may have been created; the endpoint may be about to list it
-PAGE = 100  # batches of a list, at most
-MAX_RESULT_BYTES = 4 * 2**30  # of a file of results
+KEY = "rubric_order"  # key in a batch's metadata; its value is the key of the batch's record
+LOOKS = 3  # searches for a batch that may have been created; the endpoint may list it late
+PAGE = 100  # most batches per page of a list
+MAX_RESULT_BYTES = 4 * 2**30  # most bytes of a file of results
 
 UNDER_WAY = {"validating", "in_progress", "finalizing", "cancelling"}
 ENDED = {"completed", "expired", "cancelled"}
@@ -37,7 +37,7 @@ class BatchApi:
         self._connection, self._max_attempts, self._backoff = connection, max_attempts, backoff
 
     async def upload(self, name: str, content: bytes) -> str:
-        """Upload a file of requests; its id.
+        """Upload a file of requests. Returns the id of the file.
 
         Raises:
             CallError: all attempts failed.
@@ -51,23 +51,23 @@ class BatchApi:
             ) from None
 
     async def create(self, file: str, key: str, window: str) -> Mapping[str, Any]:
-        """Create a batch; the batch.
+        """Create a batch. Returns the endpoint's description of the batch.
 
         Raises:
-            CallError: the endpoint has refused it, or whether there is one is not known; see `find`.
+            CallError: the endpoint has refused the batch, or it is not known if the batch was created; see `find`.
             InputError: no attempt can succeed.
         """
         body = {"input_file_id": file, "endpoint": ENDPOINT, "completion_window": window, "metadata": {KEY: key}}
         return await self._connection.post("/batches", body)
 
     async def find(self, key: str, file: str | None) -> Mapping[str, Any] | None:
-        """The batch that was created for a record; None where there is none, and none can come any more.
+        """The batch that was created for a record; None if none was created, and none can be created any more.
 
-        Where it is not listed after some looks its file is deleted: a call that creates it so late fails.
+        If the batch is not listed after `LOOKS` searches, its file is deleted: a call that would create it later fails.
 
         Args:
-            key: of the record.
-            file: id of its file of requests.
+            key: key of the record.
+            file: id of the batch's file of requests.
 
         Raises:
             CallError: all attempts failed.
@@ -78,12 +78,12 @@ class BatchApi:
                 return batch
             await asyncio.sleep(self._backoff.first)
         if file is not None:
-            with contextlib.suppress(InputError):  # it is not there any more
+            with contextlib.suppress(InputError):  # the file does not exist any more
                 await self._tried(lambda: self._connection.delete(f"/files/{file}"))
         return await self._listed(key)
 
     async def _listed(self, key: str) -> Mapping[str, Any] | None:
-        """The batch of a record in the endpoint's list; None where it is not there."""
+        """The batch of a record in the endpoint's list; None if the list does not have it."""
         parameters: dict[str, object] = {"limit": PAGE}
         while True:
             page = await self._tried(functools.partial(self._connection.get, "/batches", parameters))
@@ -96,10 +96,10 @@ class BatchApi:
             parameters = {"limit": PAGE, "after": id_of(batches[-1])}
 
     async def batch(self, batch: str) -> Mapping[str, Any]:
-        """A batch as it is now.
+        """The present description of a batch.
 
         Raises:
-            CallError: all attempts failed, or the answer is none.
+            CallError: all attempts failed, or the answer has no known status.
             InputError: no attempt can succeed.
         """
         content = await self._tried(lambda: self._connection.get(f"/batches/{batch}"))
@@ -118,7 +118,7 @@ class BatchApi:
         return content.split(b"\n")
 
     async def _tried(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
-        """The answer to a call that costs nothing, after as many attempts as it takes."""
+        """The answer to a call that costs nothing. Failed attempts are repeated, up to `max_attempts` in all."""
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(lambda error: isinstance(error, CallError) and error.again),
             stop=tenacity.stop_after_attempt(self._max_attempts),
@@ -136,7 +136,7 @@ def _id(content: Mapping[str, Any], what: str) -> str:
     """Id of an object of the endpoint.
 
     Raises:
-        CallError: it has none.
+        CallError: the object has no id.
     """
     if not (isinstance(content.get("id"), str) and content["id"]):
         raise CallError("malformed", f"the {what} has no id")
@@ -147,6 +147,6 @@ def id_of(batch: Mapping[str, Any]) -> str:
     """Id of a batch.
 
     Raises:
-        CallError: it has none.
+        CallError: the batch has no id.
     """
     return _id(batch, "batch")

@@ -1,4 +1,4 @@
-"""Endpoints that are asked in batches: requests go out in files, and a later run can fetch the answers."""
+"""Endpoints that are asked in batches: requests are sent in files, and a later run can fetch the answers."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ from rubric_order.settings.judges import Batch, Endpoint, seconds
 
 log = logging.getLogger(__name__)
 
-REFUSED = ("bad_request", "wrong_model")  # the reason may be our settings, and not a prompt
+REFUSED = ("bad_request", "wrong_model")  # reasons of errors whose cause may be the settings, and not a prompt
 
 
 @dataclasses.dataclass
@@ -35,8 +35,8 @@ class Underway:
     """A batch at the endpoint.
 
     Attributes:
-        record: of the batch.
-        state: how far it is, in words.
+        record: record of the batch.
+        state: progress of the batch, in words.
     """
 
     record: Record
@@ -44,10 +44,11 @@ class Underway:
 
 
 class BatchEngine(EndpointEngine):
-    """A judge whose requests go out in batches. Its job may be killed at any time: `Records` are on disk.
+    """A judge whose requests are sent in batches. Its job may be killed at any time, since `Records` are on disk.
 
     Attributes:
-        ended: batches whose answers have come, until the job has stored them and removes their records.
+        ended: batches whose answers have come. `Records.settle` stores the answers, and removes the records and the
+            entries of this list.
     """
 
     def __init__(self, judge: Endpoint, resources: Resources) -> None:
@@ -70,10 +71,10 @@ class BatchEngine(EndpointEngine):
         self._runner = asyncio.Runner()
 
     def take_up(self) -> None:
-        """Take up the batches of earlier jobs: those that have ended are in `ended` then.
+        """Take up the batches of earlier jobs. Batches that have ended are added to `ended`.
 
         Raises:
-            InputError: they cannot be looked at, a record cannot be read, or an earlier batch was refused.
+            InputError: a batch cannot be looked for or looked at, is at another endpoint, or its record cannot be read.
         """
         for record in self._records.all():
             if record.base_url != self.judge.base_url:
@@ -94,13 +95,13 @@ class BatchEngine(EndpointEngine):
         self._look()
 
     def begin(self, spent: Amount) -> None:
-        """Begin, after what has ended was stored.
+        """Begin, after the responses of ended batches were stored.
 
         Args:
-            spent: use of the judge's budget by all that has been stored.
+            spent: use of the judge's budget by all calls in the store.
 
         Raises:
-            InputError: an earlier batch was refused, for a reason that is in config.
+            InputError: an earlier batch was refused, for a reason whose cause is in config.
         """
         self.account.budget.spent = spent
         for batch in self._underway:
@@ -108,10 +109,11 @@ class BatchEngine(EndpointEngine):
         self._refuse_mistake()
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, see `Engine.answer`. Those that a batch under way holds are not sent again.
+        """Answer requests, see `Engine.answer`. Requests in a batch under way are not sent again.
 
         Raises:
-            InputError: batches are still under way after the time that config gives.
+            InputError: batches are still under way after the time that config gives, or when the job ends early; or a
+                batch cannot be sent or was refused.
         """
         open_requests = {request.request_id: request for request in requests}
         until = time.monotonic() + seconds(self._how_batches.wait)
@@ -142,7 +144,7 @@ class BatchEngine(EndpointEngine):
         super().close()
 
     def _run(self, work: Any) -> Any:
-        """Result of a coroutine, with the connection open."""
+        """Run a coroutine with the connection open. Returns its result."""
 
         async def inside() -> Any:
             async with self._chat:
@@ -165,7 +167,7 @@ class BatchEngine(EndpointEngine):
     # --- sending
 
     def _send(self, open_requests: dict[str, Request]) -> Iterator[Response]:
-        """Send what no batch holds, as far as the budget allows; the responses to what it does not allow at all."""
+        """Send requests that no batch holds, while the budget allows it. Yields failures of the refused requests."""
         held = {sent.request_id for batch in self._underway for sent in batch.record.requests}
         left = [request for name, request in open_requests.items() if name not in held]
         while left:
@@ -173,7 +175,7 @@ class BatchEngine(EndpointEngine):
             left = left[sent:]
             if sent:
                 continue
-            if self._underway:  # they may use less than they reserve
+            if self._underway:  # these batches may use less than they reserve
                 return
             for request in left:
                 del open_requests[request.request_id]
@@ -181,7 +183,7 @@ class BatchEngine(EndpointEngine):
             return
 
     async def _send_one(self, requests: list[Request]) -> tuple[int, str | None]:
-        """Send the first requests in one batch: how many, and where there is no budget for the first one the reason."""
+        """Send the first requests in one batch. Returns their number, and the reason if the budget allows none."""
         lines: list[bytes] = []
         most: dict[str, Amount] = {}
         size, refused = 0, None
@@ -207,10 +209,10 @@ class BatchEngine(EndpointEngine):
         return len(lines), refused
 
     async def _sent(self, record: Record, content: bytes) -> Underway:
-        """A batch that is created. Its record is on disk before each step.
+        """Create a batch. Its record is on disk before each step.
 
         Raises:
-            InputError: it was not created, or whether it was is not known yet.
+            InputError: the batch was not created, or it is not known yet if it was created.
         """
         for attempt in range(self.judge.max_attempts):
             if attempt:
@@ -225,7 +227,7 @@ class BatchEngine(EndpointEngine):
             self._records.write(creating)
             try:
                 return self._created(creating, await self._api.create(file, record.key, self._how_batches.window))
-            except InputError as error:  # such as a key that is not accepted
+            except InputError as error:  # for example, a key that is not accepted
                 self._records.remove(record)
                 raise InputError(_after_judge(error, "no batch can be created")) from None
             except CallError as error:
@@ -234,7 +236,7 @@ class BatchEngine(EndpointEngine):
                 break
             try:
                 batch = await self._api.find(record.key, file)
-            except CallError as error:  # the record stays: the next job looks for it
+            except CallError as error:  # the record stays, so that the next job looks for the batch
                 raise InputError(f"judge: whether a batch was created is not known: {error}; run again") from None
             if batch is not None:
                 return self._created(creating, batch)
@@ -248,7 +250,7 @@ class BatchEngine(EndpointEngine):
         return Underway(record)
 
     async def _taken_up(self, record: Record) -> Underway | None:
-        """A batch of an earlier job; None where it was never created."""
+        """A batch of an earlier job; None if the batch was never created."""
         if record.batch is not None:
             return Underway(record)
         batch = await self._api.find(record.key, record.input_file)
@@ -260,7 +262,7 @@ class BatchEngine(EndpointEngine):
     # --- results
 
     def _look(self) -> bool:
-        """Look at the batches under way; True if any has ended. Their responses are in `ended`."""
+        """Look at the batches under way; True if any has ended. Responses of ended batches are added to `ended`."""
         before = len(self._underway)
         for batch in list(self._underway):
             try:
@@ -274,7 +276,7 @@ class BatchEngine(EndpointEngine):
         return len(self._underway) < before
 
     def _booked(self) -> Iterator[Response]:
-        """Responses of the batches that have just ended; what they used is in the account."""
+        """Responses of the batches that have just ended. Their use is added to the account."""
         for ended in self.ended:
             if ended.record.key in self._counted:
                 continue
@@ -286,10 +288,10 @@ class BatchEngine(EndpointEngine):
             yield from ended.responses
 
     async def _fetched(self, batch: Underway) -> Ended | None:
-        """A batch that has ended, with its responses; None while it is under way.
+        """A batch that has ended, with its responses; None while the batch is under way.
 
         Raises:
-            CallError: it cannot be looked at.
+            CallError: the batch cannot be looked at now.
         """
         try:
             content = await self._api.batch(str(batch.record.batch))
@@ -299,7 +301,7 @@ class BatchEngine(EndpointEngine):
                 f" {str(error).removeprefix('judge: ')}; remove the file to ask its requests again"
             ) from None
         done = _done(content)
-        with contextlib.suppress(OSError):  # it is for people alone: a full disk does not end the job here
+        with contextlib.suppress(OSError):  # the note is only for people, so a full disk does not end the job here
             self._records.note(batch.record, Look(at=datetime.now(UTC), status=content["status"], done=done))
         state = f"{content['status']}, {done} of {len(batch.record.requests)} done"
         if state != batch.state:
@@ -330,7 +332,7 @@ class BatchEngine(EndpointEngine):
     async def _responses(
         self, record: Record, asked: Mapping[str, Request], results: Results, status: str
     ) -> list[Response]:
-        """Responses to all requests of a batch. Where all of it was refused they are failures that may pass."""
+        """Responses to all requests of a batch. If all requests were refused, these are failures that may pass."""
         most, responses, mistakes = record.most, [], []
         for name, request in asked.items():
             result = results.by_request.get(name)
@@ -352,7 +354,7 @@ class BatchEngine(EndpointEngine):
 
 
 def _done(batch: Mapping[str, Any]) -> int:
-    """Number of requests of a batch that the endpoint has answered, as far as it says."""
+    """Number of requests of a batch that the endpoint has answered; 0 if the endpoint gives no number."""
     counts = batch.get("request_counts")
     done = counts.get("completed") if isinstance(counts, dict) else None
     return done if isinstance(done, int) else 0
@@ -363,7 +365,7 @@ def _reason(response: Response) -> str | None:
 
 
 def _named(error: str, batch: str) -> str:
-    """An error with the batch that it is of: the store tells two failures of one request apart by it."""
+    """An error with the id of its batch. The id distinguishes two failures of one request in the store."""
     return f"{error} (batch {batch})" if ":" in error else f"{error}: batch {batch}"
 
 

@@ -1,6 +1,6 @@
-"""Files of the Batch API: a line of JSON a request, and a line of JSON a result, in any order.
+"""Files of the Batch API: one line of JSON per request, and one line of JSON per result, in any order.
 
-OpenAI, the endpoints that follow it and ``vllm run-batch`` have the same form. Source: OpenAI's guide to the Batch API.
+OpenAI, compatible endpoints and ``vllm run-batch`` use the same form. Source: OpenAI's guide to the Batch API.
 """
 
 import json
@@ -11,8 +11,8 @@ from typing import Any
 
 ENDPOINT = "/v1/chat/completions"
 PURPOSE = "batch"
-MAX_BYTES = 200_000_000  # of a file of requests
-MAX_REQUESTS = 50_000  # of a file
+MAX_BYTES = 200_000_000  # most bytes of a file of requests
+MAX_REQUESTS = 50_000  # most requests of a file
 
 
 def line_of(request_id: str, body: Mapping[str, Any]) -> bytes:
@@ -31,10 +31,10 @@ class Result:
     """Result of one request of a batch.
 
     Attributes:
-        status: of the answer; None where the request was not asked.
-        body: the answer; None where it is no JSON object.
-        error: why the request was not asked, as ``code message``; None where it was.
-        code: the code of that.
+        status: HTTP status of the answer; None where the request was not asked.
+        body: the answer; None where it is not a JSON object.
+        error: reason why the request was not asked, as ``code message``; None where it was asked.
+        code: the code in `error`; empty where the request was asked.
     """
 
     status: int | None
@@ -44,7 +44,7 @@ class Result:
 
     @property
     def is_answer(self) -> bool:
-        """True if the request was answered with success."""
+        """True if the request was answered successfully."""
         return self.status == 200 and self.body is not None
 
 
@@ -53,8 +53,8 @@ class Results:
     """Results of a batch, by request.
 
     Attributes:
-        by_request: one of each request; an answer rather than an error, otherwise the first.
-        ignored: number of lines that count for nothing, by reason.
+        by_request: one result per request: the first answer if there is one, else the first result.
+        ignored: number of lines that are ignored, by reason.
     """
 
     by_request: dict[str, Result] = field(default_factory=dict)
@@ -64,8 +64,8 @@ class Results:
         """Read the lines of a file of results or of errors.
 
         Args:
-            lines: of the file.
-            wanted: the requests of the batch; results of others are ignored.
+            lines: lines of the file.
+            wanted: ids of the requests of the batch; results of other requests are ignored.
         """
         for line in lines:
             if not line.strip():
@@ -85,12 +85,12 @@ class Results:
                 self.by_request[name] = result
 
     def warning(self) -> str:
-        """Words on the lines that were ignored; empty where there are none."""
+        """Words on the lines that were ignored; empty if no line was ignored."""
         return ", ".join(f"{count} {reason}" for reason, count in self.ignored.items())
 
 
 def _entry(line: bytes) -> tuple[str, Result] | None:
-    """Request and result of a line; None where it is no result."""
+    """Id of the request, and result, from a line; None where the line is not a result."""
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
@@ -100,7 +100,7 @@ def _entry(line: bytes) -> tuple[str, Result] | None:
     response, error = entry.get("response"), entry.get("error")
     if isinstance(response, dict) and type(response.get("status_code")) is int:
         body = response.get("body")
-        if body is None and error is not None:  # as vLLM has it
+        if body is None and error is not None:  # form of vLLM
             body = error if isinstance(error, dict) and "error" in error else {"error": error}
         return entry["custom_id"], Result(response["status_code"], body if isinstance(body, dict) else None)
     if isinstance(error, dict):

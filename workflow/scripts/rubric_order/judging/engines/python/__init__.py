@@ -1,1 +1,1 @@
-"""Functions of Python as judges: the engine, the function that a config names, and what it returns."""
+"""Python functions as judges: the engine, the function that a config names, and its answers."""

@@ -1,4 +1,4 @@
-"""Answers of functions: what a function may return, and the response that it is."""
+"""Answers of functions: the values that a function may return, and the response made from them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,9 +8,9 @@ from typing import Any
 
 from rubric_order.judging.engines import Request, Response
 
-MOST_CHARACTERS = 4 * 2**20  # of a text
+MOST_CHARACTERS = 4 * 2**20  # longest text
 MOST_TOKENS = 2**31 - 1
-MOST_PROBABILITY = 1.01  # sum of the probabilities of all labels: 1, and rounding
+MOST_PROBABILITY = 1.01  # greatest sum of the probabilities of all labels: 1, and rounding
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,14 @@ class Answer:
     """Answer of a function that judges. It has either a `text` or a `score`.
 
     Attributes:
-        text: what the judge wrote; it is parsed as any judge's text is.
-        score: the label of the prompt that the judge chose, such as 4; it is parsed as the text ``4`` is.
-        probabilities: of each label of the prompt, such as ``{1: 0.1, 2: 0.9}``; of a prompt with several criteria such
-            a mapping by criterion. None where they are not known.
-        reasoning: what the judge thought; it is kept, and not parsed.
+        text: text that the judge wrote; it is parsed like any judge's text.
+        score: the label of the prompt that the judge chose, such as 4; it is parsed like the text ``4``.
+        probabilities: probability of each label of the prompt, such as ``{1: 0.1, 2: 0.9}``. For a prompt with several
+            criteria, one such mapping per criterion, by the criterion's name. None where they are not known.
+        reasoning: the judge's reasoning; it is kept, and not parsed.
         finish_reason: ``length`` where the text was cut off.
-        model: who says to have answered.
-        prompt_tokens, completion_tokens, cached_tokens: what the call used.
+        model: name of the model that answered.
+        prompt_tokens, completion_tokens, cached_tokens: tokens that the call used.
     """
 
     text: str | None = None
@@ -44,18 +44,18 @@ EXPECTED = "expected text, a score as a whole number, or Answer(...)"
 
 
 class WrongAnswerError(Exception):
-    """A function has returned what is no answer."""
+    """A function has returned a value that is not an answer."""
 
 
 def response(request: Request, returned: object) -> Response:
-    """The response that a returned value is. A score is the text that names it.
+    """The response from a returned value. A score becomes the text that names it.
 
     Args:
-        request: what was asked.
-        returned: text, a score, an `Answer`, or a mapping with its fields.
+        request: the request that was asked.
+        returned: text, a score, an `Answer`, or a mapping with the fields of an `Answer`.
 
     Raises:
-        WrongAnswerError: it is none of these, with what was found and what was expected.
+        WrongAnswerError: the value is none of these. The message says what was found and what was expected.
     """
     answer = _answer(returned)
     if (answer.text is None) == (answer.score is None):
@@ -103,7 +103,7 @@ def _text(value: object, name: str) -> str | None:
 
 
 def _score(value: object) -> str:
-    """Text of a score. A number with a fraction, or true, names no label."""
+    """Text of a score. Only text that is not blank and whole numbers name a label; floats and booleans do not."""
     if isinstance(value, str) and value.strip():
         return str(value)
     if isinstance(value, Integral) and not isinstance(value, bool):
@@ -120,7 +120,7 @@ def _count(value: object, name: str) -> int | None:
 
 
 def _logprobs(request: Request, probabilities: object) -> list[float]:
-    """Log-probabilities of the labels of each question, as `Response.option_logprobs` has them."""
+    """Log-probabilities of the labels of each question, in the form of `Response.option_logprobs`."""
     if not request.names:
         return _of_labels(request.labels, probabilities, "probabilities")
     of_criteria = _mapping(request.names, probabilities, "probabilities", "criterion")
@@ -144,7 +144,7 @@ def _of_labels(labels: Sequence[str], probabilities: object, where: str) -> list
 
 
 def _mapping(names: Sequence[str], given: object, where: str, kind: str) -> dict[str, Any]:
-    """A mapping with exactly some names as keys, which may be numbers."""
+    """A mapping by exactly the given names. Its keys may also be numbers, which become text."""
     if not isinstance(given, Mapping):
         raise WrongAnswerError(f"{where}: expected a mapping by {kind}, found {type(given).__name__} {given!r:.80}")
     by_name = {str(key): value for key, value in given.items()}

@@ -1,4 +1,4 @@
-"""Functions of Python as judges: they are called as endpoints are, many at once, within the limits of their judge."""
+"""Python functions as judges. They are called like endpoints: many calls at once, within the judge's limits."""
 
 import asyncio
 import contextlib
@@ -21,12 +21,12 @@ from rubric_order.judging.engines.python.functions import Function, find, is_asy
 from rubric_order.prompts.messages import chat
 from rubric_order.settings.judges import OF_SOURCE, PythonCallable
 
-AT_ONCE = 32  # calls of an async function under way at once, where config does not say how many
-TRANSIENT = ("ConnectionError", "TimeoutError")  # always
-SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)  # in the name of a variable that holds one
+AT_ONCE = 32  # calls of an async function under way at once, if config gives no number
+TRANSIENT = ("ConnectionError", "TimeoutError")  # exceptions that may pass, for every judge
+SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)  # in names of secret variables
 SHORTEST_SECRET = 8
 
-Outcome = tuple[Any, BaseException | None]  # what a call returned, or what it raised
+Outcome = tuple[Any, BaseException | None]  # the value that a call returned, and the exception that it raised
 
 
 class PythonEngine(CallingEngine[PythonCallable]):
@@ -38,7 +38,7 @@ class PythonEngine(CallingEngine[PythonCallable]):
         """Import the function, unless this process has it already.
 
         Raises:
-            InputError: it cannot be used, or has changed since the reads were planned.
+            InputError: the function cannot be used, or has changed since the reads were planned.
         """
         given = self.resources.function
         try:
@@ -52,10 +52,10 @@ class PythonEngine(CallingEngine[PythonCallable]):
         )
 
     def _as_planned(self) -> PythonCallable:
-        """The judge with what its function says of itself.
+        """The judge, with the version and the kind of prompt of its function, see `resolved`.
 
         Raises:
-            InputError: another source is what requests are named by.
+            InputError: the source has changed since the requests got their ids; see also `resolved`.
         """
         planned, name = self.judge.version or "", self.judge.function
         named_by_source = self.resources.function is None and planned.startswith(OF_SOURCE)
@@ -102,7 +102,7 @@ class FunctionAsker(Asker):
             return response
 
     def _argument(self, request: Request) -> Any:
-        """The argument of the function: a new object, which it may change."""
+        """The argument of the function: a new object, which the function may change."""
         if self._judge.takes != "messages":
             return request.prompt
         return chat(request.prompt, self._judge.under(request.profile).system_prompt)
@@ -111,7 +111,8 @@ class FunctionAsker(Asker):
         """Result and error of the function, one of them None.
 
         Raises:
-            CallError: it takes too long. A function that is not async cannot be stopped: its call goes on, unheard.
+            CallError: the call takes too long. The call of a function that is not async cannot be stopped: it goes on,
+                and its result is ignored.
         """
         seconds = self._judge.timeout
         try:
@@ -127,7 +128,7 @@ class FunctionAsker(Asker):
             raise CallError("timeout", details, billed=True) from None
 
     def _raised(self, error: BaseException) -> CallError:
-        """The failure that an exception is."""
+        """The failure for an exception of the function."""
         kinds = type(error).__mro__
         of_kinds = {name for kind in kinds for name in (kind.__name__, f"{kind.__module__}.{kind.__qualname__}")}
         message = f"{self._judge.function} raised {type(error).__name__}: {error}"
@@ -136,7 +137,7 @@ class FunctionAsker(Asker):
 
 
 async def _awaited(function: Callable[[Any], Awaitable[Any]], argument: Any) -> Outcome:
-    """Result and error of an async function, one of them None. Nothing but our own cancelling ends the loop."""
+    """Result and error of an async function, one of them None. Only the cancelling of this task raises."""
     try:
         return await function(argument), None
     except asyncio.CancelledError as error:
@@ -149,7 +150,7 @@ async def _awaited(function: Callable[[Any], Awaitable[Any]], argument: Any) -> 
 
 
 async def _in_thread(function: Function, argument: Any) -> Outcome:
-    """Result and error of a function that runs in a thread of its own, which does not keep the process from ending."""
+    """Result and error of a function in a separate thread, which does not keep the process from ending."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Outcome] = loop.create_future()
 
@@ -163,7 +164,7 @@ async def _in_thread(function: Function, argument: Any) -> Outcome:
             outcome = function(argument), None
         except BaseException as error:
             outcome = None, error
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits for the result any more
             loop.call_soon_threadsafe(settle, outcome)
 
     threading.Thread(target=work, name="judge", daemon=True).start()

@@ -1,4 +1,4 @@
-"""Functions of Python that judge: where they are, what they take, and how a changed one is known."""
+"""Python functions that judge: finding them, their kind of prompt, and their version, which shows changes."""
 
 import contextlib
 import functools
@@ -18,17 +18,17 @@ from rubric_order.settings.judges import OF_SOURCE, PythonCallable
 
 Function = Callable[[Any], Any]
 
-MESSAGES = "messages"  # name of the first parameter of a function that takes them
+MESSAGES = "messages"  # name of the first parameter of a function that takes messages
 
 
 def find(judge: PythonCallable) -> Function:
     """Import the function of a judge.
 
-    Its module is looked for among the installed packages, and then in `PythonCallable.folder`, which stays on the path
-    of this process. What the module prints while it is imported goes to the standard error.
+    The function's module is looked for among the installed packages, and then in `PythonCallable.folder`, which stays
+    on the path of this process. Output of the module during its import goes to the standard error.
 
     Raises:
-        InputError: there is no such module, it cannot be imported, or the name is not that of a function of one
+        InputError: there is no such module, it cannot be imported, or the name does not belong to a function of one
             argument. The message begins with ``function``.
     """
     name, _, attributes = judge.function.partition(":")
@@ -58,14 +58,14 @@ def find(judge: PythonCallable) -> Function:
 
 
 def takes(function: Function, name: str) -> Literal["prompt", "messages"]:
-    """The kind of prompt that a function takes: ``messages`` where its first parameter is called so, else ``prompt``.
+    """The kind of prompt that a function takes: ``messages`` if its first parameter has this name, else ``prompt``.
 
     Raises:
-        InputError: it cannot be called with one argument.
+        InputError: the function cannot be called with one argument.
     """
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # one of another language does not say
+    except (TypeError, ValueError):  # a function in another language may have no signature
         return "prompt"
     try:
         signature.bind("prompt")
@@ -76,7 +76,7 @@ def takes(function: Function, name: str) -> Literal["prompt", "messages"]:
 
 
 def is_async(function: Function) -> bool:
-    """True if a call of a function gives something to wait for, as far as that is known without a call."""
+    """True if a call of a function returns an awaitable, as far as this is known without a call."""
     while isinstance(function, functools.partial):
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
@@ -85,16 +85,16 @@ def is_async(function: Function) -> bool:
 def version(function: Function, module: str, name: str) -> str:
     """Version of a function: its own ``__version__``, or else a digest of source code.
 
-    The source is that of the module in which it was found; also that of the module in which it was written, where that
-    is another one. What the modules import does not count.
+    The source is the source file of the module in which the function was found. If the function was written in another
+    module, the source file of that module counts too. Imported modules do not count.
 
     Args:
         function: the function.
-        module: where it was found.
-        name: what messages call it.
+        module: name of the module in which the function was found.
+        name: name of the function in messages.
 
     Raises:
-        InputError: it has no version, and no source.
+        InputError: the function has no version, and no source file.
     """
     declared = getattr(function, "__version__", None)
     if isinstance(declared, str | int | float) and str(declared).strip():
@@ -109,7 +109,7 @@ def _source(module: ModuleType | None, name: str) -> str:
     """Text of a module's source file, with plain line ends.
 
     Raises:
-        InputError: it has none.
+        InputError: the module has no readable source file.
     """
     path = getattr(module, "__file__", None)
     try:
@@ -123,9 +123,9 @@ def _source(module: ModuleType | None, name: str) -> str:
 
 
 def is_as_written(function: Function) -> bool:
-    """True if a function's code stands in the source file of its module, as it is now.
+    """True if a function's code is found in the present source file of its module.
 
-    It does not where the file has changed since it was imported, or where something rewrites modules on import.
+    It is not found if the file has changed since its import, or if something rewrites modules on import.
     """
     written = inspect.unwrap(function)
     source = _source(sys.modules.get(written.__module__), written.__module__)
@@ -139,10 +139,10 @@ def is_as_written(function: Function) -> bool:
 
 
 def resolved(judge: PythonCallable, function: Function) -> PythonCallable:
-    """A judge with what its function says of itself.
+    """A judge, with its function's version and kind of prompt where config does not give them.
 
     Raises:
-        InputError: see `version`.
+        InputError: see `version` and `takes`.
     """
     own = judge.version or version(function, judge.function.partition(":")[0], judge.function)
     return judge.resolved(takes=takes(function, judge.function), version=own)
