@@ -143,7 +143,7 @@ class Store:
         """Join the small files that hold some requests into one file, with one row per request.
 
         Files that killed jobs left behind are joined too. Other jobs may write and read meanwhile. Only one job at a
-        time joins files: if two jobs joined the same files, both would keep all rows. A failed call that was paid for
+        time joins files: if two jobs joined the same files, both would keep all rows. A failed call that was made
         keeps its row, in addition to the row of an answer that came later.
 
         Args:

@@ -14,10 +14,7 @@ from rubric_order.prompts import frames, messages
 OTHER_FILES = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 LOOKS = (nodes.Filter, nodes.Test, nodes.Compare)  # nodes that would inspect an option before it is filled in
 PARTS = ("label", "description")
-
-
-MAX_BYTES = 1_000_000  # most characters of a template
-
+MAX_CHARACTERS = 1_000_000  # of a template
 
 Messages = Sequence[tuple[str, str]]  # role and content of each
 
@@ -67,8 +64,8 @@ def _check_source(source: str, where: str, fields: Collection[str]) -> None:
     Raises:
         InputError: see `check`.
     """
-    if len(source) > MAX_BYTES:
-        raise InputError(f"{where}: expected at most {MAX_BYTES:,} characters, found {len(source):,}")
+    if len(source) > MAX_CHARACTERS:
+        raise InputError(f"{where}: expected at most {MAX_CHARACTERS:,} characters, found {len(source):,}")
     if control := messages.MARKS.search(source):
         line = source.count("\n", 0, control.start()) + 1
         raise InputError(f"{where}:{line}: found control character {control[0]!r}, which would begin a message")

@@ -44,7 +44,10 @@ def table(parts: dict[str, pd.DataFrame], references: Mapping[str, pd.DataFrame]
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """One line per judge, and one for all judges together; only the CSV file has a row per study."""
+    """One line per judge, one for all judges together, and one per dataset whose reference answers are to be made.
+
+    Only the CSV file has a row per study.
+    """
     making = rows["study"].str.startswith(OF_REFERENCES)
     rows = rows[(rows["study"] == EVERY) | making].reset_index(drop=True)
     making = rows["study"].str.startswith(OF_REFERENCES)
