@@ -1,15 +1,15 @@
 """Rehearsals of configs that come with the project: they run to their end, and every read is shown.
 
-They need no data, no model and no network. Jobs are forked from one process (`warm.py`); all else is as for a user.
+They need no data, no model and no network. Processes are forked (`forks.py`); all else is as for a user.
 The test files of this folder share the configs, so that processes can share the time.
 """
 
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
+import forks
 import yaml
 
 from rubric_order import catalogue
@@ -27,9 +27,12 @@ OF_FAILURES = ("criterion_order_free",)
 SENTENCE = "Rehearsal with simulated judges"
 
 
-def run(command: list[str], folder: Path, **environment: str) -> str:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("RUBRIC_ORDER")}
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=kept | environment)
+def environment() -> dict[str, str]:
+    """The environment of this process, without our variables."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("RUBRIC_ORDER")}
+
+
+def printed(ran: subprocess.CompletedProcess[str]) -> str:
     assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-3000:]
     return ran.stdout
 
@@ -46,7 +49,8 @@ def rehearse(config: str, folder: Path) -> None:
     files = ["--configfile", str(ROOT / config), "fast.yaml", "--"]
     targets = ["all", "results/summary.html", "results/methods.md"]
     options = ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2", "--nocolor"]
-    run([sys.executable, str(HERE / "warm.py"), *options, *files, *targets], folder, TEST_WORDS=str(folder / "words"))
+    kept = environment() | {forks.WORDS: str(folder / "words")}
+    printed(forks.snakemake([*options, *files, *targets], folder, kept, forked_jobs=True))
 
 
 def test_a_config_runs_to_its_end_and_says_on_every_page_that_it_was_rehearsed(rehearsed):
@@ -73,13 +77,18 @@ def test_every_read_of_a_config_is_shown_by_a_table_or_a_figure(rehearsed):
     named = {name: config.get("statistics", {}).get(name, {}).get("studies", []) for name in ("scales", "replication")}
     golden = config.get("statistics", {}).get("golden_scores", {}).get("studies", [])
     named |= {name: golden for name, one in catalogue.STATISTICS.items() if "golden_scores" in one.reads}
-    command = [sys.executable, str(HERE / "unread.py"), str(folder / "words"), str(folder / "rehearsal")]
-    unread = {cell["study"] for cell in json.loads(run([*command, json.dumps(named)], folder))}
+    words, settings = folder / "words", json.dumps(named)
+    unread = _unread(words, folder, settings)
     failures = config["tables"].get("parse_failures", {}).get("study")
     assert unread == {failures} & {*OF_FAILURES}
     if "mtbench_lists" in config["studies"]:  # the same without what shows lists: the check finds that
-        jobs = (folder / "words").read_text().splitlines(keepends=True)
+        jobs = words.read_text().splitlines(keepends=True)
         lists = ("results/tables/list_position_bias.csv", "results/figures/quality_gap_of_lists.svg")
         (folder / "fewer").write_text("".join(job for job in jobs if not {*lists} & {*json.loads(job)}))
-        command[2] = str(folder / "fewer")
-        assert {cell["study"] for cell in json.loads(run([*command, json.dumps(named)], folder))} == {"mtbench_lists"}
+        assert _unread(folder / "fewer", folder, settings) == {"mtbench_lists"}
+
+
+def _unread(words: Path, folder: Path, settings: str) -> set[str]:
+    """Studies with a read that no table and no figure shows."""
+    ran = forks.script([HERE / "unread.py", words, folder / "rehearsal", settings], folder, environment())
+    return {cell["study"] for cell in json.loads(printed(ran))}

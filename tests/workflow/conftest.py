@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import forks
 import pytest
 import yaml
 
@@ -76,48 +77,55 @@ class Project:
 
     folder: Path
 
-    def snakemake(self, *arguments: str, **options: object) -> subprocess.CompletedProcess:
-        """Run Snakemake in this project to its end, see `start`."""
-        with self.start(*arguments, **options) as process:
-            stdout, stderr = process.communicate()
-        return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+    def snakemake(
+        self, *arguments: str, environment: dict | None = None, fork: bool = True, **options: object
+    ) -> subprocess.CompletedProcess:
+        """Run Snakemake in this project to its end, with the arguments that `arguments` makes.
 
-    def start(
-        self,
-        *arguments: str,
-        config: dict | None = None,
-        alone: bool = False,
-        warm: bool = False,
-        cores: int = 2,
-        environment: dict | None = None,
-    ) -> subprocess.Popen:
-        """Start Snakemake in this project, with `config` over the demo's or alone, in an environment of this process.
-
-        Arguments that name a config are all that it gets. With `warm` its jobs are forked from one process, see
-        `warm.py`: for long runs of code that the test does not edit.
-
-        Beside other tests a model gets one thread: threads of several models that wait for each other take many times
-        as long.
+        It is forked from a process that has imported it, and so are its jobs if the test has edited no script, see
+        `forks.py`. With `fork` false all are started as a user does: for jobs that load a model.
         """
-        snakemake = [str(Path(__file__).with_name("warm.py"))] if warm else ["-m", "snakemake"]
+        words = self.arguments(*arguments, **options)
+        environment = self.environment(environment)
+        if fork:
+            edited = not forks.is_unedited(self.folder)
+            return forks.snakemake(words, self.folder, environment, forked_jobs=not edited)
+        command = [sys.executable, "-m", "snakemake", *words]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, env=environment, check=False)
+
+    def start(self, *arguments: str, environment: dict | None = None, **options: object) -> subprocess.Popen:
+        """Start Snakemake in this project, with the arguments that `arguments` makes, as a user does."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "snakemake", *self.arguments(*arguments, **options)],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environment(environment),
+        )
+
+    @staticmethod
+    def environment(further: dict | None = None) -> dict:
+        """The environment of this process, without our variables, and with further ones."""
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("RUBRIC_ORDER")}
+        return kept | (further or {})
+
+    def arguments(self, *arguments: str, config: dict | None = None, alone: bool = False, cores: int = 2) -> list[str]:
+        """Arguments of Snakemake, with `config` over the demo's or alone.
+
+        Arguments that name a config are all that it gets. Beside other tests a model gets one thread: threads of
+        several models that wait for each other take many times as long.
+        """
         beside_others = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) > 1
         threads = ["--set-threads", "judge_shard=1"] if beside_others else []
-        command = [sys.executable, *snakemake, *threads, "--cores", str(cores), "--nocolor", *arguments]
+        words = [*threads, "--cores", str(cores), "--nocolor", *arguments]
         files = [] if alone else ["config/demo.yaml"]
         if config is not None:
             (self.folder / "extra.yaml").write_text(yaml.safe_dump(config))
             files.append("extra.yaml")
         if files and "--configfile" not in arguments:
-            command += ["--configfile", *files]
-        kept = {key: value for key, value in os.environ.items() if not key.startswith("RUBRIC_ORDER")}
-        return subprocess.Popen(
-            command,
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=kept | (environment or {}),
-        )
+            words += ["--configfile", *files]
+        return words
 
     def planned(self, *arguments: str, config: dict | None = None) -> list[str]:
         """The plan of a dry run: of results their names (`figures/human_scores`), of other jobs their rules."""
@@ -160,7 +168,7 @@ def link_or_copy(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-def made_once(factory: pytest.TempPathFactory, name: str, *targets: str, config: dict, warm: bool) -> Project:
+def made_once(factory: pytest.TempPathFactory, name: str, *targets: str, config: dict, fork: bool) -> Project:
     """A finished run of the demo with another config over it, made by the first worker that needs it."""
     base = factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -169,7 +177,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, *targets: str, config:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             shutil.rmtree(folder, ignore_errors=True)
-            run = copy_project(folder).snakemake(*targets, config=config, warm=warm)
+            run = copy_project(folder).snakemake(*targets, config=config, fork=fork)
             assert run.returncode == 0, run.stdout + run.stderr
             made.touch()
     return Project(folder)
@@ -178,7 +186,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, *targets: str, config:
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A run that has ended, of a simulated judge. Tests that change it must work on `project`."""
-    return made_once(tmp_path_factory, "finished", "all", *PAGES, config=SMALL, warm=True)
+    return made_once(tmp_path_factory, "finished", "all", *PAGES, config=SMALL, fork=True)
 
 
 @pytest.fixture
@@ -190,7 +198,7 @@ def project(finished: Project, tmp_path: Path) -> Project:
 @pytest.fixture(scope="session")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A run by the demo's judge up to one table. Tests that change it must work on a copy."""
-    return made_once(tmp_path_factory, "judged", ONE_TABLE, config=ONE_TASK, warm=False)
+    return made_once(tmp_path_factory, "judged", ONE_TABLE, config=ONE_TASK, fork=False)
 
 
 @pytest.fixture

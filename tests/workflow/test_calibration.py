@@ -14,7 +14,7 @@ def test_calibration_is_added_to_a_run_without_a_judge_job_and_its_settings_reru
     config = copy.deepcopy(SMALL) | shown
     made = ["figures/calibration", "statistics/calibration", "tables/calibration"]
     assert project.planned(config=config) == made
-    run = project.snakemake(config=config, warm=True)
+    run = project.snakemake(config=config)
     assert run.returncode == 0, run.stdout + run.stderr
     assert project.planned(config=config) == []
     found = pd.read_parquet(project.file("results/statistics/calibration.parquet"))
@@ -30,7 +30,7 @@ def test_calibrated_scores_are_a_readout_of_agreement_and_advice_is_given_withou
     """Both are added to a run whose answers are there: no job asks a judge, and no other statistic is made anew."""
     config = copy.deepcopy(SMALL) | {"tables": {"human_agreement": {}, "parse_failures": {}}, "figures": {}}
     config["datasets"]["demo"]["limit"] = 4
-    run = project.snakemake(config=config, warm=True)
+    run = project.snakemake(config=config)
     assert run.returncode == 0, run.stdout + run.stderr
     before = pd.read_parquet(project.file("results/statistics/human_agreement.parquet"))
     config["statistics"] = config["statistics"] | {
@@ -42,7 +42,7 @@ def test_calibrated_scores_are_a_readout_of_agreement_and_advice_is_given_withou
     planned = project.planned(config=config)
     assert {*made} <= {*planned}
     assert all(name.startswith(("figures/", "statistics/", "tables/")) for name in planned), planned
-    run = project.snakemake(config=config, warm=True)
+    run = project.snakemake(config=config)
     assert run.returncode == 0, run.stdout + run.stderr
     assert project.planned(config=config) == []
     after = pd.read_parquet(project.file("results/statistics/human_agreement.parquet"))

@@ -47,7 +47,7 @@ def certified(folder: Path, judge: str, *words: str) -> list[dict]:
 def by_snakemake(project: Project, folder: Path) -> list[dict]:
     """Cards of the study that a folder has as a config."""
     named = ["--directory", str(folder), "--configfile", str(folder / "certify.yaml")]
-    run = project.snakemake(*TARGETS, *named, warm=True)
+    run = project.snakemake(*TARGETS, *named)
     assert run.returncode == 0, run.stdout + run.stderr
     return json.loads((folder / "results/summary.json").read_text())["cards"]
 

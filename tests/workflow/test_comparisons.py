@@ -54,7 +54,7 @@ CONFIG = {
 
 @pytest.mark.slow
 def test_a_preferred_place_is_found_in_pairs_and_lists(fresh: Project):
-    run = fresh.snakemake(config=CONFIG, alone=True, warm=True)
+    run = fresh.snakemake(config=CONFIG, alone=True)
     assert run.returncode == 0, run.stdout + run.stderr
 
     (row,) = pd.read_csv(fresh.file("results/tables/pairwise_position_bias.csv")).to_dict("records")

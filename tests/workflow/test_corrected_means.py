@@ -14,7 +14,7 @@ def test_corrected_means_are_added_to_a_run_without_a_judge_job_and_their_settin
     config = copy.deepcopy(SMALL) | shown
     made = ["figures/corrected_means", "statistics/corrected_means", "tables/corrected_means"]
     assert project.planned(config=config) == made
-    run = project.snakemake(config=config, warm=True)
+    run = project.snakemake(config=config)
     assert run.returncode == 0, run.stdout + run.stderr
     assert project.planned(config=config) == []
     table = pd.read_parquet(project.file("results/statistics/corrected_means.parquet"))

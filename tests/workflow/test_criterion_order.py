@@ -45,7 +45,7 @@ def run(fresh):
 
     def snakemake(config, *arguments):
         fresh.file("mine.yaml").write_text(yaml.safe_dump(config))
-        done = fresh.snakemake(*arguments, "--configfile", "mine.yaml", warm=True)
+        done = fresh.snakemake(*arguments, "--configfile", "mine.yaml")
         assert done.returncode == 0, done.stdout + done.stderr
         return done
 

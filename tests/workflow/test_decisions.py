@@ -51,7 +51,7 @@ def test_the_example_runs_to_its_tables(fresh: Project, monkeypatch: pytest.Monk
         config["tables"] |= {name: {"study": "position_bias"} for name in ("score_shifts", "paired_reads")}
         for name in ARMS:
             config["judges"][name]["base_url"] = endpoint.base_url
-        run = fresh.snakemake("results/summary.html", "results/methods.md", "all", *fresh.own(config), warm=True)
+        run = fresh.snakemake("results/summary.html", "results/methods.md", "all", *fresh.own(config))
         assert run.returncode == 0, run.stdout + run.stderr
         calls = list(endpoint.calls)
     requests = {name: pd.read_parquet(fresh.file(f"results/requests/position_bias/{name}.parquet")) for name in ARMS}

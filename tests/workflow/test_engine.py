@@ -106,7 +106,7 @@ def test_an_answer_without_a_score_gets_a_second_request_and_a_prompt_that_is_to
     changed = {"answer_prefix": "In one word: ", "sampling": {"max_tokens": 1}, "second_request": True}
     config = ONE_TASK | {"judges": {"smollm2_135m": changed | {"max_model_len": int(limit)}}}
     target = "results/scores/position_bias/demo/smollm2_135m.parquet"
-    run = project.snakemake(target, "results/tables/parse_failures.csv", config=config)
+    run = project.snakemake(target, "results/tables/parse_failures.csv", config=config, fork=False)
     assert run.returncode == 0, run.stdout + run.stderr
     scores = pd.read_parquet(project.file(target))
     responses = pd.read_parquet(project.file("results/responses/smollm2_135m/1.parquet"))
@@ -159,7 +159,7 @@ def test_a_constrained_answer_scores_every_criterion_with_the_log_probabilities_
     config["datasets"] |= ONE_TASK["datasets"]
     config["judges"]["smollm2_135m"]["criteria_format"] = "lines"
     target = "results/scores/several/sim/smollm2_135m.parquet"
-    run = project.snakemake(target, config=config)
+    run = project.snakemake(target, config=config, fork=False)
     assert run.returncode == 0, run.stdout + run.stderr
     scores = pd.read_parquet(project.file(target))
     assert scores["score"].between(1, 5).all()

@@ -186,7 +186,7 @@ def test_a_foreign_server_is_asked_once_for_each_read_and_the_table_has_what_its
         assert process.returncode == 1, output
         psutil.wait_procs(senders, timeout=60)
         before = calls_of_rubric(counting)
-        run = fresh.snakemake(*arguments, "--rerun-incomplete", warm=True)
+        run = fresh.snakemake(*arguments, "--rerun-incomplete")
         assert run.returncode == 0, run.stdout + run.stderr
         assert fresh.planned(*arguments) == []
         body, answer = next(kept for kept in counting.kept if kind_of(kept[0]) == "noul")

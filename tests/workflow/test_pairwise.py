@@ -46,7 +46,7 @@ def test_a_folder_of_comparisons_becomes_the_table_of_the_paper(fresh: Project):
     ]
     rows += [record(repetition=repeat, response=text) for repeat, text in ((1, "[[A]]"), (2, "[[A]]"), (3, "[[B]]"))]
     (folder / "judgments.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    run = fresh.snakemake("--configfile", CONFIG, "--config", "recorded_dir=answers", warm=True)
+    run = fresh.snakemake("--configfile", CONFIG, "--config", "recorded_dir=answers")
     assert run.returncode == 0, run.stdout + run.stderr
     (row,) = pd.read_csv(fresh.file("results/tables/pairwise_position_bias.csv")).to_dict("records")
     assert (row["judge"], row["benchmark"], row["n_pairs"]) == ("gpt-4-0613", "MTBench", 4)

@@ -39,7 +39,7 @@ def helpdesk(fresh: Project, tmp_path: Path) -> dict[str, str]:
 def test_the_package_of_the_page_is_planned_and_judged_without_a_change_of_the_project(
     fresh: Project, helpdesk: dict[str, str], tmp_path: Path
 ):
-    run = fresh.snakemake(*TARGETS, "--configfile", "helpdesk.yaml", environment=helpdesk, warm=True)
+    run = fresh.snakemake(*TARGETS, "--configfile", "helpdesk.yaml", environment=helpdesk)
     assert run.returncode == 0, run.stdout + run.stderr
 
     items = pd.read_parquet(fresh.file("results/items/replies.parquet"))

@@ -214,7 +214,7 @@ def test_the_demo_is_judged_by_a_function_and_the_library_makes_the_same_request
         "studies": {"position_bias": {"judges": ["mine"], "strategies": ["balanced", "random"]}},
         "statistics": {"bootstrap": {"resamples": 100}},
     }
-    run = fresh.snakemake("all", "results/methods.md", "results/summary.json", config=config, warm=True)
+    run = fresh.snakemake("all", "results/methods.md", "results/summary.json", config=config)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "was run as a function of Python" in fresh.file("results/methods.md").read_text()
     cards = json.loads(fresh.file("results/summary.json").read_text())["cards"]

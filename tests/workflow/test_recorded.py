@@ -40,7 +40,7 @@ def test_recorded_answers_go_through_the_same_parsing_and_statistics(fresh: Proj
         "tables": {"position_selection": {"strategy": "recorded"}},
         "statistics": {"bootstrap": {"resamples": 100}},
     }
-    run = fresh.snakemake(config=config, warm=True)
+    run = fresh.snakemake(config=config)
     assert run.returncode == 0, run.stdout + run.stderr
     agreement = pd.read_csv(fresh.file("results/tables/human_agreement.csv"))
     assert set(agreement["judge"]) == {"first", "old_judge"}

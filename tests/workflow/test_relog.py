@@ -27,7 +27,7 @@ def test_the_workflow_asks_the_requests_of_relog_and_takes_its_answers(fresh: Pr
         reads = relog.ask(study)
         asked = len(endpoint.calls)
         words = ["--directory", str(folder), "--configfile", str(folder / "config.yaml")]
-        run = fresh.snakemake("all", "results/summary.html", *words, alone=True, warm=True)
+        run = fresh.snakemake("all", "results/summary.html", *words, alone=True)
         assert run.returncode == 0, run.stdout + run.stderr
         assert len(endpoint.calls) == asked == 40
     scores = pd.read_parquet(folder / "results/scores/position_bias/relogged/judge.parquet")

@@ -39,7 +39,7 @@ def project(fresh: Project) -> Project:
 
 @pytest.mark.slow
 def test_published_numbers_stand_beside_those_of_a_run(project: Project):
-    done = project.snakemake(*project.own(CONFIG), warm=True)
+    done = project.snakemake(*project.own(CONFIG))
     assert done.returncode == 0, done.stdout + done.stderr
     table = pd.read_csv(project.file("results/tables/replication.csv"), keep_default_na=False)
     compared = table[table["status"] == "compared"]
@@ -54,7 +54,7 @@ def test_published_numbers_stand_beside_those_of_a_run(project: Project):
         assert "gemma_3_27b" in project.file(f"results/tables/replication.{ending}").read_text().replace("\\", "")
     published = {"paper": "xu2026_v1", "judges": {"planted": "gpt_4_1"}}
     again = CONFIG | {"statistics": CONFIG["statistics"] | {"replication": published}}
-    done = project.snakemake(*project.own(again), warm=True)
+    done = project.snakemake(*project.own(again))
     assert done.returncode == 0, done.stdout + done.stderr
     made = re.findall(r"^    output: ([^,\s]+)", done.stdout + done.stderr, re.MULTILINE)
     assert made == ["results/statistics/replication.parquet", "results/tables/replication.csv"]

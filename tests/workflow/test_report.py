@@ -51,7 +51,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     project = copy_project(tmp_path_factory.mktemp("hostile") / "project")
     arguments = project.own(CONFIG)
     for options in ((), ("--report", "report.html")):
-        run = project.snakemake(*TARGETS, *options, *arguments, warm=True)
+        run = project.snakemake(*TARGETS, *options, *arguments)
         assert run.returncode == 0, run.stdout + run.stderr
     found = [project.file("report.html"), *sorted(project.file("results").rglob("*.html"))]
     assert len(found) >= 5

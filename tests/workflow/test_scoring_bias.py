@@ -51,7 +51,7 @@ CONFIG = {
 def done(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A run that has ended."""
     project = copy_project(tmp_path_factory.mktemp("scoring") / "project")
-    run = project.snakemake(*project.own(CONFIG), warm=True)
+    run = project.snakemake(*project.own(CONFIG))
     assert run.returncode == 0, run.stdout + run.stderr
     return project
 

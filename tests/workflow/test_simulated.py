@@ -30,7 +30,7 @@ def run(fresh):
 
     def snakemake(config, *arguments):
         fresh.file("simulated.yaml").write_text(yaml.safe_dump(config))
-        return fresh.snakemake(*arguments, "--configfile", "simulated.yaml", warm=True)
+        return fresh.snakemake(*arguments, "--configfile", "simulated.yaml")
 
     return snakemake
 

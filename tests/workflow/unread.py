@@ -5,7 +5,7 @@ run's tables and figures are run again, on statistics without these rows. Reads 
 condition, strategy and scale, and by study, dataset and judge. What counts answers alone shows no read: parse failures
 and versions.
 
-WORDS is a file with the words of each job (`warm.py`), FOLDER where the run was, and SETTINGS, as JSON, names the
+WORDS is a file with the words of each job (`forks.py`), FOLDER where the run was, and SETTINGS, as JSON, names the
 studies of statistics that have no column for them. It prints what is not shown, as JSON.
 """
 

@@ -1,0 +1,335 @@
+"""Python programs that need not import anew: `run` forks them from a process that has imported what they need.
+
+A run of Snakemake in a test, and each of its jobs, work for a tenth of a second, and import for ten times as long. So a
+test process has two servers. One has imported Snakemake, and no code of the project: each run reads its own copy of the
+project. The other one has imported the library. It is for programs of code that the test has not edited: jobs of a run,
+each with its own words, folder, environment and log, as the shell would start it.
+"""
+
+from __future__ import annotations
+
+import array
+import atexit
+import contextlib
+import gc
+import json
+import os
+import re
+import runpy
+import selectors
+import shlex
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+import types
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+SCRIPTS = Path(__file__).parents[1] / "workflow/scripts"
+SNAKEMAKE, LIBRARY = "snakemake", "library"  # the two servers
+JOBS = "TEST_JOBS"  # names the socket of the server of jobs; without it the shell starts them
+WORDS = "TEST_WORDS"  # names a file for the words of each job, one line of JSON each
+COMMAND = re.compile(r"set -euo pipefail; +python (?P<words>.+) 2> >\(tee (?P<log>.+) >&2\)", re.DOTALL)
+# What entry scripts import, and what the modules of results import: the library, without those that load engines.
+IMPORTED = ("pandas", "pyarrow.parquet", "pyarrow.dataset", "scipy.stats", "matplotlib.pyplot", "jinja2", "tabulate")
+PACKAGES = ("analyses", "cards", "datasets", "methods", "pages", "parsing", "planning", "probes", "prompts", "recorded")
+PACKAGES += ("scoring", "tables", "figures")
+NUMBER = struct.Struct("q")
+
+
+# In a test: a server is started when it is needed, and ends with the process that started it.
+
+
+def snakemake(
+    arguments: Iterable[object], folder: Path, environment: Mapping[str, str], *, forked_jobs: bool
+) -> subprocess.CompletedProcess[str]:
+    """Run Snakemake to its end.
+
+    Args:
+        forked_jobs: whether its jobs run the library of this project, which the test has not edited.
+    """
+    environment = dict(environment)
+    if forked_jobs:
+        environment[JOBS] = _server(LIBRARY, environment.get("PYTHONPATH", ""))
+    return run(_server(SNAKEMAKE, ""), [*map(str, arguments)], folder, environment)
+
+
+def script(words: Iterable[object], folder: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a Python file, the first of the words, to its end. It finds the library imported."""
+    address = _server(LIBRARY, environment.get("PYTHONPATH", ""))
+    return run(address, [*map(str, words)], folder, environment)
+
+
+def run(
+    address: str, words: list[str], folder: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, and read what it prints."""
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        process = Fork(address, words, str(folder), environment, (stdout.fileno(), stderr.fileno()))
+        returncode = process.wait()
+        printed = []
+        for file in (stdout, stderr):
+            file.seek(0)
+            printed.append(file.read().decode())
+    return subprocess.CompletedProcess(words, returncode, *printed)
+
+
+def is_unedited(project: Path) -> bool:
+    """Tell whether the scripts of a copy of the project are those of the project, by their sizes and times."""
+    return _stamps(project / "workflow/scripts") == _stamps(SCRIPTS)
+
+
+def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    paths = (Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
+    stamps = {str(path.relative_to(folder)): path.stat() for path in paths if path.suffix not in (".pyc", ".json")}
+    return {name: (stamp.st_size, stamp.st_mtime_ns) for name, stamp in stamps.items() if "__pycache__" not in name}
+
+
+@cache
+def _server(kind: str, path: str) -> str:
+    """Start a server, and return the address of its socket.
+
+    Args:
+        path: further folders of packages, as of ``PYTHONPATH``.
+    """
+    address = str(Path(tempfile.mkdtemp(prefix="forks"), "socket"))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [str(SCRIPTS), path]))}
+    if kind == SNAKEMAKE:
+        environment.pop("PYTHONPATH")
+    # It ends when its input does, however this process ends.
+    server = subprocess.Popen(
+        [sys.executable, __file__, kind, address], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    )
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n"
+    return address
+
+
+class Fork:
+    """A program that a server has forked, as Snakemake handles the process of a shell command.
+
+    It ends when it is asked how it went: until then it can be measured.
+    """
+
+    stdout = None
+
+    def __init__(
+        self, address: str, words: list[str], folder: str, environment: Mapping[str, str], outputs: tuple[int, int]
+    ) -> None:
+        self.returncode: int | None = None
+        self._waiting = threading.Lock()
+        self._server = socket.socket(socket.AF_UNIX)
+        self._server.connect(address)
+        request = json.dumps({"words": words, "folder": folder, "environment": dict(environment)}).encode()
+        socket.send_fds(self._server, [NUMBER.pack(len(request))], outputs)
+        self._server.sendall(request)
+        (self.pid,) = NUMBER.unpack(_exactly(self._server, NUMBER.size))
+
+    def wait(self, timeout: float | None = None) -> int:
+        with self._waiting:
+            if self.returncode is None:
+                self._server.settimeout(timeout)
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it has been killed
+                    self._server.sendall(b".")
+                (self.returncode,) = NUMBER.unpack(_exactly(self._server, NUMBER.size))
+                self._server.close()
+        return self.returncode
+
+    def poll(self) -> int | None:
+        return self.returncode
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    """The next bytes, as many as `size`."""
+    parts = []
+    while size:
+        part = connection.recv(size)
+        if not part:
+            raise EOFError("the server that forks programs has ended")
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+# In a server.
+
+
+def _imports(kind: str) -> list[str]:
+    """Modules that programs of a server import, by name."""
+    if kind == SNAKEMAKE:
+        return ["snakemake.cli", "pydantic", "yaml"]
+    paths = (path for name in PACKAGES for path in (SCRIPTS / "rubric_order" / name).rglob("*.py"))
+    ours = sorted(".".join(path.relative_to(SCRIPTS).with_suffix("").parts) for path in paths)
+    return [*IMPORTED, *(name.removesuffix(".__init__") for name in ours)]
+
+
+def _prepare(kind: str) -> None:
+    """Import modules, find the entry points of all packages, and compile the patterns of answers on usual scales."""
+    for name in _imports(kind):
+        __import__(name)
+    if kind == LIBRARY:
+        from rubric_order import probes
+        from rubric_order.parsing import one_score
+
+        for probe in probes.names():
+            probes.load(probe)
+        one_score.parse_score("So the overall score is 4 out of 5.", "12345")
+    gc.collect()
+    gc.freeze()  # what is here is shared with all programs, and is not looked at again
+
+
+def _serve(address: str) -> tuple[dict[str, Any], socket.socket]:
+    """Fork a process for each request. Returns in such a process alone: the request, and the connection it came by."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(address)
+    listener.listen(64)
+    ended, woken = os.pipe()
+    os.set_blocking(woken, False)
+    os.set_blocking(ended, False)
+    signal.set_wakeup_fd(woken)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    asking: dict[int, socket.socket] = {}
+    selector = selectors.DefaultSelector()
+    for source in (listener, sys.stdin, ended):
+        selector.register(source, selectors.EVENT_READ)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    while True:
+        ready = {key.fileobj for key, _ in selector.select()}
+        if ended in ready:
+            os.read(ended, 4096)
+            _tell_ends(asking)
+        if sys.stdin in ready:  # nothing is written to it, so that it has ended
+            os._exit(0)
+        if listener in ready:
+            connection, _ = listener.accept()
+            request, outputs = _request(connection)
+            pid = os.fork()
+            if pid:
+                connection.sendall(NUMBER.pack(pid))
+                asking[pid] = connection
+                for output in outputs:
+                    os.close(output)
+                continue
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            selector.close()
+            listener.close()
+            for other in (*asking.values(), *map(_Descriptor, (ended, woken))):
+                other.close()
+            for place, output in enumerate(outputs, start=1):
+                os.dup2(output, place)
+                os.close(output)
+            with open(os.devnull) as nothing:
+                os.dup2(nothing.fileno(), 0)
+            return request, connection
+
+
+class _Descriptor(int):
+    def close(self) -> None:
+        os.close(self)
+
+
+def _request(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    size, outputs, _, _ = socket.recv_fds(connection, NUMBER.size, 2)
+    return json.loads(_exactly(connection, *NUMBER.unpack(size))), list(array.array("i", outputs))
+
+
+def _tell_ends(asking: dict[int, socket.socket]) -> None:
+    """Send the exit status of each process that has ended to whoever waits for it."""
+    while asking:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if not pid:
+            return
+        with asking.pop(pid) as connection, contextlib.suppress(OSError):
+            connection.sendall(NUMBER.pack(os.waitstatus_to_exitcode(status)))
+
+
+# In a program that was forked.
+
+
+def _main(kind: str, request: dict[str, Any]) -> None:
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    tempfile.tempdir = None
+    words = request["words"]
+    path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    here = os.getcwd() if kind == SNAKEMAKE else str(Path(words[0]).parent)
+    sys.path[:] = dict.fromkeys([here, *filter(None, path), *sys.path[1:]])
+    if kind == SNAKEMAKE:
+        from snakemake import cli
+
+        sys.argv = ["snakemake", *words]
+        if JOBS in os.environ:  # `snakemake.shell` is also the name of a class
+            sys.modules["snakemake.shell"].sp = types.SimpleNamespace(**{**vars(subprocess), "Popen": _start})
+        cli.main()
+    else:
+        sys.argv = words
+        runpy.run_path(words[0], run_name="__main__")
+
+
+def _start(command: str, *arguments: Any, env: Mapping[str, str], **options: Any) -> Fork | subprocess.Popen:
+    """In the place of `subprocess.Popen`: the process of a shell command."""
+    if isinstance(command, str) and (job := COMMAND.fullmatch(command.strip())):
+        words, (log,) = shlex.split(job["words"]), shlex.split(job["log"])
+        if WORDS in os.environ:
+            with Path(os.environ[WORDS]).open("a") as file:
+                file.write(json.dumps(words) + "\n")
+        return _Job(words, log, env)
+    return subprocess.Popen(command, *arguments, env=env, **options)
+
+
+class _Job(Fork):
+    """A job that writes its log, which is printed too where it fails."""
+
+    def __init__(self, words: list[str], log: str, environment: Mapping[str, str]) -> None:
+        self.log = Path(log)
+        with self.log.open("w") as file:
+            super().__init__(os.environ[JOBS], words, os.getcwd(), environment, (1, file.fileno()))
+
+    def wait(self, timeout: float | None = None) -> int:
+        returncode = super().wait(timeout)
+        if returncode:
+            sys.stderr.write(self.log.read_text())
+        return returncode
+
+
+def _end(program: Any, connection: socket.socket) -> None:
+    """Run a program, wait until somebody asks how it went, and end this process as Python would."""
+    code: object = 0
+    try:
+        program()
+    except SystemExit as ended:
+        code = ended.code
+        if code is not None and not isinstance(code, int):
+            print(code, file=sys.stderr)
+            code = 1
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    with contextlib.suppress(OSError):
+        connection.recv(1)
+    os._exit(int(code or 0))
+
+
+if __name__ == "__main__":
+    kind, address = sys.argv[1:]
+    _prepare(kind)
+    request, connection = _serve(address)
+    _end(lambda: _main(kind, request), connection)
