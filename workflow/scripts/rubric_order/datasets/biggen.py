@@ -46,8 +46,8 @@ class BiGGenBench(Adapter):
         Args:
             records: the file of records.
             others: further files of the same shape, each with another model's responses to the same instances.
-            judged: field with the text to judge. With ``reference_answer`` the candidate is ``reference``, and no
-                reference is shown, because it would be the text to judge.
+            judged: name of the field with the text to judge. With ``reference_answer``, the candidate is named
+                ``reference``, and the prompt shows no reference answer, because that answer is the text to judge.
         """
         if judged not in JUDGED:
             raise InputError(f"option 'judged': expected {' or '.join(JUDGED)}, found {judged!r:.60}")

@@ -310,7 +310,10 @@ def _rows(path: Path, rows: np.ndarray, columns: list[str]) -> Iterator[pa.Table
 
 
 def _without_copies(paths: list[Path]) -> Iterator[pa.Table]:
-    """Rows of some files in row groups: the best row of each request, and all rows of calls, without copies."""
+    """Yield the rows of some files that are kept when the files are joined, as row groups of the joined file.
+
+    The best row of each request is kept, and so is every row of a call. Equal rows of calls are kept once.
+    """
     parts = [_read(path, [*KEYS, "completion_tokens", "attempts", "cost", "engine"]) for path in paths]
     keys = pa.concat_tables(parts).unify_dictionaries()
     rows = keys.to_pandas()

@@ -72,7 +72,7 @@ def parse_scores(
         text makes it raise an error.
 
     Raises:
-        ValueError: the labels are no such numbers.
+        ValueError: the labels are neither the numbers 1..n nor the numbers 0..n-1.
     """
     scale = Scale.of(labels)
     if scale is None:

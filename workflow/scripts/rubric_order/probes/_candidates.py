@@ -216,7 +216,11 @@ def _check(prompt: str, items: Sequence[Mapping[str, Any]], criterion: str | Non
 
 
 def _source(group: str, category: str | None) -> str:
-    """Source that several questions share: the group without the task at its end, if its name ends with the task."""
+    """Source that several questions share, from the id of a question's group and the question's category (its task).
+
+    If the id ends with an underscore and the category, in small or capital letters, the source is the id without this
+    ending. Otherwise the source is the whole id.
+    """
     if isinstance(category, str) and group.lower().endswith(f"_{category.lower()}"):
         return group[: -len(category) - 1]
     return group

@@ -371,7 +371,11 @@ class Scores(Stage):
 
     @untracked
     def studies(self, wildcards: Wildcards) -> list[str]:
-        """The studies that ask the requests of a study. They are untracked, since their answers are tracked."""
+        """The judge's studies, in the order of config, up to and including the given study.
+
+        The requests of the given study are sent by these studies, each request by the first study that needs it. This
+        list of studies is untracked, since the answers to the requests are tracked.
+        """
         return self.run.studies_until(wildcards.study, wildcards.judge)
 
     @untracked

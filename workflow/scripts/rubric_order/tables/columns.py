@@ -211,7 +211,12 @@ class OrderPValue(Column):
 
 @dataclass(frozen=True)
 class Flags(Column):
-    """Warnings on each row, see `flags`; the source is the number of clusters, `others` are further warnings."""
+    """Warnings on each row, see `flags`.
+
+    Attributes:
+        source: the column of the number of clusters, or a function of the rows that returns this number.
+        others: columns of further warnings, or functions of the rows that return them.
+    """
 
     source: str | OfRows = "n_clusters"
     others: Sequence[str | OfRows] = ()

@@ -288,11 +288,13 @@ class Certification:
         return {name: in_order(ESTIMATES.read(self._estimated(name, made)), labels) for name in names}
 
     def _estimated(self, name: str, made: dict[str, Path]) -> Path:
-        """File of one statistic, after the statistics that it reads were computed.
+        """Compute one statistic, unless it is in `made`, and return its file.
+
+        The statistics whose files this statistic reads are computed first, in the same way.
 
         Args:
             name: name of the statistic.
-            made: files of the statistics that are computed already, by name; this statistic is added.
+            made: files of the statistics that are computed already, by name; each statistic computed here is added.
         """
         if name in made:
             return made[name]

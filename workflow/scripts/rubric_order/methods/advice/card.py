@@ -82,10 +82,14 @@ class CardErrors:
         )
 
     def scales(self, names: tuple[str, ...], shape: Shape, *, resamples: int, seed: int) -> np.ndarray:
-        """Ratio of the errors in each resample of the pilot's groups to the pilot's errors, for some kinds together.
+        """Compute the error in each resample of the pilot's groups, divided by the error in the pilot itself.
+
+        Args:
+            names: kinds of estimates that count; kinds without `sums` are left out.
 
         Returns:
-            Geometric means over the estimates of these kinds, shape (resamples,).
+            Geometric mean of this ratio over the kinds, shape (resamples,). The squared error of a kind is the sum of
+            the variances of its estimates.
         """
         logs = []
         for name in names:

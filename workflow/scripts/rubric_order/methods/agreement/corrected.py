@@ -129,14 +129,17 @@ def _moments(of: Sums) -> _Moments:
 
 
 class _Residuals(NamedTuple):
-    """Weights of a group's sums that give its residuals in three means, shape (5 kinds,); and the means.
+    """Weights that turn the sums of a group into the group's residuals, and the means that are corrected.
 
     Attributes:
-        human: weights for people's mean over labelled items. judge: weights for the judge's mean over all items.
-            judged: weights for the residual of `judge` from labelled items alone. Both residuals are equal for a group
-            whose items are all labelled.
-        value, correction: people's mean (or difference); and the judge's mean over labelled items less the judge's mean
-            over all items. Both are for each row of `_Moments`, shape (rows,).
+        human: weights for the group's residual in people's mean over labelled items, shape (5 kinds,).
+        judged, judge: weights for the group's residual in the judge's mean over all items, shape (5 kinds,). `judged`
+            gives this residual from the group's labelled items alone, and `judge` gives it from all items of the group.
+            The two residuals are equal for a group whose items are all labelled.
+        value: people's mean over labelled items, or a difference of such means. There is one for each row of
+            `_Moments`, shape (rows,).
+        correction: the judge's mean over labelled items less the judge's mean over all items, or a difference of such
+            values; shape (rows,).
     """
 
     human: np.ndarray

@@ -1,4 +1,7 @@
-"""Reads laid out for calibration: items by orderings, each ordering once, and sums over groups of items."""
+"""Reads for calibration as a table of items by orderings, with one read per cell.
+
+The reads of each group of items are summed. Calibrations are learnt from these sums.
+"""
 
 from typing import NamedTuple
 

@@ -74,7 +74,8 @@ def _of_probabilities(block: Block) -> np.ndarray:
 def _numbered(table: np.ndarray) -> np.ndarray:
     """Number of each row among the sorted distinct rows, shape (rows,); -1 for a row with NaN.
 
-    Rows are compared by whole numbers. Each is made from the numbers of the row's values in their columns.
+    Rows are compared by codes, which are whole numbers. The code of a row combines, over the columns, the rank of the
+    row's value among the distinct values of the column.
     """
     number = np.full(len(table), -1)
     complete = ~np.isnan(table).any(axis=1)

@@ -78,7 +78,10 @@ def ranks(scores: np.ndarray, usual: int) -> np.ndarray:
 
 
 def ranks_shared(scores: np.ndarray) -> np.ndarray:
-    """Number of candidates better than each candidate, with all of them in the same ordering; see `ranks`."""
+    """Number of candidates better than each candidate in each ordering, if all candidates are read in that ordering.
+
+    Ties, argument and result are those of `ranks`.
+    """
     by_order = np.moveaxis(scores, -1, 0)
     return _better(by_order, by_order)
 

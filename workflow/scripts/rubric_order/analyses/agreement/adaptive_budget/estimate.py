@@ -70,8 +70,8 @@ class Outcome(NamedTuple):
     Attributes:
         claims: claims about each item when it was stopped.
         tracks: estimates after each read, shape (m, N).
-        factor, n_learning: factor of standard errors, and number of groups learnt from, means over folds; NaN for a
-            rule that learns nothing.
+        factor: factor by which standard errors are multiplied. n_learning: number of groups that the rule is learnt
+            from. Both numbers are means over folds, and NaN for a rule that learns nothing.
     """
 
     claims: boundary.Claims

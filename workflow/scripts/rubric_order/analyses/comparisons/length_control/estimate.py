@@ -326,7 +326,11 @@ def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
 
 
 def _shares_gained(block: pd.DataFrame, verdict: np.ndarray, padded: np.ndarray, confidence: float) -> Row:
-    """The row of the padded text's share of wins less the share of the same text unpadded, order by order."""
+    """The row of the share of wins that a text gains when it is padded.
+
+    The gain is the text's share with padding less its share without padding. The gain is computed for each pair and
+    each order, and then averaged.
+    """
     order = block["ordering"].map(lambda ordering: int(ordering[0]))
     table = pd.DataFrame({"value": verdict, "padded": padded, "order": order.to_numpy()})
     keys = [block["unit_id"].to_numpy(), block["group_id"].to_numpy(), table["order"], table["padded"]]

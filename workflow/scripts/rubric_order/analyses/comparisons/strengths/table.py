@@ -34,12 +34,12 @@ LAST = each_row(lambda row: f", orders {written(row['reversals_last'])}")
 
 
 def _rows(strengths: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, benchmark and candidate, the strongest first; then a row ``all`` of places and reversals.
+    """One row per candidate of each judge and benchmark, the strongest first, and then a row ``all``.
 
     Returns:
-        `strength`, `rank` and `reversals` of each model, with the model's short name (`MODELS`) as a suffix, and
-        intervals. The row ``all`` has `first_last`, and `first_last_rao_kupper` by that model of ties, if it was
-        fitted.
+        For each model, with the model's short name (`MODELS`) as a suffix and with intervals: `strength` and `rank` of
+        candidates, and `reversals` in the row ``all``. The row ``all`` also has the effect of places: `first_last`, and
+        `first_last_rao_kupper`, which comes from Rao and Kupper's model of ties, if that model was fitted.
     """
     rows = strengths[KEYS].drop_duplicates()
     for model, short in MODELS.items():

@@ -285,7 +285,11 @@ def _in_every_ordering(repeated: np.ndarray) -> bool:
 def _by_temperature(
     block: blocks.Block, cells: _Cells, readout: Readout, values: np.ndarray, temperature: float | None
 ) -> tuple[np.ndarray, str]:
-    """Variance of each cell's mean by repetition, and its source: probabilities, if scores are drawn from them."""
+    """Variance of each cell's mean by repetition, and the source of this variance.
+
+    If scores are drawn from option probabilities, these probabilities are the source. Otherwise all variances are NaN,
+    and the source is `spread.UNKNOWN`.
+    """
     variances = repetition.variances(block, readout, values, temperature)
     if variances is None or variances[1] != repetition.PROBABILITIES:
         return np.full(cells.shape, np.nan), spread.UNKNOWN
