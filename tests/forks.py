@@ -87,9 +87,15 @@ def is_unedited(project: Path) -> bool:
 
 
 def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
-    paths = (Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
-    stamps = {str(path.relative_to(folder)): path.stat() for path in paths if path.suffix not in (".pyc", ".json")}
-    return {name: (stamp.st_size, stamp.st_mtime_ns) for name, stamp in stamps.items() if "__pycache__" not in name}
+    """Size and time of each file of a folder; not of what Python and Snakemake keep beside them."""
+    stamps = {}
+    for parent, folders, names in os.walk(folder, followlinks=True):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        for name in names:
+            path = os.path.join(parent, name)
+            stamp = os.stat(path)
+            stamps[os.path.relpath(path, folder)] = (stamp.st_size, stamp.st_mtime_ns)
+    return stamps
 
 
 @cache

@@ -88,8 +88,8 @@ class Project:
         words = self.arguments(*arguments, **options)
         environment = self.environment(environment)
         if fork:
-            edited = not forks.is_unedited(self.folder)
-            return forks.snakemake(words, self.folder, environment, forked_jobs=not edited)
+            forked_jobs = "--dry-run" not in words and forks.is_unedited(self.folder)
+            return forks.snakemake(words, self.folder, environment, forked_jobs=forked_jobs)
         command = [sys.executable, "-m", "snakemake", *words]
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, env=environment, check=False)
 
