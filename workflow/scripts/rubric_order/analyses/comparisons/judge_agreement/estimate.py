@@ -93,7 +93,7 @@ def _row(ratio: shares.Ratio) -> Row:
 def _series(panel: Panel) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """Comparisons that are read in all orders: one row each, the rows of their prompts, and the candidates shown.
 
-    Shapes: (n, n_orders) of the rows in `panel.reads`; (n, n_orders, p) of the candidate at each place, from 1.
+    Shapes: (n, n_orders) of the rows in the reads of `panel`; (n, n_orders, p) of the candidate at each place, from 1.
     """
     reads = panel.reads.assign(row=np.arange(len(panel.reads)))
     size = reads.groupby("unit_id")["order"].transform("size")
