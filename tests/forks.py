@@ -18,6 +18,7 @@ import re
 import runpy
 import selectors
 import shlex
+import shutil
 import signal
 import socket
 import struct
@@ -213,6 +214,7 @@ def _serve(address: str) -> tuple[dict[str, Any], socket.socket]:
             os.read(ended, 4096)
             _tell_ends(asking)
         if sys.stdin in ready:  # nothing is written to it, so that it has ended
+            shutil.rmtree(Path(address).parent, ignore_errors=True)
             os._exit(0)
         if listener in ready:
             connection, _ = listener.accept()

@@ -36,12 +36,12 @@ PRESETS = {
 
 
 def fill(block: dict[str, Any], defaults: Mapping[str, Any], usual: str) -> None:
-    """Add the sizes of a figure's preset to its block of config, in place. Sizes that the block has stay.
+    """Add the sizes of a figure's preset to its block of config, in place, but keep sizes that the block sets itself.
 
     Args:
         block: the block as the user wrote it.
         defaults: default values of its keys in the schema; the sizes among them are for a page.
-        usual: the preset of figures that name none.
+        usual: name of the preset for figures that name none.
     """
     preset = PRESETS[block.setdefault("preset", usual)]
     if "width_in" in defaults:

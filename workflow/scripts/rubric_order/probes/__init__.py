@@ -1,10 +1,13 @@
 """Probes, which say what a study permutes or varies in a prompt. Each probe is a subclass of `Probe`.
 
-Plan, requests, engines, parser, scores and pages work from what a probe says of itself, of its units, of their
-questions and of the labels of the questions. Few places name probes. The catalogue says which probes' scores a
-statistic reads, and `recorded` says to which probes recorded answers belong. Module `conditions` of `prompts` has the
-conditions of `score_order`. `references` of `planning` has reference answers scored like the texts of `score_order`.
-`studies` of `simulation` has studies of planted judges.
+Plan, requests, engines, parser, scores and pages work from what a probe says of itself, its units, the units'
+questions and the questions' labels. Few places name probes:
+
+- The catalogue says which probes' scores a statistic reads.
+- `recorded` says to which probes recorded answers belong.
+- Module `conditions` of `prompts` has the conditions of `score_order`.
+- Module `references` of `planning` has reference answers, which are scored like the texts of `score_order`.
+- Module `studies` of `simulation` has studies of planted judges.
 """
 
 from __future__ import annotations

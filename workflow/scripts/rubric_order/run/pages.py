@@ -95,7 +95,10 @@ class Pages(Stage):
         return [f"{self.run.results}/statistics/{name}.parquet" for name in needed]
 
     def all_scores(self, wildcards: Wildcards) -> list[str]:
-        """The scores of all studies. Their metadata say how many tokens answers took. Some answers may lack a score."""
+        """Files of the scores of all studies.
+
+        They may contain answers without a score. Their metadata give the number of tokens that the answers used.
+        """
         return self.run.score_files([*self.config.studies])
 
     def all_reads(self, wildcards: Wildcards) -> list[str]:

@@ -70,7 +70,7 @@ def choices(reverse: np.ndarray, largest: int, most: int, *, seed: int) -> Choic
 
 
 class Noise(NamedTuple):
-    """Chance of the reads from which errors are computed.
+    """Variance by chance in the reads from which errors are computed.
 
     Attributes:
         of_read: variance of one read, shape (m, D).

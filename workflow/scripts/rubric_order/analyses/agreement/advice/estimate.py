@@ -41,7 +41,7 @@ def estimate(
     """Options of a further study, each with the precision that the reads of the existing study predict.
 
     Args:
-        scores: see `blocks.blocks`. The reads of one strategy, of items in the same orderings, are a pilot.
+        scores: see `blocks.blocks`. A pilot is the reads of one strategy, in which all items have the same orderings.
         goal: one of `goals.GOALS`.
         target: value that the goal is to reach; None: no target.
         budget: number of calls, or an amount of money for judges with a price; None: no budget.
@@ -51,15 +51,20 @@ def estimate(
         confidence, resamples, seed: see the package.
 
     Returns:
-        Rows for each group of `KEYS` and `readout`. Goals of cards use only the last readout that a judge has: option
-        probabilities, if there are any. `kind` is
+        Rows for each group of `KEYS` and `readout`. Goals of cards use only the last readout that a judge has, which
+        is option probabilities if there are any. A row's `kind` is one of:
 
-        - ``option``: a study that could be made, by `rank`. `design` and `reads_budget` are named as in config; then
-          `orderings`, `repeats`, `groups`, `items` per group (`like_pilot`: groups have the pilot's sizes), `calls` and
-          `cost`. `estimate` is the predicted value of the goal. `ci_low` and `ci_high` allow for the uncertainty of the
-          pilot. `value` is r, or the mean score, by this design. `meets` says whether the target is reached,
-          `affordable` whether the budget allows the study (1, 0, or NaN without target or budget). `config` has the
-          keys of a study. `flag` names parts of variances whose estimates were below 0 and count as 0.
+        - ``option``: a study that could be made. `rank` 1 is the best option.
+
+          - The study has a `design` (strategy) and a `reads_budget`, written as in config. It has numbers of
+            `orderings`, `repeats`, `groups`, `items` per group and `calls`, and a `cost`. `like_pilot` is 1 if the
+            groups have the pilot's sizes, else 0. `config` has the study's keys for config, in YAML.
+          - `estimate` is the predicted value of the goal. `ci_low` and `ci_high` allow for the uncertainty of the
+            pilot. For goals r and mean, `value` is the pilot's own r or mean score under this design.
+          - `meets` is 1 if the target is reached, else 0; NaN without a target. `affordable` is 1 if the budget allows
+            the study, else 0; NaN without a budget.
+          - `flag` names the parts of variances whose estimates were below 0. They count as 0.
+
         - ``curve``: the same columns for further numbers of groups, for a figure.
         - ``refused``: no prediction; `flag` says why.
 

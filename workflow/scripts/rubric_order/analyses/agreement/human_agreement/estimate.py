@@ -62,20 +62,24 @@ def estimate(
 
     Returns:
         One row per group of `KEYS`, criterion (``all``: pooled), `readout`, `cluster` and `quantity`: ``pearson``,
-        ``spearman``, ``kendall`` (tau-b) or ``kappa`` (quadratic weights; human mean scores are mapped linearly to the
-        judge's number of levels, then all mean scores are rounded). `ci_low` and `ci_high` are from a jackknife over
-        clusters on the scale of Fisher's z, with Student's t and degrees of freedom by the sizes of clusters.
+        ``spearman``, ``kendall`` (tau-b) or ``kappa`` (quadratic weights). For kappa, human mean scores are mapped
+        linearly to the judge's number of levels, then all mean scores are rounded. `ci_low` and `ci_high` are from a
+        jackknife over clusters on the scale of Fisher's z, with Student's t. Its degrees of freedom depend on the sizes
+        of clusters.
 
         Items with several raters also have ``human_reliability`` and ``pearson_corrected``, see
-        `attenuation.corrected`. If all items of a criterion have the same number of scores, the first score is taken as
-        the first rater's, and so on. A rater's constant severity then is not noise. `flag` is ``raters not told apart``
-        if numbers of scores differ between items, or if the columns of scores do not differ. Severity, if there is any,
-        then counts as noise, and ``pearson_corrected`` is too high if the same raters scored all items.
+        `attenuation.corrected`. If all items of a criterion have the same number of human scores, each item's first
+        score is taken as the first rater's, and so on. A rater's constant severity then does not count as noise.
 
-        `n_items` items have a mean score, from `n_reads` reads. `n_failed` reads of items with a human score have no
-        score. `bound_low` and `bound_high` are the least and greatest Pearson's r that the missing scores could give,
-        see `bounds.correlation_bounds`. `gold` is the kind of label, see module `gold`. Undefined numbers are NaN, such
-        as a correlation if judge or humans give one score only.
+        `flag` is ``raters not told apart`` if the number of human scores differs between items, or if the first scores,
+        second scores and so on differ by no more than chance. Any severity of raters then counts as noise, and
+        ``pearson_corrected`` is too high if the same raters scored all items.
+
+        `n_items` is the number of items with a mean score, and `n_reads` the number of their reads with a score.
+        `n_failed` is the number of reads without a score, among the items with a human score. `bound_low` and
+        `bound_high` are the least and greatest Pearson's r that the missing scores could give, see
+        `bounds.correlation_bounds`. `gold` is the kind of label, see module `gold`. Undefined numbers are NaN, such as
+        a correlation if judge or humans give one score only.
 
     Source: Xu et al. (2026), Section 4.4, for the correlations.
     """

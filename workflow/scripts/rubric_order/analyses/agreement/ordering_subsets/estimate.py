@@ -243,7 +243,10 @@ def _rows(
 
 
 def _root_means(squares: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Root mean squares over items, of all groups, then without each part of the groups, shape (1 + n_parts, q).
+    """Root mean squares over items, shape (1 + n_parts, q).
+
+    The first row is over all groups. Each further row leaves out one part of the groups, see
+    `resampling.left_out_sums`.
 
     Args:
         squares: sum of squares of each group, shape (n_groups, q).

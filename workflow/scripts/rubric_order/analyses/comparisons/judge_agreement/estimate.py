@@ -91,9 +91,11 @@ def _row(ratio: shares.Ratio) -> Row:
 
 
 def _series(panel: Panel) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Comparisons that are read in all orders: one row each, the rows of their prompts, and the candidates shown.
+    """Comparisons that are read in all orders, with their prompts.
 
-    Shapes: (n, n_orders) of the rows in the reads of `panel`; (n, n_orders, p) of the candidate at each place, from 1.
+    Returns:
+        Three parts: a table with one row per comparison; for each of its prompts the row in the `reads` of `panel`,
+        shape (n, n_orders); and the candidate, numbered from 1, at each place of each prompt, shape (n, n_orders, p).
     """
     reads = panel.reads.assign(row=np.arange(len(panel.reads)))
     size = reads.groupby("unit_id")["order"].transform("size")

@@ -173,7 +173,10 @@ def _floors(items: pd.DataFrame, about: Mapping[str, Any]) -> Row:
 
 
 def _sizes(one: np.ndarray, other: np.ndarray, human: np.ndarray, n: int) -> dict[tuple[Any, ...], float]:
-    """Each quantity of two sets of scores of the same items, by its name and score."""
+    """Quantities that compare two sets of scores of the same items, by name and score level.
+
+    Only ``share`` has score levels; for other quantities, the level is None.
+    """
     shares = [_shares(scores, n) for scores in (one, other)]
     sizes: dict[tuple[Any, ...], Any] = {
         ("mean_shift", None): (one - other).mean(),

@@ -1,0 +1,71 @@
+"""Programs that tests fork: they end, print, and find folder and environment as those that a shell starts."""
+
+import os
+import shutil
+from pathlib import Path
+
+import forks
+import pytest
+
+KEPT = {"PATH": os.environ["PATH"]}
+
+
+@pytest.fixture
+def script(tmp_path: Path):
+    def run(code: str, *words: str, **environment: str):
+        file = tmp_path / "program.py"
+        file.write_text(f"import os, sys\n{code}\n")
+        return forks.script([file, *words], tmp_path, KEPT | environment)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "printed"),
+    [
+        ("print('done', file=sys.stderr)", 0, "done\n"),
+        ("sys.exit(3)", 3, ""),
+        ("sys.exit('no such file')", 1, "no such file\n"),
+        ("os.kill(os.getpid(), 9)", -9, ""),
+    ],
+)
+def test_a_program_ends_as_it_does_alone(script, code, status, printed):
+    run = script(code)
+    assert (run.returncode, run.stderr) == (status, printed)
+
+
+def test_an_error_is_printed_with_its_place(script):
+    run = script("1 / 0")
+    assert run.returncode == 1
+    assert "program.py" in run.stderr
+    assert run.stderr.endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_a_program_has_its_own_words_folder_and_environment(script, tmp_path, monkeypatch):
+    monkeypatch.setenv("OF_THE_TEST", "1")
+    code = "print(sys.argv[1:], os.getcwd(), os.environ.get('MINE'), os.environ.get('OF_THE_TEST'), __name__)"
+    assert script(code, "a b", "c", MINE="2").stdout == f"['a b', 'c'] {tmp_path} 2 None __main__\n"
+    assert script("print(os.environ.get('MINE'))").stdout == "None\n"
+
+
+def test_an_atexit_function_and_a_thread_come_to_their_end(script):
+    code = (
+        "import atexit, threading, time\n"
+        "atexit.register(print, 'last')\n"
+        "threading.Thread(target=lambda: (time.sleep(0.2), print('first'))).start()"
+    )
+    assert script(code).stdout == "first\nlast\n"
+
+
+def test_a_copy_is_unedited_until_a_script_changes(tmp_path):
+    copy = tmp_path / "workflow/scripts"
+    shutil.copytree(forks.SCRIPTS, copy)
+    assert forks.is_unedited(tmp_path)
+    module = copy / "rubric_order/catalogue.py"
+    text = module.read_bytes()
+    module.write_bytes(text + b"\n")
+    assert not forks.is_unedited(tmp_path)
+    shutil.copy2(forks.SCRIPTS / "rubric_order/catalogue.py", module)
+    assert forks.is_unedited(tmp_path)
+    (copy / "rubric_order/added.py").touch()
+    assert not forks.is_unedited(tmp_path)
