@@ -223,28 +223,28 @@ def test_without_a_cluster_its_pairs_are_gone():
 
 def means_of(table, readout="hard"):
     (block,) = blocks.blocks(table)
-    return item_scores.means(item_scores.totals(block, readout))
+    return item_scores.item_scores(block, readout).scored
 
 
 def test_item_means_leave_out_reads_and_items_without_a_score():
     table = score_table([[5, 2, None], [1, 2, 2], [None, None, None], [4, 4, 4]], [4, 2, 3, np.nan])
     means = means_of(table.iloc[::-1])
-    assert means.index.tolist() == ["i0000", "i0001"]
-    assert means["judge"].tolist() == [3.5, 5 / 3]
-    assert means["human"].tolist() == [4, 2]
-    assert means[["n_reads", "n_scored"]].to_numpy().tolist() == [[3, 2], [3, 3]]
+    assert means.block.items["item_id"].iloc[means.row].tolist() == ["i0000", "i0001"]
+    assert means.mean.tolist() == [3.5, 5 / 3]
+    assert means.human.tolist() == [4, 2]
+    assert (means.n_reads.tolist(), means.n_scored.tolist()) == ([3, 3], [2, 3])
 
 
 def test_equal_means_of_different_reads_are_equal_to_the_last_bit():
     rng = np.random.default_rng(3)
     selected = [rng.permutation([1, 2, 3, 3, 5, 5, 4]).tolist() for _ in range(50)] + [[3, 3, 3, 3, 3, 4, 4]] * 50
-    assert means_of(score_table(selected, [1.0] * 100))["judge"].nunique() == 1
+    assert len(set(means_of(score_table(selected, [1.0] * 100)).mean)) == 1
 
 
 def test_clusters_are_items_or_their_groups():
     means = means_of(random_table(1, n_items=7, failing=0))
-    assert item_scores.clusters_of(means, "item").tolist() == [0, 1, 2, 3, 4, 5, 6]
-    assert item_scores.clusters_of(means, "group").tolist() == [0, 0, 0, 1, 1, 1, 2]
+    assert means.clusters("item").tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert means.clusters("group").tolist() == [0, 0, 0, 1, 1, 1, 2]
 
 
 # The table of correlations.

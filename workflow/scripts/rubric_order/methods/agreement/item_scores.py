@@ -1,6 +1,7 @@
 """Mean scores over the reads of each item, with human scores."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -12,30 +13,72 @@ from rubric_order.methods.position.blocks import Block
 COLUMNS = [*KEYS, "item_id", "group_id", "criterion", "human_score", "read_index", *VALUES.values()]
 
 
-def totals(block: Block, readout: Readout) -> pd.DataFrame:
-    """Totals over the reads of each item. Items without a human score are left out.
+@dataclass(frozen=True)
+class ItemScores:
+    """Scores of items that have a human score, summed over the reads of each item, in the order of item ids.
 
-    Returns:
-        One row per item, with item ids as index, in the order of ids. The columns are `group_id`, `criterion`, `human`
-        (the human score), `n_reads`, `n_scored` (number of reads with a score), and `sum` (sum of the scores). A mean
-        is the sum divided once: equal means of different reads are then equal to the last bit, and tie.
+    Attributes:
+        block: the reads.
+        row: row of each item in `block.items`, shape (n_items,), as all others.
+        human: human scores.
+        n_reads, n_scored: number of reads, and of reads with a score.
+        total: sum of the scores.
     """
+
+    block: Block
+    row: np.ndarray
+    human: np.ndarray
+    n_reads: np.ndarray
+    n_scored: np.ndarray
+    total: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean scores. The total is divided once: equal means of different reads are equal to the last bit, and tie."""
+        return self.total / self.n_scored
+
+    @property
+    def scored(self) -> "ItemScores":
+        """The items that have a score."""
+        return self.take(self.n_scored > 0)
+
+    def take(self, chosen: np.ndarray) -> "ItemScores":
+        """Some of the items.
+
+        Args:
+            chosen: whether each item is taken; or the places of the items to take.
+        """
+        parts = (self.row, self.human, self.n_reads, self.n_scored, self.total)
+        return ItemScores(self.block, *(part[chosen] for part in parts))
+
+    def clusters(self, cluster: str) -> np.ndarray:
+        """Number of each item's cluster, from 0 in the order of ids, shape (n_items,).
+
+        Args:
+            cluster: one of `keys.CLUSTERS`.
+        """
+        return self.block.units(cluster, self.row)
+
+    def by_criterion(self) -> "Iterator[tuple[str, ItemScores]]":
+        """All items, and, if there are several criteria, the items of each criterion."""
+        yield EVERY, self
+        codes, names = pd.factorize(self.block.items["criterion"].iloc[self.row], sort=True)
+        if len(names) > 1:
+            for code, name in enumerate(names):
+                yield name, self.take(codes == code)
+
+
+def item_scores(block: Block, readout: Readout) -> ItemScores:
+    """Scores of the items of a block that have a human score."""
     values = block.matrix(OF_READOUT[readout])
-    table = block.items.rename(columns={"human_score": "human"}).set_index("item_id")
-    table["n_reads"] = np.bincount(block.item, minlength=len(table))
-    table["n_scored"] = (~np.isnan(values)).sum(axis=1)
-    table["sum"] = np.nansum(values, axis=1)
-    return table.loc[table["human"].notna(), ["group_id", "criterion", "human", "n_reads", "n_scored", "sum"]]
-
-
-def means(items: pd.DataFrame) -> pd.DataFrame:
-    """The items that have a score, with their mean score as `judge`.
-
-    Args:
-        items: see `totals`.
-    """
-    usable = items[items["n_scored"] > 0]
-    return usable.assign(judge=usable["sum"] / usable["n_scored"])
+    human = block.items["human_score"].to_numpy(dtype=float, na_value=np.nan)
+    row = np.flatnonzero(~np.isnan(human))
+    n_reads = np.bincount(block.item, minlength=len(human))
+    n_scored = (~np.isnan(values)).sum(axis=1)
+    return ItemScores(block, row, human[row], n_reads[row], n_scored[row], np.nansum(values, axis=1)[row])
 
 
 def clusters_of(items: pd.DataFrame, cluster: str) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Agreement of a judge's scores with human scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from rubric_order.base.keys import CLUSTERS, KEYS, values_in
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import attenuation, correlations, item_scores
+from rubric_order.methods.agreement.item_scores import ItemScores
 from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import bounds
 
@@ -87,13 +89,14 @@ def estimate(
     raters = _rater_noise(items)
     for block in blocks.blocks(scores):
         scale = (human_scales or {}).get(block.keys["dataset"], HUMAN_SCALE)
+        noise = _noise_of(block, raters.get(block.keys["dataset"]))
         for readout in values_in(block.table.columns):
-            for criterion, items in item_scores.by_criterion(item_scores.totals(block, readout)):
+            for criterion, scored in item_scores.item_scores(block, readout).by_criterion():
                 name = block.keys | {"criterion": criterion, "readout": readout}
                 name["gold"] = (golds or {}).get(name["dataset"], HUMAN)
-                means = item_scores.means(items)
-                rows += _correlations(name, items, means, scale, confidence, clusters)
-                rows += _corrected(name, means, raters.get(name["dataset"]), confidence, clusters)
+                rows += _correlations(name, scored, scale, confidence, clusters)
+                if noise is not None:
+                    rows += _corrected(name, scored.scored, noise, confidence, clusters)
     columns = [*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"]
     columns += ["bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed"]
     words = ["criterion", "readout", "cluster", "quantity", "flag", "method", "gold"]
@@ -101,27 +104,17 @@ def estimate(
 
 
 def _correlations(
-    name: Row,
-    items: pd.DataFrame,
-    means: pd.DataFrame,
-    scale: Sequence[float],
-    confidence: float,
-    kinds: Sequence[str],
+    name: Row, items: ItemScores, scale: Sequence[float], confidence: float, kinds: Sequence[str]
 ) -> Iterator[Row]:
-    """The rows of some items, one row per kind of cluster and correlation.
-
-    Args:
-        items: all items.
-        means: items with a mean score.
-    """
-    failed = int((items["n_reads"] - items["n_scored"]).sum())
-    sizes = {"n_items": len(means), "n_reads": int(items["n_scored"].sum()), "n_failed": failed}
-    if means.empty:
+    """The rows of some items, one row per kind of cluster and correlation."""
+    means = items.scored
+    failed = int((items.n_reads - items.n_scored).sum())
+    sizes = {"n_items": len(means), "n_reads": int(items.n_scored.sum()), "n_failed": failed}
+    if not len(means):
         return
     extremes = _bounds(items, name["n"]) if failed else None
     for cluster in kinds:
-        clusters = item_scores.clusters_of(means, cluster)
-        pairs = correlations.Pairs(means["judge"].to_numpy(), means["human"].to_numpy(), clusters)
+        pairs = correlations.Pairs(means.mean, means.human, means.clusters(cluster))
         common = name | sizes | {"cluster": cluster, "n_clusters": pairs.n_clusters, "flag": ""}
         common["method"] = f"jackknife over {cluster}s, Fisher's z and Student's t"
         for quantity in STATISTICS:
@@ -153,22 +146,46 @@ def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
     return {dataset: pd.concat(tables) for dataset, tables in parts.items()}
 
 
-def _corrected(
-    name: Row, means: pd.DataFrame, raters: pd.DataFrame | None, confidence: float, kinds: Sequence[str]
-) -> Iterator[Row]:
-    """The rows of the reliability of human scores, and of r corrected for the noise of human scores."""
+class _Noise(NamedTuple):
+    """Noise of the human scores of a block's items, shape (n_items,) each.
+
+    Attributes:
+        rated: whether the item has several raters.
+        variance, told: see `_rater_noise`; any value for an item without several raters.
+    """
+
+    rated: np.ndarray
+    variance: np.ndarray
+    told: np.ndarray
+
+
+def _noise_of(block: blocks.Block, raters: pd.DataFrame | None) -> _Noise | None:
+    """The noise of a block's items; None if no item of the dataset has several raters.
+
+    Args:
+        raters: table of the dataset, see `_rater_noise`.
+    """
     if raters is None:
-        return
-    rated = means[means.index.isin(raters.index)]
+        return None
+    place = raters.index.get_indexer(pd.Index(block.items["item_id"]))
+    return _Noise(place >= 0, raters["noise"].to_numpy()[place], raters["told"].to_numpy()[place])
+
+
+def _corrected(name: Row, means: ItemScores, noise: _Noise, confidence: float, kinds: Sequence[str]) -> Iterator[Row]:
+    """The rows of the reliability of human scores, and of r corrected for the noise of human scores.
+
+    Args:
+        means: items with a mean score.
+        noise: noise of the items of the block.
+    """
+    rated = means.take(noise.rated[means.row])
     for cluster in kinds if len(rated) > 1 else ():
-        clusters = item_scores.clusters_of(rated, cluster)
-        scores = (rated["judge"].to_numpy(dtype=float), rated["human"].to_numpy(dtype=float))
-        own = raters.loc[rated.index]
-        estimates = attenuation.corrected(*scores, own["noise"].to_numpy(), clusters, confidence)
+        clusters = rated.clusters(cluster)
+        estimates = attenuation.corrected(rated.mean, rated.human, noise.variance[rated.row], clusters, confidence)
         common = name | {"cluster": cluster, "n_items": len(rated), "n_clusters": int(clusters.max()) + 1}
-        common["n_reads"] = int(rated["n_scored"].sum())
-        common["n_failed"] = int(rated["n_reads"].sum()) - common["n_reads"]
-        common["flag"] = "" if own["told"].all() else RATERS_UNKNOWN
+        common["n_reads"] = int(rated.n_scored.sum())
+        common["n_failed"] = int(rated.n_reads.sum()) - common["n_reads"]
+        common["flag"] = "" if noise.told[rated.row].all() else RATERS_UNKNOWN
         common["method"] = f"analysis of variance of raters; jackknife over {cluster}s, Student's t"
         for quantity, interval in estimates.items():
             yield common | {"quantity": quantity} | interval.columns()
@@ -182,8 +199,8 @@ def _statistic(quantity: str, n: int, scale: Sequence[float]) -> correlations.St
     return lambda judge, human, weights: kappa(rounded(judge), human_levels(human, n, scale), weights)
 
 
-def _bounds(items: pd.DataFrame, n: int) -> tuple[float, float]:
+def _bounds(items: ItemScores, n: int) -> tuple[float, float]:
     """The least and greatest r of mean scores, if reads without a score could have had any score from 1 to n."""
-    missing = items["n_reads"] - items["n_scored"]
-    low, high = ((items["sum"] + missing * score) / items["n_reads"] for score in (1, n))
-    return bounds.correlation_bounds(low.to_numpy(), high.to_numpy(), items["human"].to_numpy())
+    missing = items.n_reads - items.n_scored
+    low, high = ((items.total + missing * score) / items.n_reads for score in (1, n))
+    return bounds.correlation_bounds(low, high, items.human)

@@ -8,7 +8,7 @@ from averaging.
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from rubric_order.base.keys import CLUSTERS, KEYS, values_in
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import agreement, averaging, item_scores
+from rubric_order.methods.agreement.item_scores import ItemScores
 from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import multiplicity, resampling
 from rubric_order.strategies import COMPARED, names
@@ -113,25 +114,26 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         difference is partly due to averaging.
     """
     by = [key for key in KEYS if key != "strategy"]
-    by_setting: dict[tuple[Any, ...], dict[str, tuple[pd.DataFrame, pd.DataFrame]]] = {}
+    by_setting: dict[tuple[Any, ...], dict[str, _Read]] = {}
     for block in blocks.blocks(scores):
         for readout, column in values_in(block.table.columns).items():
-            means = item_scores.means(item_scores.totals(block, readout))
-            if len(means):
+            items = item_scores.item_scores(block, readout).scored
+            if len(items):
                 key = (*(block.keys[name] for name in by), readout)
-                reads = pd.DataFrame(block.matrix(column), index=block.items["item_id"])
-                by_setting.setdefault(key, {})[block.keys["strategy"]] = means, reads
+                read = _Read(items, pd.Index(block.items["item_id"].iloc[items.row]), block.matrix(column)[items.row])
+                by_setting.setdefault(key, {})[block.keys["strategy"]] = read
     rows: list[Row] = []
     for key, of_strategy in by_setting.items():
         setting = dict(zip([*by, "readout"], key, strict=True))
         present = [strategy for strategy in COMPARED if strategy in of_strategy]
         for strategy, baseline in itertools.combinations(present, 2):
-            (first, *_), (second, *_) = of_strategy[strategy], of_strategy[baseline]
-            both = first.join(second["judge"].rename("baseline"), how="inner")
-            for criterion, items in item_scores.by_criterion(both):
+            first, second = of_strategy[strategy], of_strategy[baseline]
+            place = second.ids.get_indexer(first.ids)
+            first, second = first.take(place >= 0), second.take(place[place >= 0])
+            for criterion, items in first.items.by_criterion():
                 name = setting | {"strategy": strategy, "baseline": baseline, "criterion": criterion}
-                reads = [of_strategy[side][1].loc[items.index].to_numpy() for side in (strategy, baseline)]
-                rows += _compared(name, items, *reads, confidence=confidence)
+                chosen = np.isin(first.items.row, items.row)
+                rows += _compared(name, first.take(chosen), second.take(chosen), confidence=confidence)
     columns = [*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
     columns += ["df", "effective_clusters", "same_repeats", "flag", "n_items", "n_clusters", "method"]
     words = ["baseline", "criterion", "readout", "cluster", "quantity", "flag", "method"]
@@ -139,22 +141,37 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     return multiplicity.adjust(table.assign(confidence=confidence))
 
 
-def _compared(
-    name: Row, items: pd.DataFrame, reads: np.ndarray, repeated: np.ndarray, *, confidence: float
-) -> Iterator[Row]:
+class _Read(NamedTuple):
+    """Items read under one strategy.
+
+    Attributes:
+        items: the items. ids: ids of the items, shape (n_items,).
+        reads: score of each item in each read, shape (n_items, K); NaN for a read without a score.
+    """
+
+    items: ItemScores
+    ids: pd.Index
+    reads: np.ndarray
+
+    def take(self, chosen: np.ndarray) -> "_Read":
+        """Some of the items, see `item_scores.ItemScores.take`."""
+        return _Read(self.items.take(chosen), self.ids[chosen], self.reads[chosen])
+
+
+def _compared(name: Row, first: _Read, second: _Read, *, confidence: float) -> Iterator[Row]:
     """Rows of one comparison, one row per kind of cluster and quantity.
 
     Args:
-        items: see `item_scores.means`, with the scores under the baseline as `baseline`.
-        reads, repeated: scores of these items in each read under the strategy and under the baseline.
+        first, second: the same items under the strategy and under the baseline.
     """
-    if items.empty:
+    items, reads, repeated = first.items, first.reads, second.reads
+    if not len(items):
         return
     apart = name["strategy"] in ONE_ORDERING_A_READ and name["baseline"] in ONE_ORDERING
     common = name | {"n_items": len(items)} | _repeats(name["baseline"], repeated)
-    judge, baseline, human = (items[column].to_numpy(dtype=float) for column in ("judge", "baseline", "human"))
+    judge, baseline, human = items.mean, second.items.mean, items.human
     for cluster in CLUSTERS:
-        clusters = item_scores.clusters_of(items, cluster)
+        clusters = items.clusters(cluster)
         of_cluster = common | {"cluster": cluster, "n_clusters": int(clusters.max()) + 1}
         of_cluster["effective_clusters"] = resampling.effective(np.bincount(clusters))
         of_cluster["method"] = f"jackknife over {cluster}s, Student's t"
