@@ -19,7 +19,7 @@ class ItemScores:
 
     Attributes:
         block: the reads.
-        row: row of each item in `block.items`, shape (n_items,), as all others.
+        row: row of each item in `Block.items`, shape (n_items,). All further arrays have this shape too.
         human: human scores.
         n_reads, n_scored: number of reads, and of reads with a score.
         total: sum of the scores.
