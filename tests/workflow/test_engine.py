@@ -140,7 +140,7 @@ def test_a_constrained_answer_scores_every_criterion_with_the_log_probabilities_
 
     config = {
         "datasets": {
-            "sim": {"adapter": "simulated", "options": {"n_groups": 2, "criteria": ["wit", "fine_plot"]}},
+            "sim": {"adapter": "simulated", "options": {"n_groups": 1, "criteria": ["wit", "fine_plot"]}},
         },
         "judges": {
             "smollm2_135m": {"profiles": {"criteria": {"sampling": {"max_tokens": 64, "stop": []}}}},
