@@ -8,7 +8,6 @@ each with its own words, folder, environment and log, as the shell would start i
 
 from __future__ import annotations
 
-import array
 import atexit
 import contextlib
 import gc
@@ -29,15 +28,16 @@ import threading
 import traceback
 import types
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 SCRIPTS = Path(__file__).parents[1] / "workflow/scripts"
 SNAKEMAKE, LIBRARY = "snakemake", "library"  # the two servers
 JOBS = "TEST_JOBS"  # names the socket of the server of jobs; without it the shell starts them
 WORDS = "TEST_WORDS"  # names a file for the words of each job, one line of JSON each
 COMMAND = re.compile(r"set -euo pipefail; +python (?P<words>.+) 2> >\(tee (?P<log>.+) >&2\)", re.DOTALL)
+# Words with such a character outside quotes are left to the shell, which does more with them than to part them.
+QUOTED, SHELL = re.compile(r"'[^']*'"), re.compile(r"[$`;&|<>()*?\[\]{}~#!\"\\\n]")
 # What entry scripts import, and what the modules of results import: the library, without those that load engines.
 IMPORTED = ("pandas", "pyarrow.parquet", "pyarrow.dataset", "scipy.stats", "matplotlib.pyplot", "jinja2", "tabulate")
 PACKAGES = ("analyses", "cards", "datasets", "methods", "pages", "parsing", "planning", "probes", "prompts", "recorded")
@@ -74,7 +74,11 @@ def run(
     """Run a program to its end, and read what it prints."""
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         process = Fork(address, words, str(folder), environment, (stdout.fileno(), stderr.fileno()))
-        returncode = process.wait()
+        try:
+            returncode = process.wait()
+        except BaseException:
+            os.kill(process.pid, signal.SIGKILL)
+            raise
         printed = []
         for file in (stdout, stderr):
             file.seek(0)
@@ -99,13 +103,37 @@ def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
     return stamps
 
 
-@cache
+class _Server(NamedTuple):
+    """A server that runs.
+
+    Attributes:
+        address: of its socket.
+        stamps: of the files that it may have imported, as they were before it started.
+        process: its process, which ends when nothing refers to it any more.
+    """
+
+    address: str
+    stamps: list[dict[str, tuple[int, int]]]
+    process: subprocess.Popen
+
+
+SERVERS: dict[tuple[str, str], _Server] = {}
+
+
 def _server(kind: str, path: str) -> str:
-    """Start a server, and return the address of its socket.
+    """Address of the socket of a server, which is started if there is none, or if what it has imported was edited.
 
     Args:
         path: further folders of packages, as of ``PYTHONPATH``.
     """
+    folders = [SCRIPTS, *map(Path, filter(None, path.split(os.pathsep)))] if kind == LIBRARY else []
+    stamps = [_stamps(folder) for folder in folders]
+    if (kind, path) not in SERVERS or SERVERS[kind, path].stamps != stamps:
+        SERVERS[kind, path] = _Server(*_started(kind, path, stamps))
+    return SERVERS[kind, path].address
+
+
+def _started(kind: str, path: str, stamps: list) -> tuple[str, list, subprocess.Popen]:
     address = str(Path(tempfile.mkdtemp(prefix="forks"), "socket"))
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [str(SCRIPTS), path]))}
     if kind == SNAKEMAKE:
@@ -116,7 +144,7 @@ def _server(kind: str, path: str) -> str:
     )
     assert server.stdout is not None
     assert server.stdout.readline() == b"ready\n"
-    return address
+    return address, stamps, server
 
 
 class Fork:
@@ -202,6 +230,7 @@ def _serve(address: str) -> tuple[dict[str, Any], socket.socket]:
     os.set_blocking(ended, False)
     signal.set_wakeup_fd(woken)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the process that started it
     asking: dict[int, socket.socket] = {}
     selector = selectors.DefaultSelector()
     for source in (listener, sys.stdin, ended):
@@ -214,20 +243,28 @@ def _serve(address: str) -> tuple[dict[str, Any], socket.socket]:
             os.read(ended, 4096)
             _tell_ends(asking)
         if sys.stdin in ready:  # nothing is written to it, so that it has ended
+            for pid in asking:
+                os.kill(pid, signal.SIGKILL)
             shutil.rmtree(Path(address).parent, ignore_errors=True)
             os._exit(0)
         if listener in ready:
             connection, _ = listener.accept()
-            request, outputs = _request(connection)
+            try:
+                request, outputs = _request(connection)
+            except (OSError, EOFError, ValueError, struct.error):  # whoever asked has gone
+                connection.close()
+                continue
             pid = os.fork()
             if pid:
-                connection.sendall(NUMBER.pack(pid))
                 asking[pid] = connection
+                with contextlib.suppress(OSError):
+                    connection.sendall(NUMBER.pack(pid))
                 for output in outputs:
                     os.close(output)
                 continue
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             selector.close()
             listener.close()
             for other in (*asking.values(), *map(_Descriptor, (ended, woken))):
@@ -246,8 +283,11 @@ class _Descriptor(int):
 
 
 def _request(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    connection.settimeout(10)
     size, outputs, _, _ = socket.recv_fds(connection, NUMBER.size, 2)
-    return json.loads(_exactly(connection, *NUMBER.unpack(size))), list(array.array("i", outputs))
+    request = json.loads(_exactly(connection, *NUMBER.unpack(size)))
+    connection.settimeout(None)
+    return request, list(outputs)
 
 
 def _tell_ends(asking: dict[int, socket.socket]) -> None:
@@ -283,13 +323,17 @@ def _main(kind: str, request: dict[str, Any]) -> None:
             sys.modules["snakemake.shell"].sp = types.SimpleNamespace(**{**vars(subprocess), "Popen": _start})
         cli.main()
     else:
+        import numpy as np
+
+        np.random.seed()  # noqa: NPY002 (a program that draws without a seed is to be found)
         sys.argv = words
         runpy.run_path(words[0], run_name="__main__")
 
 
 def _start(command: str, *arguments: Any, env: Mapping[str, str], **options: Any) -> Fork | subprocess.Popen:
     """In the place of `subprocess.Popen`: the process of a shell command."""
-    if isinstance(command, str) and (job := COMMAND.fullmatch(command.strip())):
+    job = COMMAND.fullmatch(command.strip()) if isinstance(command, str) else None
+    if job and not any(SHELL.search(QUOTED.sub("", text)) for text in job.groups()):
         words, (log,) = shlex.split(job["words"]), shlex.split(job["log"])
         if WORDS in os.environ:
             with Path(os.environ[WORDS]).open("a") as file:
@@ -316,6 +360,7 @@ class _Job(Fork):
 def _end(program: Any, connection: socket.socket) -> None:
     """Run a program, wait until somebody asks how it went, and end this process as Python would."""
     code: object = 0
+    own = os.getpid()
     try:
         program()
     except SystemExit as ended:
@@ -331,8 +376,9 @@ def _end(program: Any, connection: socket.socket) -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
-    with contextlib.suppress(OSError):
-        connection.recv(1)
+    if os.getpid() == own:  # else a process that the program forked
+        with contextlib.suppress(OSError):
+            connection.recv(1)
     os._exit(int(code or 0))
 
 

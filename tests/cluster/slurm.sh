@@ -21,20 +21,23 @@ unset "${!SLURM_@}"
 
 # A daemon of the cluster in folder $1. Numbers of processes are used again, so its arguments are looked at too.
 is_running() { [ -s "$1/$2.pid" ] && grep -qzF "$1/" "/proc/$(cat "$1/$2.pid")/cmdline" 2> /dev/null; }
-# A process: its number, and the time of its start.
-process() { echo "$1 $(sed 's/.*) //' "/proc/$1/stat" 2> /dev/null | cut -d ' ' -f 20)"; }
+# A process that has not ended: its number, and the time of its start.
+process() { sed "s/.*) //" "/proc/$1/stat" 2> /dev/null | awk -v number="$1" '$1 != "Z" { print number, $20 }' || true; }
+# The test run that called this script still runs: without it, nobody would stop the cluster.
+is_wanted() { [ "$(process "$PPID")" = "$(cat "$folder/owner")" ]; }
 
 stop() {
   local folder=$1
   if is_running "$folder" slurmctld; then timeout 20 scancel --user "$(id -un)" || true; fi
-  # Without cgroups, SLURM does not find every process of a job that it cancels.
+  # Without cgroups, SLURM does not find every process of a job that it cancels. Of another cluster, jobs are left alone.
   for process in /proc/[0-9]*; do
+    [ "$(readlink "$link")" = "$folder" ] || break
     if grep -qzxF "SLURM_CLUSTER_NAME=$name" "$process/environ" 2> /dev/null; then
       kill -KILL "${process#/proc/}" 2> /dev/null || true
     fi
   done
   for daemon in slurmd slurmctld munged; do
-    if is_running "$folder" $daemon; then kill "$(cat "$folder/$daemon.pid")"; fi
+    if is_running "$folder" $daemon; then kill "$(cat "$folder/$daemon.pid")" || true; fi
     for _ in $(seq 50); do is_running "$folder" $daemon || break; sleep 0.2; done
   done
   # Daemons that do not end, and those whose folder somebody has removed.
@@ -68,8 +71,10 @@ if [ -n "${foreign:-}" ]; then
 fi
 mkdir -p "$folder"/{state,spool,logs} "$(dirname "$link")"
 chmod 755 "$folder"
+if [ "$(readlink "$link")" = "$folder" ]; then stop "$folder"; fi
 process $PPID > "$folder/owner"
 until ln -sT "$folder" "$link" 2> /dev/null; do
+  is_wanted || exit 1
   first=$(readlink "$link" || true)
   owner=$(cat "$first/owner" 2> /dev/null || true)
   if [ -n "$owner" ] && [ "$owner" = "$(process "${owner% *}")" ]; then
@@ -96,6 +101,10 @@ fi
 host=$(hostname -s)
 
 [ -s "$folder/munge.key" ] || (umask 077 && head -c 128 /dev/urandom > "$folder/munge.key")
+if ! is_wanted; then
+  stop "$folder"
+  exit 1
+fi
 munged --force --key-file "$folder/munge.key" --socket "$folder/munge.socket" --pid-file "$folder/munged.pid" \
   --seed-file "$folder/munge.seed" --log-file "$folder/logs/munged.log"
 

@@ -69,3 +69,37 @@ def test_a_copy_is_unedited_until_a_script_changes(tmp_path):
     assert forks.is_unedited(tmp_path)
     (copy / "rubric_order/added.py").touch()
     assert not forks.is_unedited(tmp_path)
+
+
+def test_a_library_that_was_edited_is_imported_anew(tmp_path):
+    package = tmp_path / "package"
+    package.mkdir()
+    program = tmp_path / "program.py"
+    program.write_text("import ours\nprint(ours.VALUE)\n")
+    servers = []
+    for value in (1, 22):
+        (package / "ours.py").write_text(f"VALUE = {value}\n")
+        run = forks.script([program], tmp_path, KEPT | {"PYTHONPATH": str(package)})
+        assert run.stdout == f"{value}\n"
+        servers.append(forks.SERVERS[forks.LIBRARY, str(package)].address)
+    assert servers[0] != servers[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "is_forked"),
+    [
+        ("python a.py --x 'costs $HOME; rm' 2> >(tee a.log >&2)", True),
+        ("python a.py --x $HOME 2> >(tee a.log >&2)", False),
+        ("python a.py --x *.py 2> >(tee a.log >&2)", False),
+        ("python a.py; rm x 2> >(tee a.log >&2)", False),
+        ("python a.py 2> >(tee 'a b.log' >&2)", True),
+        ("python a.py > out 2> >(tee a.log >&2)", False),
+        ("wget a", False),
+    ],
+)
+def test_a_command_that_needs_a_shell_gets_one(monkeypatch, command, is_forked):
+    started = []
+    monkeypatch.setattr(forks, "_Job", lambda *_: started.append("forked"))
+    monkeypatch.setattr(forks.subprocess, "Popen", lambda *_, **__: started.append("shell"))
+    forks._start(f"set -euo pipefail;  {command}", env={})
+    assert started == ["forked" if is_forked else "shell"]
