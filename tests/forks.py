@@ -36,8 +36,9 @@ SNAKEMAKE, LIBRARY = "snakemake", "library"  # the two servers
 JOBS = "TEST_JOBS"  # names the socket of the server of jobs; without it the shell starts them
 WORDS = "TEST_WORDS"  # names a file for the words of each job, one line of JSON each
 COMMAND = re.compile(r"set -euo pipefail; +python (?P<words>.+) 2> >\(tee (?P<log>.+) >&2\)", re.DOTALL)
-# Words with such a character outside quotes are left to the shell, which does more with them than to part them.
-QUOTED, SHELL = re.compile(r"'[^']*'"), re.compile(r"[$`;&|<>()*?\[\]{}~#!\"\\\n]")
+# Words with such a character outside quotes are left to the shell, which does more with them than to part them. A quote
+# in quotes is written as '"'"'.
+QUOTED, SHELL = re.compile(r"'[^']*'|\"'\""), re.compile(r"[$`;&|<>()*?\[\]{}~#!\"\\\n]")
 # What entry scripts import, and what the modules of results import: the library, without those that load engines.
 IMPORTED = ("pandas", "pyarrow.parquet", "pyarrow.dataset", "scipy.stats", "matplotlib.pyplot", "jinja2", "tabulate")
 PACKAGES = ("analyses", "cards", "datasets", "methods", "pages", "parsing", "planning", "probes", "prompts", "recorded")
@@ -339,6 +340,8 @@ def _start(command: str, *arguments: Any, env: Mapping[str, str], **options: Any
             with Path(os.environ[WORDS]).open("a") as file:
                 file.write(json.dumps(words) + "\n")
         return _Job(words, log, env)
+    if WORDS in os.environ:
+        raise ValueError(f"no words are kept of a command that needs a shell: {command}")
     return subprocess.Popen(command, *arguments, env=env, **options)
 
 

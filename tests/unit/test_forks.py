@@ -89,6 +89,7 @@ def test_a_library_that_was_edited_is_imported_anew(tmp_path):
     ("command", "is_forked"),
     [
         ("python a.py --x 'costs $HOME; rm' 2> >(tee a.log >&2)", True),
+        ("""python a.py --x 'the judge'"'"'s $HOME' 2> >(tee a.log >&2)""", True),
         ("python a.py --x $HOME 2> >(tee a.log >&2)", False),
         ("python a.py --x *.py 2> >(tee a.log >&2)", False),
         ("python a.py; rm x 2> >(tee a.log >&2)", False),
