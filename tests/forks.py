@@ -340,7 +340,7 @@ def _start(command: str, *arguments: Any, env: Mapping[str, str], **options: Any
             with Path(os.environ[WORDS]).open("a") as file:
                 file.write(json.dumps(words) + "\n")
         return _Job(words, log, env)
-    if WORDS in os.environ:
+    if job and WORDS in os.environ:
         raise ValueError(f"no words are kept of a command that needs a shell: {command}")
     return subprocess.Popen(command, *arguments, env=env, **options)
 
