@@ -49,6 +49,11 @@ NUMBER = struct.Struct("q")
 # In a test: a server is started when it is needed, and ends with the process that started it.
 
 
+def environment() -> dict[str, str]:
+    """The environment of this process, without our variables."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("RUBRIC_ORDER")}
+
+
 def snakemake(
     arguments: Iterable[object], folder: Path, environment: Mapping[str, str], *, forked_jobs: bool
 ) -> subprocess.CompletedProcess[str]:
@@ -130,11 +135,11 @@ def _server(kind: str, path: str) -> str:
     folders = [SCRIPTS, *map(Path, filter(None, path.split(os.pathsep)))] if kind == LIBRARY else []
     stamps = [_stamps(folder) for folder in folders]
     if (kind, path) not in SERVERS or SERVERS[kind, path].stamps != stamps:
-        SERVERS[kind, path] = _Server(*_started(kind, path, stamps))
+        SERVERS[kind, path] = _started(kind, path, stamps)
     return SERVERS[kind, path].address
 
 
-def _started(kind: str, path: str, stamps: list) -> tuple[str, list, subprocess.Popen]:
+def _started(kind: str, path: str, stamps: list[dict[str, tuple[int, int]]]) -> _Server:
     address = str(Path(tempfile.mkdtemp(prefix="forks"), "socket"))
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [str(SCRIPTS), path]))}
     if kind == SNAKEMAKE:
@@ -145,7 +150,7 @@ def _started(kind: str, path: str, stamps: list) -> tuple[str, list, subprocess.
     )
     assert server.stdout is not None
     assert server.stdout.readline() == b"ready\n"
-    return address, stamps, server
+    return _Server(address, stamps, server)
 
 
 class Fork:

@@ -5,7 +5,6 @@ The test files of this folder share the configs, so that processes can share the
 """
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -27,11 +26,6 @@ OF_FAILURES = ("criterion_order_free",)
 SENTENCE = "Rehearsal with simulated judges"
 
 
-def environment() -> dict[str, str]:
-    """The environment of this process, without our variables."""
-    return {key: value for key, value in os.environ.items() if not key.startswith("RUBRIC_ORDER")}
-
-
 def printed(ran: subprocess.CompletedProcess[str]) -> str:
     assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-3000:]
     return ran.stdout
@@ -49,7 +43,7 @@ def rehearse(config: str, folder: Path) -> None:
     files = ["--configfile", str(ROOT / config), "fast.yaml", "--"]
     targets = ["all", "results/summary.html", "results/methods.md"]
     options = ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2", "--nocolor"]
-    kept = environment() | {forks.WORDS: str(folder / "words")}
+    kept = forks.environment() | {forks.WORDS: str(folder / "words")}
     printed(forks.snakemake([*options, *files, *targets], folder, kept, forked_jobs=True))
 
 
@@ -90,5 +84,5 @@ def test_every_read_of_a_config_is_shown_by_a_table_or_a_figure(rehearsed):
 
 def _unread(words: Path, folder: Path, settings: str) -> set[str]:
     """Studies with a read that no table and no figure shows."""
-    ran = forks.script([HERE / "unread.py", words, folder / "rehearsal", settings], folder, environment())
+    ran = forks.script([HERE / "unread.py", words, folder / "rehearsal", settings], folder, forks.environment())
     return {cell["study"] for cell in json.loads(printed(ran))}

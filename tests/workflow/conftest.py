@@ -86,7 +86,7 @@ class Project:
         `forks.py`. With `fork` false all are started as a user does: for jobs that load a model.
         """
         words = self.arguments(*arguments, **options)
-        environment = self.environment(environment)
+        environment = forks.environment() | (environment or {})
         if fork:
             forked_jobs = "--dry-run" not in words and forks.is_unedited(self.folder)
             return forks.snakemake(words, self.folder, environment, forked_jobs=forked_jobs)
@@ -101,14 +101,8 @@ class Project:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=self.environment(environment),
+            env=forks.environment() | (environment or {}),
         )
-
-    @staticmethod
-    def environment(further: dict | None = None) -> dict:
-        """The environment of this process, without our variables, and with further ones."""
-        kept = {key: value for key, value in os.environ.items() if not key.startswith("RUBRIC_ORDER")}
-        return kept | (further or {})
 
     def arguments(self, *arguments: str, config: dict | None = None, alone: bool = False, cores: int = 2) -> list[str]:
         """Arguments of Snakemake, with `config` over the demo's or alone.

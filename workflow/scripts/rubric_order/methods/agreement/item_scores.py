@@ -62,13 +62,10 @@ class ItemScores:
         """
         return self.block.units(cluster, self.row)
 
-    def by_criterion(self) -> "Iterator[tuple[str, ItemScores]]":
-        """All items, and, if there are several criteria, the items of each criterion."""
-        yield EVERY, self
-        codes, names = pd.factorize(self.block.items["criterion"].iloc[self.row], sort=True)
-        if len(names) > 1:
-            for code, name in enumerate(names):
-                yield name, self.take(codes == code)
+    @property
+    def criterion(self) -> pd.Series:
+        """Criteria of the items."""
+        return self.block.items["criterion"].iloc[self.row]
 
 
 def item_scores(block: Block, readout: Readout) -> ItemScores:
@@ -91,8 +88,17 @@ def clusters_of(items: pd.DataFrame, cluster: str) -> np.ndarray:
     return pd.factorize(items.index if cluster == "item" else items["group_id"], sort=True)[0]
 
 
-def by_criterion(items: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """All items, and, if there are several criteria, the items of each criterion."""
-    yield EVERY, items
-    if items["criterion"].nunique() > 1:
-        yield from items.groupby("criterion")
+def by_criterion(criterion: pd.Series) -> Iterator[tuple[str, np.ndarray]]:
+    """All items, and, if there are several criteria, the items of each criterion.
+
+    Args:
+        criterion: criterion of each item, shape (n_items,).
+
+    Yields:
+        ``all`` or a criterion, and whether each item is of it, shape (n_items,).
+    """
+    codes, names = pd.factorize(criterion, sort=True)
+    yield EVERY, np.ones(len(codes), dtype=bool)
+    if len(names) > 1:
+        for code, name in enumerate(names):
+            yield name, codes == code

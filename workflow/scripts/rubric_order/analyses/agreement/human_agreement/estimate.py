@@ -91,12 +91,14 @@ def estimate(
         scale = (human_scales or {}).get(block.keys["dataset"], HUMAN_SCALE)
         noise = _noise_of(block, raters.get(block.keys["dataset"]))
         for readout in values_in(block.table.columns):
-            for criterion, scored in item_scores.item_scores(block, readout).by_criterion():
+            labelled = item_scores.item_scores(block, readout)
+            for criterion, chosen in item_scores.by_criterion(labelled.criterion):
+                own = labelled.take(chosen)
                 name = block.keys | {"criterion": criterion, "readout": readout}
                 name["gold"] = (golds or {}).get(name["dataset"], HUMAN)
-                rows += _correlations(name, scored, scale, confidence, clusters)
+                rows += _correlations(name, own, scale, confidence, clusters)
                 if noise is not None:
-                    rows += _corrected(name, scored.scored, noise, confidence, clusters)
+                    rows += _corrected(name, own.scored, noise, confidence, clusters)
     columns = [*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"]
     columns += ["bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed"]
     words = ["criterion", "readout", "cluster", "quantity", "flag", "method", "gold"]

@@ -94,7 +94,8 @@ def _rows(one: pd.DataFrame, other: pd.DataFrame, known: pd.DataFrame, about: Ro
     asked = laid[0].join(others, how="inner").sort_index()
     at = asked.reset_index().assign(dataset=about["dataset"])
     asked["human"] = golden.sources(at, known, about["n"]).get(HUMAN, np.full(len(asked), np.nan))
-    for criterion, items in item_scores.by_criterion(asked):
+    for criterion, chosen in item_scores.by_criterion(asked["criterion"]):
+        items = asked[chosen]
         reads: Row = {"criterion": criterion}
         for name, table in (("one", one), ("other", other)):
             of_items = table[table["item_id"].isin(items.index)]
