@@ -1,5 +1,6 @@
-"""Real processes that hold something until they are told to end, or are killed."""
+"""Real processes: judge jobs, and programs that hold something until they are told to end, or are killed."""
 
+import multiprocessing
 import os
 import queue
 import subprocess
@@ -8,6 +9,14 @@ import threading
 from pathlib import Path
 
 SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
+
+# Judge jobs are forked from a process that has imported what they need: a real process each, without its start-up time.
+# It finds the library and the modules of tests in the folders of `JOB_PATH`, which a test sets as PYTHONPATH.
+forked = multiprocessing.get_context("forkserver")
+ENGINES = ("batches.engine", "decisions", "openai_api", "python.engine", "simulated")
+PRELOADED = ["judge_shard", *(f"rubric_order.judging.engines.{name}" for name in ENGINES), "pytest", "psutil"]
+forked.set_forkserver_preload([*PRELOADED, "factories", "endpoint", "batch_server", "decision_model"])
+JOB_PATH = os.pathsep.join(map(str, (SCRIPTS, Path(__file__).parents[1], Path(__file__).parent)))
 
 
 class Holder:

@@ -1,6 +1,5 @@
 """Jobs that ask in batches and are killed at random steps: the server counts what it bills."""
 
-import multiprocessing
 import os
 import signal
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 from batch_server import serving
 from factories import complete_judge, request_table
+from processes import JOB_PATH, forked
 
 from rubric_order.base import files, signals
 from rubric_order.judging.batches import Records
@@ -16,13 +16,10 @@ from rubric_order.judging.store import Store
 REQUESTS = 400
 KILLS = 20
 
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["judge_shard"])
-
 
 @pytest.fixture(autouse=True)
-def library_of_this_project(root, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(root / "workflow/scripts"))
+def library_of_this_project(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", JOB_PATH)
 
 
 def run_job(folder, base_url):
@@ -73,7 +70,7 @@ def test_of_400_requests_each_is_billed_once_in_20_kills(tmp_path):
         server.at_each_look = go_on
 
         def start(target, *arguments):
-            process = processes.Process(target=target, args=(tmp_path, endpoint.base_url, *arguments))
+            process = forked.Process(target=target, args=(tmp_path, endpoint.base_url, *arguments))
             process.start()
             return process
 

@@ -3,7 +3,6 @@
 import collections
 import itertools
 import json
-import multiprocessing
 import os
 import signal
 import time
@@ -14,6 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from factories import changed, request_table
+from processes import JOB_PATH, forked
 
 from rubric_order.base import files
 from rubric_order.judging import engines
@@ -26,10 +26,6 @@ from rubric_order.settings.judges import Judge
 CHUNK = 16
 KILLS = 20
 
-# Jobs are forked from a process that has imported what they need: a real process each, without its start-up time.
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["judge_shard", "rubric_order.judging.engines.simulated"])
-
 SIMULATED = {
     "engine": "simulated",
     "model": "simulated",
@@ -40,9 +36,9 @@ SIMULATED = {
 
 
 @pytest.fixture(autouse=True)
-def library_of_this_project(root, monkeypatch):
+def library_of_this_project(monkeypatch):
     """Jobs import the library beside the tests."""
-    monkeypatch.setenv("PYTHONPATH", str(root / "workflow/scripts"))
+    monkeypatch.setenv("PYTHONPATH", JOB_PATH)
 
 
 def run_job(folder: Path, *, judge: Judge, shard: int, shards: int, delay: float, output: str) -> None:
@@ -89,7 +85,7 @@ class Jobs:
 
     def start(self, *, shard: int = 1, shards: int = 1, delay: float = 0.0, output: str = "responses.parquet"):
         options = {"judge": self.judge, "shard": shard, "shards": shards, "delay": delay, "output": output}
-        job = processes.Process(target=run_job, args=(self.folder,), kwargs=options)
+        job = forked.Process(target=run_job, args=(self.folder,), kwargs=options)
         job.start()
         return job
 

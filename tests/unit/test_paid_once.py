@@ -4,7 +4,6 @@ import collections
 import contextlib
 import importlib.metadata
 import json
-import multiprocessing
 import os
 import resource
 import signal
@@ -18,6 +17,7 @@ import pytest
 from decision_model import LEVELS, DecisionModel
 from endpoint import Reply, completion, running, senders_of
 from factories import complete_judge, request_table
+from processes import JOB_PATH, forked
 
 from rubric_order.base import files, signals
 from rubric_order.judging import open_calls, shard
@@ -37,13 +37,10 @@ FULL_BYTES = 100_000  # an answer can be longer than this
 
 OPTIONS = tuple(Choice(str(k), LEVELS[k - 1]) for k in range(1, 6))
 
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["judge_shard"])
-
 
 @pytest.fixture(autouse=True)
-def library_of_this_project(root, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(root / "workflow/scripts"))
+def library_of_this_project(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", JOB_PATH)
 
 
 def run_job(folder, base_url, shard_number, shards, output, freed, max_tokens, kind):
@@ -93,7 +90,7 @@ class Jobs:
         files.write_parquet(table, folder / "requests.parquet")
 
     def start(self, *, shard=1, shards=1, output="1.parquet", freed=None, max_tokens=1024):
-        job = processes.Process(
+        job = forked.Process(
             target=run_job,
             args=(self.folder, self.endpoint.base_url, shard, shards, output, freed, max_tokens, self.kind),
         )
@@ -217,7 +214,7 @@ def test_two_signals_cost_no_call(jobs):
 
 def fill_the_disk(jobs):
     """A job that has made calls, and whose disk takes nothing more: Linux itself refuses to write."""
-    freed = processes.Event()
+    freed = forked.Event()
     jobs.text = np.random.default_rng(0).bytes(FULL_BYTES).hex()
     job = jobs.start(freed=freed)
     jobs.wait_for_calls(1)

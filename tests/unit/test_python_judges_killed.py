@@ -3,7 +3,6 @@
 import collections
 import contextlib
 import json
-import multiprocessing
 import os
 import signal
 import sys
@@ -15,6 +14,7 @@ import psutil
 import pytest
 from endpoint import senders_of
 from factories import request_table
+from processes import JOB_PATH, forked
 
 import rubric_order
 from rubric_order.base import files, signals
@@ -54,14 +54,11 @@ def of_study(prompt):
     return 4
 """
 
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["judge_shard"])
-
 
 @pytest.fixture(autouse=True)
 def environment(root, tmp_path, monkeypatch):
     (tmp_path / "counting.py").write_text(MODULE)
-    monkeypatch.setenv("PYTHONPATH", str(root / "workflow/scripts"))
+    monkeypatch.setenv("PYTHONPATH", JOB_PATH)
     monkeypatch.setenv("PYTHONHASHSEED", "0")
     monkeypatch.setenv("CALLS_OF_THE_JUDGE", str(tmp_path / "calls"))
     yield
@@ -93,7 +90,7 @@ class Jobs:
         files.write_parquet(table, folder / "requests.parquet")
 
     def start(self):
-        job = processes.Process(target=run_job, args=(self.folder, self.name, str(self.folder / "calls")))
+        job = forked.Process(target=run_job, args=(self.folder, self.name, str(self.folder / "calls")))
         job.start()
         return job
 
@@ -204,13 +201,13 @@ def test_a_study_that_is_killed_at_random_makes_no_call_whose_answer_has_come_ag
     """The function runs in the caller's process: a kill costs the calls under way."""
     jobs, rng, kills = Jobs(tmp_path, "of_study"), np.random.default_rng(22), 4
     for calls, seconds in zip(rng.integers(5, 35, kills).tolist(), rng.uniform(0, 0.03, kills), strict=True):
-        process = processes.Process(target=run_study, args=(tmp_path, str(tmp_path / "calls")))
+        process = forked.Process(target=run_study, args=(tmp_path, str(tmp_path / "calls")))
         process.start()
         jobs.wait_for_calls(len(jobs.calls()) + calls, process)
         time.sleep(seconds)
         kill(process.pid)
         process.join(60)
-    process = processes.Process(target=run_study, args=(tmp_path, str(tmp_path / "calls")))
+    process = forked.Process(target=run_study, args=(tmp_path, str(tmp_path / "calls")))
     process.start()
     process.join(120)
     assert process.exitcode == 0
