@@ -1,5 +1,6 @@
 """Fixtures of all tests: the project's files, a judge with all defaults, and a small dataset."""
 
+import gc
 import logging
 import os
 from collections.abc import Iterator
@@ -17,6 +18,13 @@ from rubric_order.settings.judges import Judge
 
 hypothesis.settings.register_profile("project", deadline=None)  # how fast a shared machine is says nothing about us
 hypothesis.settings.load_profile("project")
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage less often, and never in the modules and tests that stay: it takes a tenth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
 
 
 @pytest.fixture(autouse=True)

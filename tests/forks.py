@@ -224,6 +224,7 @@ def _prepare(kind: str) -> None:
         one_score.parse_score("So the overall score is 4 out of 5.", "12345")
     gc.collect()
     gc.freeze()  # what is here is shared with all programs, and is not looked at again
+    gc.set_threshold(100_000, 50, 50)  # a program is short, and looks for garbage seldom
 
 
 def _serve(address: str) -> tuple[dict[str, Any], socket.socket]:
