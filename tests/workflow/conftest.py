@@ -43,7 +43,8 @@ SMALL = {
     "studies": {"position_bias": {"judges": ["planted"], "strategies": ["balanced", "random", "fixed"]}},
     "statistics": {"bootstrap": {"resamples": 100}},
 }
-# Over the demo: four responses in ten orderings each, read by the demo's judge.
+# Over the demo: four responses in ten orderings each, read by the demo's judge; of a task with short texts.
+SHORT_TASK = ROOT / "tests/data/short_task.yaml"
 ONE_TASK = {
     "datasets": of_tasks(1),
     "studies": {"position_bias": {"strategies": ["balanced"]}},
@@ -162,8 +163,14 @@ def link_or_copy(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-def made_once(factory: pytest.TempPathFactory, name: str, *targets: str, config: dict, fork: bool) -> Project:
-    """A finished run of the demo with another config over it, made by the first worker that needs it."""
+def made_once(
+    factory: pytest.TempPathFactory, name: str, *targets: str, config: dict, fork: bool, tasks: Path | None = None
+) -> Project:
+    """A finished run of the demo with another config over it, made by the first worker that needs it.
+
+    Args:
+        tasks: tasks in the place of the demo's.
+    """
     base = factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder, made = shared / name, shared / f"{name}.made"
@@ -171,7 +178,10 @@ def made_once(factory: pytest.TempPathFactory, name: str, *targets: str, config:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             shutil.rmtree(folder, ignore_errors=True)
-            run = copy_project(folder).snakemake(*targets, config=config, fork=fork)
+            project = copy_project(folder)
+            if tasks is not None:
+                shutil.copyfile(tasks, project.file("resources/demo/tasks.yaml"))
+            run = project.snakemake(*targets, config=config, fork=fork)
             assert run.returncode == 0, run.stdout + run.stderr
             made.touch()
     return Project(folder)
@@ -192,7 +202,7 @@ def project(finished: Project, tmp_path: Path) -> Project:
 @pytest.fixture(scope="session")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A run by the demo's judge up to one table. Tests that change it must work on a copy."""
-    return made_once(tmp_path_factory, "judged", ONE_TABLE, config=ONE_TASK, fork=False)
+    return made_once(tmp_path_factory, "judged", ONE_TABLE, config=ONE_TASK, fork=False, tasks=SHORT_TASK)
 
 
 @pytest.fixture
