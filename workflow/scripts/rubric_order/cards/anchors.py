@@ -82,12 +82,13 @@ def gather(table: pd.DataFrame | None) -> dict[tuple[Any, ...], Anchors]:
     means, sizes = table["estimate"].to_numpy(dtype=float), table["n_items"].to_numpy(dtype=int)
     group_ids, item_ids, suites = (table[name].tolist() for name in ("group_id", "items", "suite"))
     parts: dict[tuple[Any, ...], dict[tuple[str, str], list[int]]] = {}
-    for (*key, readout, quantity), rows in places_of(*(table[name] for name in (*KEYS, "readout", "quantity"))).items():
-        parts.setdefault(tuple(key), {})[readout, quantity] = rows
+    named = places_of(*(table[name].tolist() for name in (*KEYS, "readout", "quantity")))
+    for (*keys, readout, quantity), rows in named.items():
+        parts.setdefault(tuple(keys), {})[readout, quantity] = rows
     anchors = {}
-    for place, of_key in parts.items():
+    for key, of_key in parts.items():
         values = {of: means[rows] for of, rows in of_key.items()}
         rows = next(iter(of_key.values()))  # every quantity has the same groups
         names = {str(group_ids[row]): json.loads(item_ids[row]) for row in rows}
-        anchors[place] = Anchors(str(suites[rows[0]]), sizes[rows], values, names)
+        anchors[key] = Anchors(str(suites[rows[0]]), sizes[rows], values, names)
     return anchors

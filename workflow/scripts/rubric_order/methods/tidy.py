@@ -23,14 +23,14 @@ def from_parts(parts: list[tuple[Row, Row]], columns: list[str]) -> pd.DataFrame
         return pd.DataFrame(columns=columns)
     lengths = [max(np.size(values) for values in part.values()) for _, part in parts]
     shared = pd.DataFrame([shared for shared, _ in parts])
-    shared = shared.take(np.repeat(np.arange(len(parts)), lengths)).reset_index(drop=True)
-    own = {}
+    part_of_row: np.ndarray = np.repeat(np.arange(len(parts)), lengths)
+    table: dict[str, Any] = {name: column.array.take(part_of_row) for name, column in shared.items()}
     for name in dict.fromkeys(name for _, part in parts for name in part):
         values: list[np.ndarray] = [np.ravel(part.get(name, np.nan)) for _, part in parts]
         values = [value.astype(object) if value.dtype.kind == "U" else value for value in values]
         values = [value if value.size == n else np.repeat(value, n) for value, n in zip(values, lengths, strict=True)]
-        own[name] = np.concatenate(values)
-    return pd.concat([shared, pd.DataFrame(own)], axis=1).reindex(columns=columns)
+        table[name] = np.concatenate(values)
+    return pd.DataFrame(table).reindex(columns=columns)
 
 
 def from_rows(

@@ -103,9 +103,10 @@ def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> It
     Args:
         effects: effects that are tested to be small, one row per effect, with the columns that `COLUMNS` names.
     """
+    if not len(effects):
+        return
     estimates, low, high = (effects[column].to_numpy(dtype=float) for column in ("estimate", "ci_low", "ci_high"))
-    df = effects["df"].to_numpy(dtype=float)
-    confidence = float(effects["confidence"].iloc[0]) if len(effects) else np.nan
+    df, confidence = effects["df"].to_numpy(dtype=float), float(effects["confidence"].iloc[0])
     error = equivalence.error_of_interval(low, high, df, confidence)
     low, high = equivalence.interval(estimates, error, df, level)
     p = equivalence.p_values(estimates, error, df, margin)
