@@ -34,7 +34,7 @@ from rubric_order.analyses.position.position_selection import estimate as positi
 from rubric_order.analyses.position.within_item_deviation import estimate as within_item_deviation
 from rubric_order.base import randomness
 from rubric_order.base.keys import EVERY
-from rubric_order.methods.position import uniformity
+from rubric_order.methods.position import blocks, uniformity
 from rubric_order.simulation import studies as simulated_studies
 from rubric_order.simulation.judge import Simulation
 
@@ -164,7 +164,7 @@ def estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFra
         One row an estimate: `study`, `cluster`, `quantity` and, of shares, `position`; `estimate`; and its intervals,
         `ci_low`, `ci_high`, `sim_low`, `sim_high`, where it has them.
     """
-    scores = study_scores(setting, studies)
+    scores = blocks.Kept(study_scores(setting, studies))
     options = {"resamples": resamples, "confidence": CONFIDENCE, "seed": 1}
     with only_needed(setting):
         selection = position_selection.estimate(scores, **options)

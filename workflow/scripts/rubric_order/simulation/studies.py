@@ -138,13 +138,16 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
         number: np.ndarray = np.arange(items)
         group = [f"g{place:05d}" for place in number // candidates]
         candidate = [f"c{place:02d}" for place in number % candidates]
+        names = {"item_id": [f"{g}-{c}" for g, c in zip(group, candidate, strict=True)]}
+        names |= {"group_id": group, "candidate": candidate}
         columns = dict.fromkeys(KEYS[:-2], "simulated") | {"profile": DEFAULT_PROFILE, "condition": BASELINE} | keys
+        rows = block.shown.reshape(-1, n)
+        failed = block.selection.failed
+        shares = block.probabilities.reshape(-1, n)
         table = pd.DataFrame(
             columns
+            | {name: pd.array(values, dtype="str").repeat(count) for name, values in names.items()}
             | {
-                "item_id": np.repeat([f"{g}-{c}" for g, c in zip(group, candidate, strict=True)], count),
-                "group_id": np.repeat(group, count),
-                "candidate": np.repeat(candidate, count),
                 "question": "",
                 "criterion": "quality",
                 "human_score": np.repeat(block.human, count),
@@ -152,19 +155,16 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
                 "strategy": strategy,
                 "n": n,
                 "read_index": np.tile(np.arange(count), items),
+                "ordering": list(rows),
+                "repeat": _repeats(rows.dot(max(10, n) ** np.arange(n)).reshape(items, count)).ravel(),
+                "score": pd.array(block.scores.ravel(), dtype="Int8"),
+                "position": pd.array(np.where(failed, np.nan, block.selection.position), dtype="Int8"),
+                "failure": np.where(failed, "no_score", None),
+                "expected_score": (shares * rows).sum(axis=1),
+                "option_mass": block.selection.probabilities.sum(axis=1),
+                "position_probabilities": list(shares),
             }
         )
-        rows = block.shown.reshape(-1, n)
-        failed = block.selection.failed
-        shares = block.probabilities.reshape(-1, n)
-        table["ordering"] = list(rows)
-        table["repeat"] = _repeats(rows.dot(max(10, n) ** np.arange(n)).reshape(items, count)).ravel()
-        table["score"] = pd.array(block.scores.ravel(), dtype="Float64").astype("Int8")
-        table["position"] = pd.array(np.where(failed, np.nan, block.selection.position), dtype="Float64").astype("Int8")
-        table["failure"] = np.where(failed, "no_score", None)
-        table["expected_score"] = (shares * rows).sum(axis=1)
-        table["option_mass"] = block.selection.probabilities.sum(axis=1)
-        table["position_probabilities"] = list(shares)
         parts.append(table)
     return pd.concat(parts, ignore_index=True)
 
