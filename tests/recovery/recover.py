@@ -185,13 +185,12 @@ def estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFra
 def truths(setting: Setting, *, items: int) -> pd.DataFrame:
     """True value of each quantity, and the error of its computation: `quantity`, `position`, `truth`, `truth_error`."""
     options = {"temperature": setting.temperature, "readout": setting.readout, "items": items, "seed": FIRST_TRUTH}
-    shares = simulated_studies.true_shares(setting.judge, setting.n, **options)
     unbiased = setting.judge.preference == "none" and setting.judge.interaction == 0
     if unbiased:  # exactly
         shares = simulated_studies.Truth(np.full(setting.n, 1 / setting.n), np.zeros(setting.n))
         v = simulated_studies.Truth(np.float64(0), np.float64(0))
     else:
-        v = simulated_studies.true_v(setting.judge, setting.n, **options)
+        shares, v = simulated_studies.true_selection(setting.judge, setting.n, **options)
     r = simulated_studies.true_agreement(setting.judge, setting.n, **options)
     rows = [("share", place + 1, *pair) for place, pair in enumerate(zip(*shares, strict=True))]
     rows += [(name, pd.NA, v.value, v.error) for name in ("cramers_v", "cramers_v_corrected")]
