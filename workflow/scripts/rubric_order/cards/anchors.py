@@ -82,8 +82,8 @@ def gather(table: pd.DataFrame | None) -> dict[tuple[Any, ...], Anchors]:
     means, sizes = table["estimate"].to_numpy(dtype=float), table["n_items"].to_numpy(dtype=int)
     group_ids, item_ids, suites = (table[name].tolist() for name in ("group_id", "items", "suite"))
     parts: dict[tuple[Any, ...], dict[tuple[str, str], list[int]]] = {}
-    named = places_of(*(table[name].tolist() for name in (*KEYS, "readout", "quantity")))
-    for (*keys, readout, quantity), rows in named.items():
+    rows_of = places_of(*(table[name].tolist() for name in (*KEYS, "readout", "quantity")))
+    for (*keys, readout, quantity), rows in rows_of.items():
         parts.setdefault(tuple(keys), {})[readout, quantity] = rows
     anchors = {}
     for key, of_key in parts.items():
