@@ -34,7 +34,7 @@ from rubric_order.analyses.position.position_selection import estimate as positi
 from rubric_order.analyses.position.within_item_deviation import estimate as within_item_deviation
 from rubric_order.base import randomness
 from rubric_order.base.keys import EVERY
-from rubric_order.methods.position import uniformity
+from rubric_order.methods.position import blocks, uniformity
 from rubric_order.simulation import studies as simulated_studies
 from rubric_order.simulation.judge import Simulation
 
@@ -164,7 +164,7 @@ def estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFra
         One row an estimate: `study`, `cluster`, `quantity` and, of shares, `position`; `estimate`; and its intervals,
         `ci_low`, `ci_high`, `sim_low`, `sim_high`, where it has them.
     """
-    scores = study_scores(setting, studies)
+    scores = blocks.Kept(study_scores(setting, studies))
     options = {"resamples": resamples, "confidence": CONFIDENCE, "seed": 1}
     with only_needed(setting):
         selection = position_selection.estimate(scores, **options)
@@ -185,13 +185,12 @@ def estimates(setting: Setting, studies: range, *, resamples: int) -> pd.DataFra
 def truths(setting: Setting, *, items: int) -> pd.DataFrame:
     """True value of each quantity, and the error of its computation: `quantity`, `position`, `truth`, `truth_error`."""
     options = {"temperature": setting.temperature, "readout": setting.readout, "items": items, "seed": FIRST_TRUTH}
-    shares = simulated_studies.true_shares(setting.judge, setting.n, **options)
     unbiased = setting.judge.preference == "none" and setting.judge.interaction == 0
     if unbiased:  # exactly
         shares = simulated_studies.Truth(np.full(setting.n, 1 / setting.n), np.zeros(setting.n))
         v = simulated_studies.Truth(np.float64(0), np.float64(0))
     else:
-        v = simulated_studies.true_v(setting.judge, setting.n, **options)
+        shares, v = simulated_studies.true_selection(setting.judge, setting.n, **options)
     r = simulated_studies.true_agreement(setting.judge, setting.n, **options)
     rows = [("share", place + 1, *pair) for place, pair in enumerate(zip(*shares, strict=True))]
     rows += [(name, pd.NA, v.value, v.error) for name in ("cramers_v", "cramers_v_corrected")]

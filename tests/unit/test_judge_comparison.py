@@ -149,7 +149,7 @@ def left_out(reads, quantity):
 def test_influence_is_what_leaving_a_group_out_changes(quantity, near):
     reads = simulated_reads(groups=12, strategies=["balanced"], preference=FIRST, seed=5)
     (block,) = blocks.blocks(reads)
-    whole = judge_comparison._measured(block, "hard")["group"]
+    whole = judge_comparison._measured(block, "hard", ["group"])["group"]
     expected = whole.estimates[quantity] - left_out(reads, quantity)
     np.testing.assert_allclose(
         whole.influence[quantity], expected, atol=near * np.abs(expected).max() + 1e-12, rtol=near

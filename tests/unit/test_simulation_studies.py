@@ -10,7 +10,7 @@ from rubric_order.scoring.scores import score_reads
 from rubric_order.simulation import judge as simulation
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
-from rubric_order.simulation.studies import true_agreement, true_shares, true_v
+from rubric_order.simulation.studies import true_agreement, true_selection, true_shares
 
 ITEMS = 60_000  # of the truths below
 
@@ -39,10 +39,9 @@ def test_true_shares_are_those_of_an_integral(n, preference, readout):
     judge = Simulation(preference=preference, leniency=0.4, tolerance=1.2)
     shown = orderings.balanced(n)
     expected = np.mean(np.take_along_axis(quadrature(judge, n, shown), shown - 1, axis=1), axis=0)
-    found = true_shares(judge, n, readout=readout, items=ITEMS)
+    found, v = true_selection(judge, n, readout=readout, items=ITEMS)
     assert (np.abs(found.value - expected) < 4 * found.error).all()
     assert found.error.max() < 0.002
-    v = true_v(judge, n, readout=readout, items=ITEMS)
     assert abs(v.value - uniformity.cramers_v(expected)) < 4 * v.error
     assert v.value > 20 * v.error  # it tells a bias from none
 
@@ -58,10 +57,9 @@ def test_without_a_preference_for_positions_true_shares_are_uniform(temperature)
 def test_errors_of_truths_are_their_standard_deviations():
     judge = Simulation(preference="first", item_positions=1, tolerance=1.5)
     options = {"items": 2000, "temperature": 0.5}
-    runs = [true_shares(judge, 3, seed=seed, **options) for seed in range(100, 160)]
-    assert np.std([run.value for run in runs], axis=0) == pytest.approx(runs[0].error, rel=0.35)
-    runs = [true_v(judge, 3, seed=seed, **options) for seed in range(100, 160)]
-    assert np.std([run.value for run in runs]) == pytest.approx(runs[0].error, rel=0.35)
+    both = [true_selection(judge, 3, seed=seed, **options) for seed in range(100, 160)]
+    for runs in zip(*both, strict=True):  # of shares, and of V
+        assert np.std([run.value for run in runs], axis=0) == pytest.approx(runs[0].error, rel=0.35)
     runs = [true_agreement(judge, 3, seed=seed, **options) for seed in range(100, 160)]
     assert np.std([run.value for run in runs], axis=0) == pytest.approx(runs[0].error, rel=0.35)
 

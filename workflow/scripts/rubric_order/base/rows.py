@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pandas as pd
 
 Row = dict[str, Any]  # one row of a table: the value of each column
@@ -16,6 +20,28 @@ def rows_with(table: pd.DataFrame, /, **values: object) -> pd.DataFrame:
     Args:
         values: for each column the value, or a list of the accepted values.
     """
-    for column, value in values.items():
-        table = table[table[column].isin(value) if isinstance(value, list | tuple) else table[column] == value]
-    return table
+    chosen = [
+        table[column].isin(value) if isinstance(value, list | tuple) else table[column] == value
+        for column, value in values.items()
+    ]
+    if not chosen:
+        return table
+    return table[reduce(and_, (rows.to_numpy(dtype=bool, na_value=False) for rows in chosen))]
+
+
+def places_of(*columns: Iterable[Any]) -> dict[tuple[Any, ...], list[int]]:
+    """The rows that have the same values, in the order of their first rows.
+
+    Args:
+        columns: columns of equal length, at least one.
+
+    Returns:
+        The numbers of the rows, from 0, by their values.
+
+    >>> places_of(["a", "b", "a"], [1, 1, 1])
+    {('a', 1): [0, 2], ('b', 1): [1]}
+    """
+    places: dict[tuple[Any, ...], list[int]] = {}
+    for place, values in enumerate(zip(*columns, strict=True)):
+        places.setdefault(values, []).append(place)
+    return places

@@ -12,6 +12,7 @@ import pandas as pd
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import KEYS
 from rubric_order.base.readouts import READ
+from rubric_order.base.rows import places_of
 
 NAME = "anchors"  # the statistic
 QUANTITIES = ("score", "order", "ends", "failed")  # each group has a mean of each quantity, see the statistic
@@ -78,14 +79,16 @@ def gather(table: pd.DataFrame | None) -> dict[tuple[Any, ...], Anchors]:
     """The anchors of each group of reads, by the values of `KEYS`; empty if the statistic was not computed."""
     if table is None:
         return {}
+    means, sizes = table["estimate"].to_numpy(dtype=float), table["n_items"].to_numpy(dtype=int)
+    group_ids, item_ids, suites = (table[name].tolist() for name in ("group_id", "items", "suite"))
+    parts: dict[tuple[Any, ...], dict[tuple[str, str], list[int]]] = {}
+    rows_of = places_of(*(table[name].tolist() for name in (*KEYS, "readout", "quantity")))
+    for (*keys, readout, quantity), rows in rows_of.items():
+        parts.setdefault(tuple(keys), {})[readout, quantity] = rows
     anchors = {}
-    for key, rows in table.groupby(KEYS, sort=False):
-        values: dict[tuple[str, str], np.ndarray] = {}
-        items: np.ndarray = np.zeros(0, dtype=int)
-        names: dict[str, list[str]] = {}
-        for (readout, quantity), part in rows.groupby(["readout", "quantity"], sort=False):
-            values[str(readout), str(quantity)] = part["estimate"].to_numpy(dtype=float)
-            items = part["n_items"].to_numpy(dtype=int)
-            names = dict(zip(part["group_id"].astype(str), map(json.loads, part["items"]), strict=True))
-        anchors[tuple(key)] = Anchors(str(rows["suite"].iloc[0]), items, values, names)
+    for key, of_key in parts.items():
+        values = {of: means[rows] for of, rows in of_key.items()}
+        rows = next(iter(of_key.values()))  # every quantity has the same groups
+        names = {str(group_ids[row]): json.loads(item_ids[row]) for row in rows}
+        anchors[key] = Anchors(str(suites[rows[0]]), sizes[rows], values, names)
     return anchors

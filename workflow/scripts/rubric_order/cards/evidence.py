@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -308,12 +309,11 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
 
 def _by_key(table: pd.DataFrame) -> ByKey:
     """The rows of each key, as plain values. With a thousand keys, small tables would cost more than their contents."""
-    if "cluster" in table:
-        table = table[table["cluster"] == CLUSTER]
     rows_by_key: ByKey = {}
     used = [*KEYS, *(name for name in USED if name in table)]
-    columns = [table[name].astype(object).where(table[name].notna(), math.nan).tolist() for name in used]
-    for values in zip(*columns, strict=True):
+    columns = [[math.nan if value is pd.NA else value for value in table[name].tolist()] for name in used]
+    kept = (table["cluster"] == CLUSTER).tolist() if "cluster" in table else [True] * len(table)
+    for values in compress(zip(*columns, strict=True), kept):
         rows_by_key.setdefault(values[: len(KEYS)], []).append(
             dict(zip(used[len(KEYS) :], values[len(KEYS) :], strict=True))
         )

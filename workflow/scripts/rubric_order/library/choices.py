@@ -16,7 +16,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.library import columns as column_names
 from rubric_order.library import sources
 from rubric_order.library.columns import Columns
-from rubric_order.library.reads import ABOUT, MISSING, Words, check_cells, constant, fail, names_of, words_of
+from rubric_order.library.reads import ABOUT, MISSING, Words, check_cells, fail, names_of, words_of
 from rubric_order.parsing import verdict
 from rubric_order.parsing.choices import EMPTY, OUT_OF_RANGE
 
@@ -139,10 +139,10 @@ def as_comparisons(
     for k, listed in enumerate(canonical):
         by_list[k], by_order[k] = listed, np.array(order[k])
     result = pd.DataFrame(
-        {name: constant(value, len(table)) for name, value in ABOUT.items()}
+        ABOUT
         | {"judge": judge.series(), "n": sizes, "unit_id": unit, "item_id": unit, "group_id": group.series()}
-        | {"source_id": group.series(), "strategy": constant("recorded", len(table))}
-        | {"benchmark": constant("reads", len(table)), "task": constant("", len(table))}
+        | {"source_id": group.series(), "strategy": "recorded"}
+        | {"benchmark": "reads", "task": ""}
         | {"candidate": pd.Series([None] * len(table), dtype=object), "candidates": by_list[code]}
         | {"ordering": by_order[code], "score": chosen, "position": pd.array(place, dtype="Float64").astype("Int8")}
         | {"pattern": pd.Series([None] * len(table), dtype=object), "failure": reason, "named_groups": named}

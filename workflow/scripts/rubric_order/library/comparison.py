@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from rubric_order.analyses.position.judge_comparison import estimate as judge_comparison
 from rubric_order.base.errors import InputError
 from rubric_order.base.intervals import Interval
 from rubric_order.base.readouts import Readout
-from rubric_order.base.rows import rows_with
+from rubric_order.base.rows import Row
 from rubric_order.cards.card import Card, facts
 from rubric_order.cards.verdict import READ_AS
 from rubric_order.library import estimates, scales
@@ -172,38 +173,38 @@ def compare(
     shared = set(sides[0]["item_id"]) & set(sides[1]["item_id"])
     if not shared:
         raise InputError("the two judges have no item in common; items are the same where their names are")
-    # One strategy for both, so that they are compared; each keeps its own orderings.
-    own = [side[side["item_id"].isin(shared)] for side in sides]
+    # One strategy and one grouping for both, so that they are compared; each keeps its own orderings.
+    own = [side.loc[side["item_id"].isin(shared), judge_comparison.COLUMNS["scores"]] for side in sides]
     strategy = own[0]["strategy"].iloc[0] if own[0]["strategy"].iloc[0] == own[1]["strategy"].iloc[0] else "recorded"
-    keys = ["j0", "j1"]
-    scores = pd.concat([side.assign(judge=key, strategy=strategy) for side, key in zip(own, keys, strict=True)])
     groups = own[0].drop_duplicates("item_id").set_index("item_id")["group_id"]
-    scores["group_id"] = scores["item_id"].map(groups)  # one grouping for both
-    rows = judge_comparison.estimate(scores, confidence=estimates.CONFIDENCE, sampling_temperatures={}, sweeps={})
-    chosen = rows_with(rows, cluster="group", compared="judge", quantity=list(QUANTITIES))
-    differences = _differences(chosen)
+    scores = [
+        side.assign(judge=f"j{place}", strategy=strategy, group_id=side["item_id"].map(groups))
+        for place, side in enumerate(own)
+    ]
+    rows = judge_comparison.differences(scores, confidence=estimates.CONFIDENCE, clusters=["group"])
+    differences = _differences([row for row in rows if row["quantity"] in QUANTITIES])
     word, reasons = verdict(differences, groups.nunique())
     return Comparison(judge_names[0], judge_names[1], word, reasons, differences, len(shared), groups.nunique())
 
 
 def _sides(one: Reads, other: Reads | None, columns: Columns | None, scale: scales.Scale | None) -> list[pd.DataFrame]:
     tables = [estimates.scores_of(reads, columns=columns, scale=scale) for reads in (one, other) if reads is not None]
-    judges = [part for table in tables for _, part in table.groupby("judge", sort=False)]
+    judges = [table[table["judge"] == judge] for table in tables for judge in table["judge"].unique()]
     if len(judges) != 2:
         listed = ", ".join(str(part["judge"].iloc[0]) for part in judges)
         raise InputError(f"expected two judges, one per file or both in one, found {len(judges)}: {listed:.100}")
     return judges
 
 
-def _differences(chosen: pd.DataFrame) -> tuple[Difference, ...]:
+def _differences(rows: Sequence[Row]) -> tuple[Difference, ...]:
     """The differences in some rows, with p-values adjusted for the number of rows."""
-    adjusted = multiplicity.holm(chosen["p"].to_numpy(dtype=float))
+    adjusted = multiplicity.holm(np.array([row["p"] for row in rows], dtype=float))
     differences = []
-    for row, p, is_first in zip(chosen.to_dict("records"), adjusted, chosen["one"] == "j0", strict=True):
+    for row, p in zip(rows, adjusted, strict=True):
         interval, sides = Interval.of(row), (float(row["of_one"]), float(row["of_other"]))
-        interval, sides = (interval, sides) if is_first else (-interval, sides[::-1])
+        interval, sides = (interval, sides) if row["one"] == "j0" else (-interval, sides[::-1])
         differences.append(
-            Difference(row["quantity"], row["readout"], *sides, *interval, float(p), int(row["n_clusters"]))
+            Difference(row["quantity"], str(row["readout"]), *sides, *interval, float(p), int(row["n_clusters"]))
         )
     return tuple(differences)
 

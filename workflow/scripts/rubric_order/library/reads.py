@@ -146,19 +146,17 @@ def as_scores(
     human = _human(reads, of_judge, shown, where)
     check_alike(of_judge, group.codes, group.values, "group", "groups", where)
     names = item.series()
+    lowest = np.array([own.first for own in shown.scales], dtype="int8")
     table = pd.DataFrame(
-        {name: constant(value, len(reads)) for name, value in ABOUT.items()}
+        ABOUT
         | {"judge": judge.series(), "n": shown.n, "item_id": names, "group_id": group.series(), "unit_id": names}
-        | {"human_score": human, "score": pd.array(level, dtype="Float64").astype("Int8"), "candidate": names}
-        | {"criterion": criterion.series(), "question": constant("", len(reads)), "failure": reason}
+        | {"human_score": human, "score": pd.array(level, dtype="Int8"), "candidate": names}
+        | {"criterion": criterion.series(), "question": "", "failure": reason}
+        | {"scale": pd.Categorical.from_codes(shown.scale_of_row, [",".join(own.labels) for own in shown.scales])}
+        | ({LOWEST: lowest[shown.scale_of_row]} if (lowest != 1).any() else {})
+        | {"read_index": pd.Series(of_judge.codes).groupby(of_judge.codes).cumcount(), "named_groups": named}
+        | {"unread_judges": column_names.unread_judges(reads)}
     )
-    table["scale"] = pd.Categorical.from_codes(
-        shown.scale_of_row, categories=[",".join(own.labels) for own in shown.scales]
-    )
-    if any(own.first != 1 for own in shown.scales):
-        table[LOWEST] = np.array([own.first for own in shown.scales], dtype="int8")[shown.scale_of_row]
-    table["read_index"] = pd.Series(of_judge.codes).groupby(of_judge.codes).cumcount().to_numpy()
-    table["named_groups"], table["unread_judges"] = named, constant(column_names.unread_judges(reads), len(table))
     places = [np.flatnonzero(judge.codes == code) for code in pd.unique(judge.codes)]
     parts = [_of_judge(table, rows, shown, reads, where) for rows in places]
     return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
@@ -243,7 +241,7 @@ class Words(NamedTuple):
 
     def series(self) -> pd.Series:
         """The text of each row."""
-        return pd.Series(self.values, dtype="str").take(self.codes).reset_index(drop=True)
+        return pd.Series(pd.array(self.values, dtype="str").take(self.codes))
 
 
 class Shown(NamedTuple):
@@ -271,10 +269,6 @@ class Shown(NamedTuple):
         used, number = np.unique(self.code[rows], return_inverse=True)
         distinct = np.stack([self.orderings[place] for place in used])
         return distinct, number, distinct[number]
-
-
-def constant(value: str, rows: int) -> pd.Series:
-    return Words(np.zeros(rows, dtype=int), np.array([value], dtype=object)).series()
 
 
 def _with_our_names(reads: pd.DataFrame, columns: Columns | None, where: str | Path) -> pd.DataFrame:
@@ -442,7 +436,10 @@ def permutation(text: str) -> list[int] | None:
 
 def check_alike(key: Words, value: np.ndarray, names: np.ndarray, field: str, what: str, where: str | Path) -> None:
     """Check that every key, such as a judge, has one value, such as a number of levels, in all its rows."""
-    first = pd.Series(value).groupby(key.codes).transform("first").to_numpy()
+    number, keys = pd.factorize(key.codes)
+    first: np.ndarray = np.empty(len(keys), dtype=value.dtype)
+    first[number[::-1]] = value[::-1]  # the last value that is written is the first of the key's rows
+    first = first[number]
     rows = np.flatnonzero(value != first)
     if len(rows):
         row = rows[0]
@@ -584,19 +581,21 @@ def _of_judge(
     distinct, number, order = shown.of(rows)
     table = table if len(rows) == len(table) else table.take(rows)
     by_number = _objects(distinct)  # one array for all reads in an ordering
-    table = table.assign(ordering=by_number[number], strategy=_strategy(distinct, number, table["item_id"]))
     score = table["score"].to_numpy(dtype=float, na_value=np.nan)
     scored = ~np.isnan(score)
     position = np.full(len(table), np.nan)
     position[scored] = permutations.positions_of(distinct)[number[scored], score[scored].astype(int) - 1]
-    table["position"] = pd.array(position, dtype="Float64").astype("Int8")
     shares = _probabilities(reads, rows, order, scale, where)
     complete = ~np.isnan(shares).any(axis=1)
-    table["expected_score"] = (shares * order).sum(axis=1)
     by_row: np.ndarray = np.full(len(table), None, dtype=object)
     by_row[complete] = _objects(shares[complete])
-    table["position_probabilities"] = pd.Series(by_row, index=table.index, dtype=object)
-    return table
+    return table.assign(
+        ordering=by_number[number],
+        strategy=_strategy(distinct, number, table["item_id"]),
+        position=pd.array(position, dtype="Int8"),
+        expected_score=(shares * order).sum(axis=1),
+        position_probabilities=pd.Series(by_row, table.index, dtype=object),
+    )
 
 
 def _objects(rows: np.ndarray) -> np.ndarray:

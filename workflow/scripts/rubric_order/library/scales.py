@@ -77,13 +77,16 @@ class Scale(NamedTuple):
 
     def place(self, label: str) -> int | None:
         """Level, from 1, of a label in upper or lower case; None if no level has this label."""
+        return self.places([label])[0]
+
+    def places(self, labels: Sequence[str]) -> list[int | None]:
+        """Levels of several labels, see `place`."""
         if self.numeric:
-            if not NUMBER.fullmatch(label):
-                return None
-            level = float(self.level(np.array(number(label))))
-            return int(level) if level.is_integer() and 1 <= level <= self.n else None
+            values = [number(label) if NUMBER.fullmatch(label) else np.nan for label in labels]
+            levels = self.level(np.array(values)).tolist()
+            return [int(level) if 1 <= level <= self.n and level.is_integer() else None for level in levels]
         folded = [own.casefold() for own in self.labels]
-        return folded.index(label.casefold()) + 1 if label.casefold() in folded else None
+        return [folded.index(own) + 1 if (own := label.casefold()) in folded else None for label in labels]
 
     def parse(self, text: str) -> Choice:
         """The label of the score that an answer gives, or the reason why it gives none; see `one_score.parse_score`.
@@ -228,7 +231,7 @@ def ordering(text: str, scale: Scale | None = None) -> Ordering | None:
     own = of_labels(labels) if scale is None else scale
     if own is None or own.n != len(labels):
         return None
-    places = [own.place(label) for label in labels]
+    places = own.places(labels)
     if any(place is None for place in places) or len({*places}) < len(places):
         return None
     return Ordering(own, tuple(place for place in places if place is not None))

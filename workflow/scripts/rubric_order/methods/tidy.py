@@ -1,5 +1,8 @@
 """Tables of estimates, with one row per estimate, from the results of statistics."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -19,29 +22,36 @@ def from_parts(parts: list[tuple[Row, Row]], columns: list[str]) -> pd.DataFrame
     if not parts:
         return pd.DataFrame(columns=columns)
     lengths = [max(np.size(values) for values in part.values()) for _, part in parts]
-    table = pd.DataFrame([shared for shared, _ in parts])
-    table = table.loc[np.repeat(table.index, lengths)].reset_index(drop=True)
+    shared = pd.DataFrame([shared for shared, _ in parts])
+    part_of_row: np.ndarray = np.repeat(np.arange(len(parts)), lengths)
+    table: dict[str, Any] = {name: column.array.take(part_of_row) for name, column in shared.items()}
     for name in dict.fromkeys(name for _, part in parts for name in part):
-        values = (np.asarray(part.get(name, np.nan)) for _, part in parts)
-        values = (value.astype(object) if value.dtype.kind == "U" else value for value in values)
-        table[name] = np.concatenate([np.broadcast_to(value, n) for value, n in zip(values, lengths, strict=True)])
-    return table.reindex(columns=columns)
+        values: list[np.ndarray] = [np.ravel(part.get(name, np.nan)) for _, part in parts]
+        values = [value.astype(object) if value.dtype.kind == "U" else value for value in values]
+        values = [value if value.size == n else np.repeat(value, n) for value, n in zip(values, lengths, strict=True)]
+        table[name] = np.concatenate(values)
+    return pd.DataFrame(table).reindex(columns=columns)
 
 
-def from_rows(rows: list[Row], columns: list[str], words: list[str]) -> pd.DataFrame:
+def from_rows(
+    rows: list[Row], columns: list[str], words: list[str], types: Mapping[str, str] | None = None
+) -> pd.DataFrame:
     """Estimates as a table sorted by `KEYS`. A table without rows has the same column types.
 
     Args:
         rows: one row per estimate. A column that a row lacks is missing there.
         columns: columns of the table. `n` and the counts (``n_...``) are whole numbers. The others in `KEYS`, and those
             in `words`, are texts. All other columns are real numbers.
+        types: types of columns for which this does not hold.
     """
-    texts = dict.fromkeys([*KEYS[:-1], *words], "str")
-    counts = {column: int for column in columns if column == "n" or column.startswith("n_")}
-    numbers = {column: float for column in columns if column not in texts | counts}
-    table = pd.DataFrame(rows, columns=columns)
-    types = {column: kind for column, kind in (texts | counts | numbers).items() if column in columns}
-    return table.astype(types).sort_values([key for key in KEYS if key in columns], kind="stable", ignore_index=True)
+    texts = {*KEYS[:-1], *words}
+
+    def kind(column: str) -> str:
+        if column in texts:
+            return "str"
+        return "int64" if column == "n" or column.startswith("n_") else "float64"
+
+    return _sorted(rows, {column: kind(column) for column in columns} | dict(types or {}))
 
 
 def from_rows_with_gaps(rows: list[Row], columns: list[str], words: list[str]) -> pd.DataFrame:
@@ -61,5 +71,15 @@ def from_rows_with_gaps(rows: list[Row], columns: list[str], words: list[str]) -
             return "str"
         return "Int64" if column in whole or column.startswith("n_") else "float64"
 
-    table = pd.DataFrame(rows, columns=columns).astype({column: kind(column) for column in columns})
-    return table.sort_values(KEYS, kind="stable", ignore_index=True)
+    return _sorted(rows, {column: kind(column) for column in columns})
+
+
+def _sorted(rows: list[Row], types: dict[str, str]) -> pd.DataFrame:
+    """Rows as a table with columns of some types, sorted by `KEYS`; a row without a key comes last."""
+    keys = [key for key in KEYS if key in types]
+    rows = sorted(rows, key=lambda row: [(key not in row, row.get(key)) for key in keys])
+    table: dict[str, Any] = {}
+    for name, kind in types.items():
+        values = [row.get(name) for row in rows]
+        table[name] = np.array(values, dtype=kind) if kind in ("float64", "int64") else pd.array(values, dtype=kind)
+    return pd.DataFrame(table)

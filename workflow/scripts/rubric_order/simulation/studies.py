@@ -138,13 +138,16 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
         number: np.ndarray = np.arange(items)
         group = [f"g{place:05d}" for place in number // candidates]
         candidate = [f"c{place:02d}" for place in number % candidates]
+        names = {"item_id": [f"{g}-{c}" for g, c in zip(group, candidate, strict=True)]}
+        names |= {"group_id": group, "candidate": candidate}
         columns = dict.fromkeys(KEYS[:-2], "simulated") | {"profile": DEFAULT_PROFILE, "condition": BASELINE} | keys
+        rows = block.shown.reshape(-1, n)
+        failed = block.selection.failed
+        shares = block.probabilities.reshape(-1, n)
         table = pd.DataFrame(
             columns
+            | {name: pd.array(values, dtype="str").repeat(count) for name, values in names.items()}
             | {
-                "item_id": np.repeat([f"{g}-{c}" for g, c in zip(group, candidate, strict=True)], count),
-                "group_id": np.repeat(group, count),
-                "candidate": np.repeat(candidate, count),
                 "question": "",
                 "criterion": "quality",
                 "human_score": np.repeat(block.human, count),
@@ -152,19 +155,16 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
                 "strategy": strategy,
                 "n": n,
                 "read_index": np.tile(np.arange(count), items),
+                "ordering": list(rows),
+                "repeat": _repeats(rows.dot(max(10, n) ** np.arange(n)).reshape(items, count)).ravel(),
+                "score": pd.array(block.scores.ravel(), dtype="Int8"),
+                "position": pd.array(np.where(failed, np.nan, block.selection.position), dtype="Int8"),
+                "failure": np.where(failed, "no_score", None),
+                "expected_score": (shares * rows).sum(axis=1),
+                "option_mass": block.selection.probabilities.sum(axis=1),
+                "position_probabilities": list(shares),
             }
         )
-        rows = block.shown.reshape(-1, n)
-        failed = block.selection.failed
-        shares = block.probabilities.reshape(-1, n)
-        table["ordering"] = list(rows)
-        table["repeat"] = _repeats(rows.dot(max(10, n) ** np.arange(n)).reshape(items, count)).ravel()
-        table["score"] = pd.array(block.scores.ravel(), dtype="Float64").astype("Int8")
-        table["position"] = pd.array(np.where(failed, np.nan, block.selection.position), dtype="Float64").astype("Int8")
-        table["failure"] = np.where(failed, "no_score", None)
-        table["expected_score"] = (shares * rows).sum(axis=1)
-        table["option_mass"] = block.selection.probabilities.sum(axis=1)
-        table["position_probabilities"] = list(shares)
         parts.append(table)
     return pd.concat(parts, ignore_index=True)
 
@@ -174,7 +174,7 @@ def _batches(judge: Simulation, items: int, seed: int, **study: Any) -> Iterator
         yield read_items(judge, groups=min(ITEMS_AT_ONCE, items - place * ITEMS_AT_ONCE), seed=seed + place, **study)
 
 
-def true_shares(
+def true_selection(
     judge: Simulation,
     n: int,
     *,
@@ -183,8 +183,8 @@ def true_shares(
     readout: Readout = Readout.HARD,
     items: int = ITEMS_OF_TRUTH,
     seed: int = 1,
-) -> Truth:
-    """Share of each position among the judge's selections, over all items.
+) -> tuple[Truth, Truth]:
+    """Share of each position among the judge's selections, over all items, and Cramer's V of these shares.
 
     Args:
         strategy: strategy that chooses the orderings of an item.
@@ -192,27 +192,26 @@ def true_shares(
             position. At temperature 1 the two are equal except for failures.
 
     Returns:
-        Values and errors of shape (n,). Without a preference and an interaction the true shares are 1/n exactly,
-        whatever effects items have on scores and positions. The returned values then show how good the computation is.
+        Values and errors of the shares, of shape (n,), and of V. Without a preference and an interaction the true
+        shares are 1/n exactly, whatever effects items have on scores and positions. The returned shares then show how
+        good the computation is.
     """
-    per_item = _position_totals(judge, n, strategy, temperature, readout, items, seed)
-    shares, residual = _shares(per_item)
-    return Truth(shares, residual.std(axis=0) / np.sqrt(len(residual)))
+    shares, residual = _shares(_position_totals(judge, n, strategy, temperature, readout, items, seed))
+    v = uniformity.cramers_v(shares)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slope = n / (n - 1) * (shares - 1 / n) / v
+    root = np.sqrt(len(residual))
+    return Truth(shares, residual.std(axis=0) / root), Truth(v, (residual @ slope).std() / root)
+
+
+def true_shares(judge: Simulation, n: int, **options: Any) -> Truth:
+    """The true shares alone. Takes the options of `true_selection`."""
+    return true_selection(judge, n, **options)[0]
 
 
 def true_v(judge: Simulation, n: int, **options: Any) -> Truth:
-    """Cramer's V of the true shares. Takes the options of `true_shares`."""
-    defaults: dict[str, Any] = {
-        "strategy": "balanced",
-        "temperature": 1.0,
-        "readout": Readout.HARD,
-        "items": ITEMS_OF_TRUTH,
-        "seed": 1,
-    }
-    shares, residual = _shares(_position_totals(judge, n, **defaults | options))
-    v = uniformity.cramers_v(shares)
-    slope = n / (n - 1) * (shares - 1 / n) / v
-    return Truth(v, (residual @ slope).std() / np.sqrt(len(residual)))
+    """Cramer's V of the true shares alone. Takes the options of `true_selection`."""
+    return true_selection(judge, n, **options)[1]
 
 
 def _position_totals(

@@ -52,9 +52,7 @@ def panel(reads: pd.DataFrame, readout: Readout) -> Panel:
     Args:
         readout: ``hard``, the score that was written, or ``soft``, the score expected by the options' probabilities.
     """
-    criteria = tuple(dict.fromkeys(reads["criterion"]))
-    number = {name: place for place, name in enumerate(criteria)}
-    criterion = reads["criterion"].map(number).to_numpy()
+    criterion, criteria = pd.factorize(reads["criterion"])
     text, ids = pd.factorize(reads["unit_id"], sort=True)
     read = reads["read_index"].to_numpy()
     shape = (len(ids), int(read.max()) + 1, len(criteria))
@@ -64,13 +62,13 @@ def panel(reads: pd.DataFrame, readout: Readout) -> Panel:
     positions: np.ndarray = np.zeros(shape, dtype=int)
     positions[place] = reads["criterion_position"].to_numpy()
     before: np.ndarray = np.zeros(shape, dtype=int)
-    before[place] = reads["predecessor"].map(number).fillna(-1).to_numpy(dtype=int) + 1
+    before[place] = criteria.get_indexer(reads["predecessor"]) + 1
     human = np.full((len(ids), len(criteria)), np.nan)
     human[text, criterion] = reads["human_score"].to_numpy()
     group_of: np.ndarray = np.empty(len(ids), dtype=object)
     group_of[text] = reads["group_id"].to_numpy()
     groups = pd.factorize(group_of, sort=True)[0]
-    return Panel(criteria, np.asarray(ids), groups, group_of, values, positions, before, human)
+    return Panel(tuple(criteria), np.asarray(ids), groups, group_of, values, positions, before, human)
 
 
 def blocks(

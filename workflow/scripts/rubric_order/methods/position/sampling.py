@@ -37,21 +37,21 @@ def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Int
     own = np.take_along_axis(logs, chosen[:, None], axis=1)[:, 0]
     below = logs - logs.max(axis=1, keepdims=True)
 
-    def parts(b: float) -> tuple[np.ndarray, float]:
-        """Derivative of each read's log-likelihood, and the information of all reads together."""
+    def moments(b: float) -> tuple[np.ndarray, np.ndarray]:
+        """Probability of each option in each read, and the mean of the options' logarithms in each read."""
         weights = np.exp(b * below)
         weights /= weights.sum(axis=1, keepdims=True)
-        mean = (weights * finite).sum(axis=1)
-        return own - mean, float(((weights * finite**2).sum(axis=1) - mean**2).sum())
+        return weights, (weights * finite).sum(axis=1)
 
     def total(b: float) -> float:
         """Derivative of the log-likelihood of all reads. The derivative falls as b rises."""
-        return float(parts(b)[0].sum())
+        return float((own - moments(b)[1]).sum())
 
     if not len(own) or total(SMALLEST) <= 0 or total(GREATEST) >= 0:
         return UNKNOWN
     power = optimize.brentq(total, SMALLEST, GREATEST, xtol=CLOSE, rtol=CLOSE)
-    slope, information = parts(power)
+    weights, mean = moments(power)
+    information = float(((weights * finite**2).sum(axis=1) - mean**2).sum())
     if not information > 0:
         return UNKNOWN
-    return Interval.of(cluster_robust.interval(power, sum_units(slope, cluster) / information, CONFIDENCE))
+    return Interval.of(cluster_robust.interval(power, sum_units(own - mean, cluster) / information, CONFIDENCE))

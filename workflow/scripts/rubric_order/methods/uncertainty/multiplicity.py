@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, MACRO, MEAN
+from rubric_order.base.rows import places_of
 
 # Columns that say what a test asks; a table may lack some of them.
 ASKED: tuple[str, ...] = ("study", "condition", "strategy", "baseline", "other", "readout", "cluster", "model", "basis")
@@ -66,12 +67,24 @@ def adjust(table: pd.DataFrame, column: str = "p", *, name: str = "p") -> pd.Dat
         column: column of the p-values.
         name: name of the new columns before ``_holm`` and ``_bh``.
     """
-    tested = table[column].notna()
-    asked = [table.loc[tested, key] for key in ASKED if key in table]
-    for key in TOGETHER:
+    p = table[column].to_numpy(dtype=float)
+    adjusted = {f"{name}_{method}": np.full(len(p), np.nan) for method in ("holm", "bh")}
+    n_tests: np.ndarray = np.zeros(len(p), dtype=np.int64)
+    for rows in _families(table, np.flatnonzero(~np.isnan(p))):
+        adjusted[f"{name}_holm"][rows] = holm(p[rows])
+        adjusted[f"{name}_bh"][rows] = benjamini_hochberg(p[rows])
+        n_tests[rows] = len(rows)
+    return table.assign(**adjusted, n_tests=pd.Series(n_tests, table.index, "Int64").mask(n_tests == 0))
+
+
+def _families(table: pd.DataFrame, tested: np.ndarray) -> list[np.ndarray]:
+    """The rows of each family.
+
+    Args:
+        tested: rows with a p-value.
+    """
+    asked = [pd.factorize(table[key])[0] for key in ASKED if key in table]
+    for key, values in TOGETHER.items():
         if key in table:
-            single = table[key].notna() & ~table[key].isin(TOGETHER[key])
-            asked.append(single[tested].rename(f"single {key}"))
-    families = table.loc[tested, column].groupby(asked, dropna=False)
-    adjusted = {f"{name}_holm": families.transform(holm), f"{name}_bh": families.transform(benjamini_hochberg)}
-    return table.assign(**adjusted, n_tests=families.transform("size").astype("Int64"))
+            asked.append((table[key].notna() & ~table[key].isin(values)).to_numpy(dtype=bool))
+    return [tested[rows] for rows in places_of(*(answers[tested].tolist() for answers in asked)).values()]

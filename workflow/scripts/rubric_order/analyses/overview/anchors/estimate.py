@@ -42,9 +42,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     words = ["readout", "quantity", "group_id", "items", "suite"]
     if not parts:
         return tidy.from_rows([], columns, words)
-    types = dict.fromkeys([*KEYS[:-1], *words], "str") | {"n": int, "n_items": int, "estimate": float}
-    table = tidy.from_parts(parts, columns).astype(types)
-    return table.sort_values(KEYS, kind="stable", ignore_index=True)
+    return tidy.from_parts(sorted(parts, key=lambda part: [part[0][name] for name in KEYS]), columns)
 
 
 def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
@@ -52,7 +50,7 @@ def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
     group = block.units("group")
     sizes = np.bincount(group)
     _, first = np.unique(group, return_index=True)
-    ids = block.items["group_id"].to_numpy(dtype=object)[first]
+    ids = block.items["group_id"].to_numpy(dtype=str)[first]
     item_ids = block.items["item_id"].to_numpy(dtype=object)
     by_group = np.split(np.argsort(group, kind="stable"), np.cumsum(sizes)[:-1])
     items = np.array([json.dumps([str(item) for item in item_ids[places]]) for places in by_group], dtype=object)

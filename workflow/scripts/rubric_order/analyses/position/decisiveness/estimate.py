@@ -56,9 +56,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     ]
     columns += ["commonest_score", "commonest_share", "discordant_share", "top_probability"]
     columns += ["shared", "balanced", "fewest", "most", "known_share", "exponent", "exponent_low", "exponent_high"]
-    table = tidy.from_rows(rows, [*columns, "n_copies", "copies", "failures"], words=["copies", "failures"])
-    flags = dict.fromkeys(("crossed", "shared", "balanced"), bool) | dict.fromkeys(("fewest", "most"), int)
-    return table.astype({"commonest_score": "Int8"} | flags)
+    types = dict.fromkeys(("crossed", "shared", "balanced"), "bool") | dict.fromkeys(("fewest", "most"), "int64")
+    types["commonest_score"] = "Int8"
+    return tidy.from_rows(rows, [*columns, "n_copies", "copies", "failures"], ["copies", "failures"], types)
 
 
 def _of_block(block: blocks.Block) -> Row:

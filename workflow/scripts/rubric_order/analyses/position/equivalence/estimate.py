@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, KEYS
-from rubric_order.base.rows import Row, rows_with
+from rubric_order.base.rows import Row, places_of, rows_with
 from rubric_order.methods import tidy
 from rubric_order.methods.position import uniformity
 from rubric_order.methods.uncertainty import equivalence
@@ -103,10 +103,10 @@ def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> It
     Args:
         effects: effects that are tested to be small, one row per effect, with the columns that `COLUMNS` names.
     """
-    effects = effects.assign(**{column: "" for column in ("baseline", "other", "flag") if column not in effects})
+    if not len(effects):
+        return
     estimates, low, high = (effects[column].to_numpy(dtype=float) for column in ("estimate", "ci_low", "ci_high"))
-    df = effects["df"].to_numpy(dtype=float)
-    confidence = float(effects["confidence"].iloc[0]) if len(effects) else np.nan
+    df, confidence = effects["df"].to_numpy(dtype=float), float(effects["confidence"].iloc[0])
     error = equivalence.error_of_interval(low, high, df, confidence)
     low, high = equivalence.interval(estimates, error, df, level)
     p = equivalence.p_values(estimates, error, df, margin)
@@ -116,14 +116,16 @@ def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> It
             raise ValueError(f"{name}: p_bounded is of margin {effects['margin'].iloc[0]:g}, not of {margin:g}")
         bounded = effects["p_bounded"].to_numpy(dtype=float)
         p, small = np.maximum(p, bounded), bounded <= level
-    effects = effects.assign(estimate=estimates, low=low, high=high, p=p, least=np.where(np.isnan(p), np.inf, p))
-    effects = effects.assign(small=small & (effects["effective_clusters"] >= uniformity.FEW_CLUSTERS))
+    small &= effects["effective_clusters"].to_numpy(dtype=float) >= uniformity.FEW_CLUSTERS
     compared = [*_SAME, "baseline", "other"]
-    for key, block in effects.groupby(compared, sort=True):
-        worst = block.loc[block["least"].idxmax()]
-        row = dict(zip(compared, key, strict=True)) | {"quantity": name, "margin": margin}
-        row |= {column: worst[column] for column in ("estimate", "low", "high", "p", "n_clusters", "flag")}
-        row["verdict"] = equivalence.verdict(block["low"].to_numpy(), block["high"].to_numpy(), margin)
-        if row["verdict"] == equivalence.SHOWN and not block["small"].all():
+    given = [effects[column].tolist() if column in effects else [""] * len(effects) for column in compared]
+    for key, rows in sorted(places_of(*given).items()):
+        weakest = rows[int(np.where(np.isnan(p[rows]), np.inf, p[rows]).argmax())]
+        row = dict(zip(compared, key, strict=True)) | {"quantity": name, "margin": margin, "p": p[weakest]}
+        row |= {"estimate": estimates[weakest], "low": low[weakest], "high": high[weakest]}
+        row |= {"n_clusters": effects["n_clusters"].iloc[weakest]}
+        row["flag"] = effects["flag"].iloc[weakest] if "flag" in effects else ""
+        row["verdict"] = equivalence.verdict(low[rows], high[rows], margin)
+        if row["verdict"] == equivalence.SHOWN and not small[rows].all():
             row["verdict"] = equivalence.UNDECIDED
-        yield row | {"n_effects": len(block), "method": f"two one-sided tests at {level:.3g} over {row['cluster']}s"}
+        yield row | {"n_effects": len(rows), "method": f"two one-sided tests at {level:.3g} over {row['cluster']}s"}

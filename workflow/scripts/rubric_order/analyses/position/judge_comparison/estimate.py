@@ -5,7 +5,7 @@ adds to the other, and the difference of two estimates is known better than eith
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,16 +107,8 @@ def estimate(
         Two datasets have no cluster in common. Otherwise clusters with the same id are the same cluster, and a cluster
         that only one side has counts on that side.
     """
-    units_by_key: dict[tuple[Any, ...], dict[tuple[Any, ...], Measured]] = {}
-    for block in blocks.blocks(scores):
-        for readout in selections.readouts(block) if block.crossed and preference.identifies(block) else ():
-            unit = tuple(block.keys[name] for name in COMPARED)
-            for cluster, measured in _measured(block, readout).items():
-                key = (*(block.keys[name] for name in SHARED_KEYS), readout, cluster)
-                units_by_key.setdefault(key, {})[unit] = measured
     rows = []
-    for key, units in sorted(units_by_key.items()):
-        base_columns = dict(zip((*SHARED_KEYS, "readout", "cluster"), key, strict=True))
+    for base_columns, units in _units(scores, CLUSTERS):
         rows += [base_columns | row for row in _differences(units, confidence)]
         for judge, temperatures in _temperatures(sampling_temperatures).items():
             own = base_columns | {"one": f"{TEMPERATURE} of {judge}", "sweep": TEMPERATURE, "swept_judge": judge}
@@ -142,14 +134,45 @@ def estimate(
     return multiplicity.adjust(table)
 
 
-def _measured(block: blocks.Block, readout: Readout) -> dict[str, Measured]:
+def differences(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, clusters: Sequence[str] = CLUSTERS
+) -> list[Row]:
+    """The differences of `estimate` as rows, without trends and without p-values that are adjusted.
+
+    Args:
+        scores, confidence: see `estimate`.
+        clusters: kinds of clusters, see `keys.CLUSTERS`.
+    """
+    return [
+        base_columns | row
+        for base_columns, units in _units(scores, clusters)
+        for row in _differences(units, confidence)
+    ]
+
+
+def _units(
+    scores: pd.DataFrame | Iterable[pd.DataFrame], clusters: Sequence[str]
+) -> Iterator[tuple[Row, dict[tuple[Any, ...], Measured]]]:
+    """The estimates that can be compared with each other, by the values of `COMPARED`, and what they have in common."""
+    units_by_key: dict[tuple[Any, ...], dict[tuple[Any, ...], Measured]] = {}
+    for block in blocks.blocks(scores):
+        for readout in selections.readouts(block) if block.crossed and preference.identifies(block) else ():
+            unit = tuple(block.keys[name] for name in COMPARED)
+            for cluster, measured in _measured(block, readout, clusters).items():
+                key = (*(block.keys[name] for name in SHARED_KEYS), readout, cluster)
+                units_by_key.setdefault(key, {})[unit] = measured
+    for key, units in sorted(units_by_key.items()):
+        yield dict(zip((*SHARED_KEYS, "readout", "cluster"), key, strict=True)), units
+
+
+def _measured(block: blocks.Block, readout: Readout, clusters: Sequence[str]) -> dict[str, Measured]:
     """All quantities of a block by each kind of cluster. Quantities that cannot be estimated are left out."""
     positions = preference.positions(preference.compared(block, readout))
     selected, values = selections.evened(block, readout), None
     if block.keys["strategy"] in shared_orderings.SHARED:
         values = block.by_ordering(block.matrix(VALUES[readout]))
     measured = {}
-    for cluster in CLUSTERS:
+    for cluster in clusters:
         unit, ids = block.units(cluster), np.unique(block.items[f"{cluster}_id"].to_numpy(dtype=str))
         fit = positions.by_cluster(unit).fit()
         quantities = {name: fit.contrast(weights) for name, weights in preference.contrasts(block.n).items()}

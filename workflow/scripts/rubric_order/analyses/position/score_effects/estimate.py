@@ -31,7 +31,7 @@ class Laid(NamedTuple):
         by_position: for each of the n levels, scores by the position of the level; empty if not every level is shown in
             every position.
         units: number of each item's cluster, by kind of cluster.
-        times: how often each score was given, by score; used for the hard readout only.
+        scores: scores of the reads that have one, shape (n_reads,).
         n_reads, n_failed: reads with and without a score.
         lowest: lowest score of the scale.
     """
@@ -40,7 +40,7 @@ class Laid(NamedTuple):
     orderings: np.ndarray
     by_position: tuple[additive.Cells, ...]
     units: dict[str, np.ndarray]
-    times: pd.Series
+    scores: np.ndarray
     n_reads: int
     n_failed: int
     lowest: int
@@ -115,9 +115,9 @@ def estimate(
     columns += ["df", "p_bounded", "mean_score", "chance", "chance_high", "p_order", "commonest", "flag"]
     columns += ["n_items", "n_clusters", "effective_clusters", "heaviest", "n_reads", "n_failed", "method"]
     table = tidy.from_parts(parts, columns)
-    table = table.astype({"score": "Int8", "position": "Int8", "p_order": float, "p_bounded": float, "df": float})
-    table = table.assign(confidence=confidence, margin=points, seed=seed)
-    return multiplicity.adjust(table, "p_order")
+    types = {"score": "Int8", "position": "Int8", "p_order": "float64", "p_bounded": "float64", "df": "float64"}
+    typed = {name: table[name].astype(kind) for name, kind in types.items()}
+    return multiplicity.adjust(table.assign(**typed, confidence=confidence, margin=points, seed=seed), "p_order")
 
 
 def _alike(block: blocks.Block) -> bool:
@@ -148,7 +148,7 @@ def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid
         orderings=shown if same else shown[:0],
         by_position=tuple(cells(place, block.n) for place in places.T) if block.crossed else (),
         units={cluster: block.units(cluster) for cluster in kinds},
-        times=pd.Series(score[scored]).value_counts(),
+        scores=score[scored],
         n_reads=int(scored.sum()),
         n_failed=int((~scored).sum()),
         lowest=block.lowest,
@@ -166,13 +166,12 @@ def _joined(each: list[Laid]) -> Laid:
         units[cluster] = np.concatenate([p.units[cluster] + start for p, start in zip(each, before, strict=True)])
     crossed = all(part.by_position for part in each)
     by_position = zip(*(part.by_position for part in each), strict=True) if crossed else ()
-    times = pd.concat([part.times for part in each])
     return Laid(
         by_ordering=_stacked([part.by_ordering for part in each if part.by_ordering]) if same else None,
         orderings=first.orderings if same else first.orderings[:0],
         by_position=tuple(_stacked(tables) for tables in by_position),
         units=units,
-        times=times.groupby(times.index).sum(),
+        scores=np.concatenate([part.scores for part in each]),
         n_reads=sum(part.n_reads for part in each),
         n_failed=sum(part.n_failed for part in each),
         lowest=levels.common([part.lowest for part in each]),
@@ -192,7 +191,9 @@ def _of_reads(
     effective = resampling.effective(sizes)
     cells = [laid.by_ordering] if laid.by_ordering else laid.by_position
     away = resampling.sum_units(np.hstack([additive.departures(table) for table in cells]), unit)
-    commonest = float(laid.times.max() / laid.n_reads) if shared["readout"] == Readout.HARD else np.nan
+    commonest = np.nan
+    if shared["readout"] == Readout.HARD:
+        commonest = np.unique(laid.scores, return_counts=True)[1].max() / laid.n_reads
     flags = {
         "saturated": commonest >= SATURATED,
         "no variation": not np.abs(away).max(initial=0) > additive.ROUNDING,
