@@ -138,6 +138,11 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
         group = [f"g{place:05d}" for place in number // candidates]
         candidate = [f"c{place:02d}" for place in number % candidates]
         columns = dict.fromkeys(KEYS[:-2], "simulated") | {"profile": DEFAULT_PROFILE, "condition": BASELINE} | keys
+        rows = block.shown.reshape(-1, n)
+        failed = block.selection.failed
+        shares = block.probabilities.reshape(-1, n)
+        repeat = _repeats(rows.dot(max(10, n) ** np.arange(n)).reshape(items, count)).ravel()
+        position = np.where(failed, np.nan, block.selection.position)
         table = pd.DataFrame(
             columns
             | {
@@ -151,19 +156,16 @@ def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> p
                 "strategy": strategy,
                 "n": n,
                 "read_index": np.tile(np.arange(count), items),
+                "ordering": list(rows),
+                "repeat": repeat,
+                "score": pd.array(block.scores.ravel(), dtype="Float64").astype("Int8"),
+                "position": pd.array(position, dtype="Float64").astype("Int8"),
+                "failure": np.where(failed, "no_score", None),
+                "expected_score": (shares * rows).sum(axis=1),
+                "option_mass": block.selection.probabilities.sum(axis=1),
+                "position_probabilities": list(shares),
             }
         )
-        rows = block.shown.reshape(-1, n)
-        failed = block.selection.failed
-        shares = block.probabilities.reshape(-1, n)
-        table["ordering"] = list(rows)
-        table["repeat"] = _repeats(rows.dot(max(10, n) ** np.arange(n)).reshape(items, count)).ravel()
-        table["score"] = pd.array(block.scores.ravel(), dtype="Float64").astype("Int8")
-        table["position"] = pd.array(np.where(failed, np.nan, block.selection.position), dtype="Float64").astype("Int8")
-        table["failure"] = np.where(failed, "no_score", None)
-        table["expected_score"] = (shares * rows).sum(axis=1)
-        table["option_mass"] = block.selection.probabilities.sum(axis=1)
-        table["position_probabilities"] = list(shares)
         parts.append(table)
     return pd.concat(parts, ignore_index=True)
 

@@ -119,13 +119,14 @@ def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
         The group and criterion of each prompt, and the rows of its items padded with -1, shape (n_prompts,
         n_candidates).
     """
-    number = items.groupby(["group_id", "criterion"], sort=True).ngroup().to_numpy()
-    place = items.groupby(number).cumcount().to_numpy()
-    rows = np.full((number.max() + 1, place.max() + 1), -1)
-    rows[number, place] = np.arange(len(items))
-    first = items.iloc[rows[:, 0]][["group_id", "criterion"]].reset_index(drop=True)
-    competing = (rows >= 0).sum(axis=1) > 1
-    return first[competing].reset_index(drop=True), rows[competing]
+    named = items[["group_id", "criterion"]]
+    group, criterion = (pd.factorize(named[name], sort=True)[0] for name in named)
+    _, number, size = np.unique(group * len(items) + criterion, return_inverse=True, return_counts=True)
+    order = np.argsort(number, kind="stable")
+    rows = np.full((len(size), size.max()), -1)
+    rows[np.arange(size.max()) < size[:, None]] = order  # row by row
+    competing = rows[size > 1]
+    return named.iloc[competing[:, 0]].reset_index(drop=True), competing
 
 
 def same_items(
