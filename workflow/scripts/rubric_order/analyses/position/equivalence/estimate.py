@@ -116,14 +116,15 @@ def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> It
             raise ValueError(f"{name}: p_bounded is of margin {effects['margin'].iloc[0]:g}, not of {margin:g}")
         bounded = effects["p_bounded"].to_numpy(dtype=float)
         p, small = np.maximum(p, bounded), bounded <= level
-    effects = effects.assign(estimate=estimates, low=low, high=high, p=p, least=np.where(np.isnan(p), np.inf, p))
-    effects = effects.assign(small=small & (effects["effective_clusters"] >= uniformity.FEW_CLUSTERS))
+    small = small & (effects["effective_clusters"].to_numpy() >= uniformity.FEW_CLUSTERS)
+    shown = {"estimate": estimates, "low": low, "high": high, "p": p}
+    shown |= {column: effects[column].to_numpy() for column in ("n_clusters", "flag")}
     compared = [*_SAME, "baseline", "other"]
-    for key, block in effects.groupby(compared, sort=True):
-        worst = block.loc[block["least"].idxmax()]
+    for key, rows in effects.groupby(compared, sort=True).indices.items():
+        worst = rows[np.where(np.isnan(p[rows]), np.inf, p[rows]).argmax()]
         row = dict(zip(compared, key, strict=True)) | {"quantity": name, "margin": margin}
-        row |= {column: worst[column] for column in ("estimate", "low", "high", "p", "n_clusters", "flag")}
-        row["verdict"] = equivalence.verdict(block["low"].to_numpy(), block["high"].to_numpy(), margin)
-        if row["verdict"] == equivalence.SHOWN and not block["small"].all():
+        row |= {column: values[worst] for column, values in shown.items()}
+        row["verdict"] = equivalence.verdict(low[rows], high[rows], margin)
+        if row["verdict"] == equivalence.SHOWN and not small[rows].all():
             row["verdict"] = equivalence.UNDECIDED
-        yield row | {"n_effects": len(block), "method": f"two one-sided tests at {level:.3g} over {row['cluster']}s"}
+        yield row | {"n_effects": len(rows), "method": f"two one-sided tests at {level:.3g} over {row['cluster']}s"}
