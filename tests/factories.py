@@ -342,19 +342,19 @@ def criteria_table(values, shown, *, human=None, groups=None, soft=None, levels=
     place, before = permutations.positions_of(shown), predecessors(shown)
     text, read, criterion = (axis.ravel() for axis in np.indices(values.shape))
     names = np.array([*CRITERIA[:n_criteria], None], dtype=object)
-    texts = np.array([f"t{number:04d}" for number in range(len(values))], dtype=object)
-    items = np.array([f"{name}-{criterion}" for name in texts for criterion in names[:-1]], dtype=object)
-    score = values.ravel()
+    units = np.array([f"t{number:04d}" for number in range(len(values))], dtype=object)
+    owners = [f"g{number:04d}" for number in range(len(values))] if groups is None else groups
+    score, failed = values.ravel(), np.isnan(values.ravel())
     reads = pd.DataFrame(
         ABOUT
         | {"strategy": "balanced", "n": 5}
         | about
         | {
-            "unit_id": texts[text],
+            "unit_id": units[text],
             "question": names[criterion],
             "ordering": shown[text, read].tolist(),
-            "group_id": [f"g{number:04d}" if groups is None else groups[number] for number in text],
-            "item_id": items[text * n_criteria + criterion],
+            "group_id": np.array(owners, dtype=object)[text],
+            "item_id": units[text] + "-" + names[criterion],
             "criterion": names[criterion],
             "human_score": np.full(values.shape, 3.0).ravel()
             if human is None
@@ -363,18 +363,17 @@ def criteria_table(values, shown, *, human=None, groups=None, soft=None, levels=
             "criterion_position": place.ravel(),
             "predecessor": names[before.ravel() - 1],
             "score": pd.array(np.trunc(score), dtype="Int8"),
-            "failure": np.where(np.isnan(score), "no_score", None),
+            "failure": np.where(failed, "no_score", None),
             "expected_score": np.nan if soft is None else np.asarray(soft, dtype=float).ravel(),
             "levels": [[]] * values.size,
             "position": pd.array([pd.NA] * len(score), dtype="Int8"),
         }
     )
     if levels is not None:
-        rows = np.asarray(levels)[text, read].tolist()
-        reads["levels"] = rows
-        reads["position"] = pd.array(
-            [pd.NA if np.isnan(x) else row.index(int(x)) + 1 for x, row in zip(score, rows, strict=True)], dtype="Int8"
-        )
+        rows = np.asarray(levels)[text, read]
+        reads["levels"] = rows.tolist()
+        position = np.where(failed, np.nan, (rows == score[:, None]).argmax(axis=1) + 1)
+        reads["position"] = pd.array(position, dtype="Float64").astype("Int8")
     return reads
 
 

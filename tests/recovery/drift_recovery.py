@@ -8,6 +8,7 @@ library. A change, where there is one, comes on day `CHANGED` of a year.
 """
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,6 @@ DAYS, CHANGED = 365, 100
 LEVELS = 5
 ROUNDING = 1e-12  # of differences that are 0
 SHOWN = orderings.balanced(LEVELS)
-PLACE = np.argsort(SHOWN, axis=1)  # of each level in each ordering
 EQUAL = (3,) * 60
 UNEQUAL = (40,) * 6 + (2,) * 54
 
@@ -118,54 +118,56 @@ def year(cell: Cell, rng: np.random.Generator, days: int = DAYS) -> dict[str, np
     slope = np.linspace(0.5, -0.5, n_reads)
     hit = rng.permutation(len(sizes)) < round(cell.part * len(sizes))
     sign = np.where(np.cumsum(hit) % 2, 1.0, -1.0) if cell.mixed else 1.0
-    values: dict[str, list[np.ndarray]] = {name: [] for name in ("score", "order", "ends", "failed")}
+    of_runs = []
     for day in range(days + 1):
         after = cell.changes and day >= cell.changed
         mean = quality + (hit * sign * cell.shift * after)[group]
         mean = mean + cell.shock * rng.normal(size=len(sizes))[group]
         tilt = (cell.preference + cell.tilt * after) * slope
         latent = mean[:, None] + tilt + cell.noise * rng.normal(size=(len(mean), n_reads))
-        score = np.clip(np.rint(latent), 1, LEVELS)
-        place = PLACE[np.arange(n_reads), score.astype(int) - 1]
-        ends = (place == 0) * 1.0 - (place == LEVELS - 1)
-        failed = rng.random(score.shape) < cell.failing
-        score[failed] = ends[failed] = np.nan
-        item = np.nanmean(score, axis=1)
-        usual = score[:, 0] - item
-        known = ~np.isnan(usual)
-        with np.errstate(invalid="ignore"):
-            order = np.add.reduceat(np.where(known, usual, 0.0), starts) / np.add.reduceat(known * 1.0, starts)
-        values["order"].append(order)
-        for name, of_item in (("score", item), ("ends", np.nanmean(ends, axis=1)), ("failed", failed.mean(axis=1))):
-            values[name].append(np.add.reduceat(of_item, starts) / sizes)
-    series = {name: np.stack(rows).round(6) for name, rows in values.items()}
+        score = np.minimum(np.maximum(np.rint(latent), 1), LEVELS)
+        ends = (score == SHOWN[:, 0]) * 1.0 - (score == SHOWN[:, -1])
+        scored = (rng.random(score.shape) >= cell.failing) * 1.0
+        n_scored, usual = scored.sum(axis=1), scored[:, 0]
+        with np.errstate(invalid="ignore"):  # an item without a score
+            item, item_ends = (score * scored).sum(axis=1) / n_scored, (ends * scored).sum(axis=1) / n_scored
+        away = np.where(usual, score[:, 0] - item, 0.0)
+        of_items = np.stack([item, away, usual, item_ends, (n_reads - n_scored) / n_reads])
+        of_runs.append(np.add.reduceat(of_items, starts, axis=1))
+    score, away, usual, ends, failed = np.stack(of_runs, axis=1)
+    with np.errstate(invalid="ignore"):  # a group without a score under the usual ordering
+        means = {"score": score / sizes, "order": away / usual, "ends": ends / sizes, "failed": failed / sizes}
+    series = {name: values.round(6) for name, values in means.items()}
     return series | {"distance": np.abs(series["score"][1:] - series["score"][0])}
 
 
-def near(values: np.ndarray, weights: np.ndarray, latest: np.ndarray) -> np.ndarray:
+def near(values: np.ndarray, weights: np.ndarray, latest: list[np.ndarray]) -> Iterator[np.ndarray]:
     """Tell whether differences are too near to 0 for a small p-value of `run_changes`, for each number of runs.
 
     Args:
         values: shape (n_runs, n_groups).
         weights: shape (n_groups,).
-        latest: runs at the end of the first 2, 3, ... n_runs runs, shape (n_runs - 1,).
+        latest: of each comparison the runs at the end of the first 2, 3, ... n_runs runs, shape (n_runs - 1,).
     """
     known = ~np.isnan(values)
     centred = np.where(known, values - np.nanmean(values, axis=0), 0.0)
     sums = [np.cumsum(part, axis=0) for part in (known * 1.0, centred, centred**2)]
     count, total, squares = (part[1:] for part in sums)
-    before = np.arange(1, len(values)) - latest
-    n_before, sum_before = (part[before] for part in sums[:2])
-    n_after, sum_after = count - n_before, total - sum_before
-    used = (n_before > 0) & (n_after > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        apart = np.where(used, sum_after / n_after - sum_before / n_before, 0.0)
-        variance = (squares - total**2 / count) / (count - 1) * count / (n_after * n_before)
-    weight = weights * used
-    weight = weight / weight.sum(axis=1, keepdims=True)
-    size = (weight * apart).sum(axis=1)
-    whole = (weight**2 * np.where(used, variance, 0.0)).sum(axis=1)
-    return np.abs(size) <= 0.999 * run_changes.NEAR * np.sqrt(np.maximum(whole, 0.0)) + ROUNDING
+        spread = (squares - total**2 / count) / (count - 1) * count
+    for runs in latest:
+        before = np.arange(1, len(values)) - runs
+        n_before, sum_before = (part[before] for part in sums[:2])
+        n_after, sum_after = count - n_before, total - sum_before
+        used = (n_before > 0) & (n_after > 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            apart = np.where(used, sum_after / n_after - sum_before / n_before, 0.0)
+            variance = spread / (n_after * n_before)
+        weight = weights * used
+        weight = weight / weight.sum(axis=1, keepdims=True)
+        size = (weight * apart).sum(axis=1)
+        whole = (weight**2 * np.where(used, variance, 0.0)).sum(axis=1)
+        yield np.abs(size) <= 0.999 * run_changes.NEAR * np.sqrt(np.maximum(whole, 0.0)) + ROUNDING
 
 
 def first_alarm(series: dict[str, np.ndarray], sizes: tuple[int, ...]) -> tuple[int, str]:
@@ -176,23 +178,21 @@ def first_alarm(series: dict[str, np.ndarray], sizes: tuple[int, ...]) -> tuple[
     weights = np.array(sizes, dtype=float)
     days = len(series["score"]) - 1
     # By quantity and place among the comparisons the days on which there may be a small p-value.
+    windows = [run_changes.latest(n) for n in range(days + 2)]  # by number of runs
+    places = range(max(map(len, windows)))
+    padded = [np.array([at[min(place, len(at) - 1)] for at in windows[2:]]) for place in places]
     far: dict[str, list[np.ndarray]] = {}
     for name, values in series.items():
-        counts = [run_changes.latest(n) for n in range(2, len(values) + 1)]
-        places = range(max(map(len, counts), default=0))
-        padded = [np.array([at[min(place, len(at) - 1)] for at in counts]) for place in places]
-        far[name] = [~near(values, weights, latest) for latest in padded]
+        far[name] = [~is_near for is_near in near(values, weights, [at[: len(values) - 1] for at in padded])]
     for day in range(1, days + 1):
-        so_far = {name: values[: day + (name != "distance")] for name, values in series.items()}
-        tests = {name: run_changes.latest(len(values)) for name, values in so_far.items()}
-        sides = {name: 1 if name == "distance" else 2 for name in tests}
-        n_tests = sum(sides[name] * len(windows) for name, windows in tests.items())
+        n_runs = {name: day + (name != "distance") for name in series}
+        n_tests = sum((1 if name == "distance" else 2) * len(windows[n]) for name, n in n_runs.items())
         level = drift.LEVEL * run_changes.spending(day) / n_tests
-        for name, windows in tests.items():
-            for place, latest in enumerate(windows):
-                if not far[name][place][len(so_far[name]) - 2]:
+        for name, n in n_runs.items():
+            for place, latest in enumerate(windows[n]):
+                if not far[name][place][n - 2]:
                     continue
-                difference = run_changes.difference(so_far[name], weights, latest)
+                difference = run_changes.difference(series[name][:n], weights, latest)
                 p = difference.greater if name == "distance" else min(difference.greater, difference.less)
                 if p <= level:
                     return day, name

@@ -202,7 +202,7 @@ def order_p_values(panel: panels.Panel, *, rng: np.random.Generator, resamples: 
     cells = panels.cells(panel.values, panel.positions)
     gap = criterion_order.gaps(panels.position_effects(cells)[1])
     by_text = dealt_gaps(panel, resamples, rng=rng)
-    by_group = criterion_order.gaps(panels.flipped_shifts(panel, resamples, rng=rng))
+    by_group = criterion_order.gaps(panels.flipped_shifts(cells, panel.groups, resamples, rng=rng))
     tests = criterion_order.position_tests(cells, panel.groups)
     found = {"ranks_texts": [test["p"] for test in tests], "ranks_groups": [test["p_cluster"] for test in tests]}
     for name, drawn in (("gap_texts", by_text), ("gap_groups", by_group)):

@@ -36,7 +36,8 @@ def test_texts_may_lack_criteria_and_reads():
     assert (found.positions[1, :, 1] == 0).all()
     assert np.isnan(found.values[1, :, 1]).all()
     assert (found.positions[2, 4:] == 0).all()
-    flipped = panels.flipped_shifts(found, 20, rng=np.random.default_rng(2))
+    cells = panels.cells(found.values, found.positions)
+    flipped = panels.flipped_shifts(cells, found.groups, 20, rng=np.random.default_rng(2))
     assert flipped.shape == (20, 3, 3)
     assert not np.isnan(flipped).any()
 
@@ -145,7 +146,8 @@ def test_a_group_changes_its_sign_as_a_whole():
         panels.position_effects(panels.cells(panel.values[rows], panel.positions[rows]))[1]
         for rows in (slice(2), slice(2, 4))
     )
-    found = panels.flipped_shifts(panel, 200, rng=np.random.default_rng(4))
+    cells = panels.cells(panel.values, panel.positions)
+    found = panels.flipped_shifts(cells, panel.groups, 200, rng=np.random.default_rng(4))
     possible = np.array([(s * one + t * two) / 2 for s in (-1, 1) for t in (-1, 1)])
     nearest = np.abs(found[:, None] - possible).max(axis=(2, 3)).argmin(axis=1)
     assert found == pytest.approx(possible[nearest])
@@ -155,6 +157,5 @@ def test_a_group_changes_its_sign_as_a_whole():
 def test_random_signs_leave_unknown_positions_unknown():
     values = np.array([[[5.0], [4.0]], [[1.0], [2.0]]])
     positions = np.array([[[1], [2]], [[3], [4]]])
-    text = (np.array(["t", "u"]), np.arange(2), np.array(["g", "h"]))
-    panel = panels.Panel(("a",), *text, values, positions, before=None, human=None)
-    assert np.isnan(panels.flipped_shifts(panel, 5, rng=np.random.default_rng(5))).all()
+    found = panels.flipped_shifts(panels.cells(values, positions), np.arange(2), 5, rng=np.random.default_rng(5))
+    assert np.isnan(found).all()

@@ -26,6 +26,7 @@ order, the chunks or the shards in which requests are answered.
 """
 
 import hashlib
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
@@ -322,17 +323,19 @@ def select(
         wording: wording of the prompts; None where only the order of the options is varied.
     """
     n = shown.shape[1]
-    weights = _weights(simulation, shown, opinion, item, group, wording)
-    weights -= weights.max(axis=1, keepdims=True)
-    probabilities = _shares(np.exp(weights))
+    # A row for each position: Numpy is quick with few long rows, and slow with many short ones.
+    weights = np.ascontiguousarray(_weights(simulation, shown, opinion, item, group, wording).T)
+    weights -= weights.max(axis=0)
+    probabilities = _shares(np.exp(weights), axis=0)
     if temperature == 0:
-        selected = weights.argmax(axis=1)
+        selected = weights.argmax(axis=0)
     else:
-        cumulated = np.cumsum(_shares(np.exp(weights / temperature)), axis=1)
-        selected = (uniforms(read, _SELECT, 1) > cumulated[:, :-1]).sum(axis=1)
+        drawn_from = probabilities if temperature == 1 else _shares(np.exp(weights / temperature), axis=0)
+        chance = uniforms(read, _SELECT, 1)[:, 0]
+        selected = sum(chance > cumulated for cumulated in itertools.accumulate(drawn_from[:-1]))
     rates = simulation.failure_rates(n)
     failed = uniforms(read, _FAIL, 1)[:, 0] < rates[selected]
-    return Selection(selected + 1, failed, probabilities * (1 - rates))
+    return Selection(selected + 1, failed, np.ascontiguousarray(probabilities.T) * (1 - rates))
 
 
 def latent_length(dataset: str, item_ids: Sequence[str]) -> np.ndarray:
@@ -400,7 +403,7 @@ def compare(
     rates = simulation.failure_rates(n)
     rates = np.append(rates, rates.mean()) if tie else rates
     failed = uniforms(read, _FAIL, 1)[:, 0] < rates[places[:, 0]]
-    return Comparison(places, failed, _shares(np.exp(weights)) * (1 - rates))
+    return Comparison(places, failed, _shares(np.exp(weights), axis=1) * (1 - rates))
 
 
 def _weights(
@@ -472,5 +475,5 @@ def _of_wording(simulation: Simulation, shown: np.ndarray, group: np.ndarray, wo
     return weights
 
 
-def _shares(weights: np.ndarray) -> np.ndarray:
-    return weights / weights.sum(axis=1, keepdims=True)
+def _shares(weights: np.ndarray, *, axis: int) -> np.ndarray:
+    return weights / weights.sum(axis=axis, keepdims=True)

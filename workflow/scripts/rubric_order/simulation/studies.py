@@ -97,18 +97,17 @@ def read_items(
             drawn = orderings.random_orderings(n, len(item) * count, rng=rng)
             shown = drawn.reshape(len(item), count, n)
         else:
-            shown = np.broadcast_to(chosen := orderings.choose(strategy, n, budget=budget), (len(item), *chosen.shape))
-        rows = shown.reshape(-1, n)
-        asked: np.ndarray = np.repeat(item, shown.shape[1])
-        prompt = joined(asked, rows @ max(10, n) ** np.arange(n))
-        read = joined(prompt, _repeats(prompt.reshape(shown.shape[:2])).ravel())
+            shown = orderings.choose(strategy, n, budget=budget)[None]  # the same for all items
+        ordering = shown @ max(10, n) ** np.arange(n)
+        read = joined(joined(item[:, None], ordering), _repeats(ordering))
+        shown = np.broadcast_to(shown, (*read.shape, n))
         selection = select(
             judge,
-            rows,
+            shown.reshape(-1, n),
             opinion=np.repeat(opinion, shown.shape[1]),
-            item=asked,
+            item=np.repeat(item, shown.shape[1]),
             group=np.repeat(group, shown.shape[1]),
-            read=read,
+            read=read.ravel(),
             temperature=temperature,
         )
         reads[strategy] = Reads(shown, selection, human)
@@ -119,9 +118,9 @@ def _new_keys(rng: np.random.Generator, count: int) -> np.ndarray:
     return rng.integers(0, 2**64, size=count, dtype=np.uint64)
 
 
-def _repeats(prompts: np.ndarray) -> np.ndarray:
-    """Number of earlier occurrences of each prompt (columns) among the prompts of an item (rows)."""
-    return np.tril(prompts[:, :, None] == prompts[:, None, :], -1).sum(axis=2)
+def _repeats(orderings: np.ndarray) -> np.ndarray:
+    """Number of earlier occurrences of each ordering (columns) among the orderings of an item (rows)."""
+    return np.tril(orderings[:, :, None] == orderings[:, None, :], -1).sum(axis=2)
 
 
 def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> pd.DataFrame:

@@ -207,7 +207,7 @@ def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.n
     return level, shift
 
 
-def flipped_shifts(panel: Panel, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
+def flipped_shifts(of: Cells, groups: np.ndarray, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
     """Shifts after the order's effects in each group get a random sign.
 
     All texts, criteria and positions of a group change their sign together. This keeps the dependence between them,
@@ -216,15 +216,19 @@ def flipped_shifts(panel: Panel, resamples: int, *, rng: np.random.Generator) ->
     likely as the signs that were observed. With many groups the second condition does not matter. With G groups there
     are 2^(G - 1) different sizes of shifts.
 
+    Args:
+        of: cells, one row per text. groups: number of each text's group, from 0, shape (U,).
+        resamples: how often signs are drawn.
+
     Returns:
         Shape (resamples, C, P), see `solved`.
 
     Source: the sign-flipping test of a mean, for clusters as by Canay, Romano and Shaikh (2017), Randomization tests
     under an approximate symmetry assumption.
     """
-    of_texts = equations(cells(panel.values, panel.positions))
+    of_texts = equations(of)
     left, count = of_texts.left.sum(axis=0), of_texts.count.sum(axis=0)
-    right = sum_units(of_texts.right.reshape(len(panel.texts), -1), panel.groups)
-    signs = rng.choice([-1.0, 1.0], size=(resamples, panel.n_groups))
+    right = sum_units(of_texts.right.reshape(len(groups), -1), groups)
+    signs = rng.choice([-1.0, 1.0], size=(resamples, len(right)))
     right = (signs @ right).reshape(resamples, *count.shape)
     return solved(Equations(left[None], right, count[None]))

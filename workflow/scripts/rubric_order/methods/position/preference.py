@@ -237,9 +237,9 @@ def together(parts: Sequence[Hard | Soft]) -> Hard | Soft:
         chunks = [chunk for part in moved if isinstance(part, Soft) for chunk in part.parts]
         return parts[0]._replace(parts=chunks, n_clusters=int(first[-1]), **sizes)
     data = [part.data for part in moved if isinstance(part, Hard)]
-    rows, row = np.unique(np.concatenate([part.rows for part in data]), axis=0, return_inverse=True)
+    rows, row = conditional_logit.distinct(np.concatenate([part.rows for part in data]))
     at = np.cumsum([0, *(len(part.rows) for part in data)])
-    row = np.concatenate([row.ravel()[part.row + start] for part, start in zip(data, at, strict=False)])
+    row = np.concatenate([row[part.row + start] for part, start in zip(data, at, strict=False)])
     cluster, weight = (np.concatenate([getattr(part, name) for part in data]) for name in ("cluster", "weight"))
     return parts[0]._replace(data=conditional_logit.Comparisons(rows, cluster, row, weight, int(first[-1])), **sizes)
 

@@ -46,21 +46,22 @@ def rank_scores(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Centred ranks within blocks, weighted by the size of the block.
 
     Args:
-        cells: one value per block (row) and treatment (column), NaN where it is missing.
+        cells: one value per block and treatment, shape (..., blocks, treatments); NaN where it is missing.
 
     Returns:
         Scores, shape of the cells: sqrt(12 / (k + 1)) (rank - (k + 1) / 2) for the k values of a block, where tied
         values have their mean rank; 0 where there is no value. Then the variance of each block's scores when every
-        order of the block's values is equally likely, shape (blocks,).
+        order of the block's values is equally likely, shape (..., blocks).
 
     Source: Skillings and Mack (1981), A nonparametric test for the incomplete randomized block design, Section 2.
     """
     observed = ~np.isnan(cells)
-    size = observed.sum(axis=1)
-    ranks = distributions.ranks(np.where(observed, cells, np.inf), axis=1)  # missing values rank last
+    size = observed.sum(axis=-1)
+    rows = np.where(observed, cells, np.inf).reshape(-1, cells.shape[-1])  # missing values rank last
+    ranks = distributions.ranks(rows, axis=1).reshape(cells.shape)
     weight = np.sqrt(12 / (size + 1))
-    scores = np.where(observed, weight[:, None] * (ranks - (size[:, None] + 1) / 2), 0.0)
-    return scores, (scores**2).sum(axis=1) / np.maximum(size, 1)
+    scores = np.where(observed, weight[..., None] * (ranks - (size[..., None] + 1) / 2), 0.0)
+    return scores, (scores**2).sum(axis=-1) / np.maximum(size, 1)
 
 
 def rank_test(cells: np.ndarray) -> RankTest:
@@ -71,21 +72,30 @@ def rank_test(cells: np.ndarray) -> RankTest:
     it is the statistic of Skillings and Mack.
 
     Args:
-        cells: see `rank_scores`. Blocks with fewer than two values say nothing and are left out.
+        cells: one value per block (row) and treatment (column), NaN where it is missing. Blocks with fewer than two
+            values say nothing and are left out.
     """
-    observed = ~np.isnan(cells)
-    used = observed.sum(axis=1) > 1
-    cells, observed = cells[used], observed[used]
-    scores, variance = rank_scores(cells)
+    return of_scores(~np.isnan(cells), *rank_scores(cells))
+
+
+def of_scores(observed: np.ndarray, scores: np.ndarray, variance: np.ndarray) -> RankTest:
+    """The test of `rank_test` from its scores.
+
+    Args:
+        observed: whether a block has a value of a treatment, shape (blocks, treatments).
+        scores, variance: see `rank_scores`.
+    """
     size = observed.sum(axis=1)
+    used = size > 1
+    observed, scores, variance, size = observed[used], scores[used], variance[used], size[used]
     total = scores.sum(axis=0)
     # Within a block of k values, any two scores have the covariance -variance / (k - 1).
     pairs = (observed.T * (variance / np.maximum(size - 1, 1))) @ observed
     covariance = -pairs + np.diag(np.diag(pairs)) + np.diag((observed * variance[:, None]).sum(axis=0))
-    df = int(np.linalg.matrix_rank(covariance, hermitian=True)) if len(cells) else 0
-    n_incomplete = int((size < cells.shape[1]).sum())
+    df = int(np.linalg.matrix_rank(covariance, hermitian=True)) if len(size) else 0
+    n_incomplete = int((size < observed.shape[1]).sum())
     if df == 0:  # no blocks, or all values tied in all of them
-        return RankTest(0.0, 0, 1.0, 0.0 if len(cells) else np.nan, len(cells), n_incomplete)
+        return RankTest(0.0, 0, 1.0, 0.0 if len(size) else np.nan, len(size), n_incomplete)
     statistic = float(total @ np.linalg.pinv(covariance, hermitian=True) @ total)
     w = statistic / float((size - 1).sum())
-    return RankTest(statistic, df, float(distributions.chi_square_tail(statistic, df)), w, len(cells), n_incomplete)
+    return RankTest(statistic, df, float(distributions.chi_square_tail(statistic, df)), w, len(size), n_incomplete)

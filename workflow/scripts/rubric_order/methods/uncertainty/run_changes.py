@@ -197,12 +197,12 @@ class _Split(NamedTuple):
             exponent = rate * beside + self.log_share
             top = exponent.max(axis=0)
             terms = np.exp(exponent - top)
+            moved = terms * beside
             total = terms.sum(axis=0)
             bound = float(self.size @ (top + np.log(total)))
             gained, best = best - bound, min(best, bound)
-            tilted = terms / total
-            mean = (tilted * beside).sum(axis=0)
-            spread = float(self.size @ np.maximum((tilted * beside**2).sum(axis=0) - mean**2, 0))
+            mean = moved.sum(axis=0) / total
+            spread = float(self.size @ np.maximum((moved * beside).sum(axis=0) / total - mean**2, 0))
             step = -float(self.size @ mean) / spread if spread > 0 else rate
             new = min(max(rate + step, rate / 2), rate * 2)
             if abs(new - rate) <= CLOSE * rate or abs(gained) <= CLOSE:
@@ -216,26 +216,23 @@ def _split(runs: np.ndarray, weights: np.ndarray, latest: int) -> _Split:
     n_runs = len(runs)
     if not 0 < latest < n_runs:
         raise ValueError(f"expected 1 to {n_runs - 1} runs at the end, found {latest}")
-    later = np.arange(n_runs) >= n_runs - latest
     has_value = ~np.isnan(runs)
-    after, before = has_value[later].sum(axis=0), has_value[~later].sum(axis=0)
+    after, before = has_value[-latest:].sum(axis=0), has_value[:-latest].sum(axis=0)
     used = (after > 0) & (before > 0)
     if not used.any():
         nothing = np.zeros((n_runs, 0))
         return _Split(math.nan, nothing, nothing, np.zeros(0), np.zeros(0), 0.0, 0)
-    has_value, after, before = has_value[:, used], after[used], before[used]
-    lowest = np.where(has_value, runs[:, used], np.inf).min(axis=0)
-    values = np.where(has_value, runs[:, used] - lowest, 0.0)  # exactly 0 where all runs are the same
-    values = np.where(has_value, values - values.sum(axis=0) / (after + before), 0.0)
-    weight = weights[used] / weights[used].sum()
-    means = values[later].sum(axis=0) / after - values[~later].sum(axis=0) / before
+    runs, has_value, after, before = runs[:, used], has_value[:, used], after[used], before[used]
     count = after + before
+    values = np.where(has_value, runs - np.fmin.reduce(runs, axis=0), 0.0)  # exactly 0 where all runs are the same
+    values = np.where(has_value, values - values.sum(axis=0) / count, 0.0)
+    weight = weights[used] / weights[used].sum()
+    means = values[-latest:].sum(axis=0) / after - values[:-latest].sum(axis=0) / before
     factor = weight * count / (after * before)
     variance = float((factor**2 * after * before / count * (values**2).sum(axis=0) / (count - 1)).sum())
     varies = (values != 0).any(axis=0)
     sign = np.where(after <= before, 1.0, -1.0)
-    with np.errstate(divide="ignore"):
-        log_share = np.log(has_value / count)
+    log_share = np.where(has_value, np.log(1 / count), -np.inf)
     return _Split(
         float(weight @ means),
         (sign * factor * values)[:, varies],

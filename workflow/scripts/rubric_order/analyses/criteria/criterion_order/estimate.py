@@ -40,10 +40,9 @@ def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[Row]:
         and `p_cluster` (groups of texts are the sample), `n_blocks`, `n_incomplete` and the name of the `test`.
     """
     rows = []
-    for place in range(cells.total.shape[1]):
-        means = np.round(cells.means[:, place], 9)  # means that differ only by rounding are tied
-        test = friedman.rank_test(means)
-        scores, _ = friedman.rank_scores(means)
+    means = np.round(np.moveaxis(cells.means, 1, 0), 9)  # means that differ only by rounding are tied
+    for observed, scores, variance in zip(~np.isnan(means), *friedman.rank_scores(means), strict=True):
+        test = friedman.of_scores(observed, scores, variance)
         of_groups = sum_units(scores, groups)
         p_cluster = uniformity.cluster_test(of_groups) if len(of_groups) > 1 and test.df else np.nan
         rows.append(
@@ -117,7 +116,7 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
     chance = np.full_like(drawn, np.nan)  # one group is no sample
     if panel.n_groups > 1:
         rng = randomness.generator(seed, "no criterion order", *stream(key))
-        chance = gaps(panels.flipped_shifts(panel, resamples, rng=rng))
+        chance = gaps(panels.flipped_shifts(cells, panel.groups, resamples, rng=rng))
 
     rows = []
     for place, name in enumerate(panel.criteria):

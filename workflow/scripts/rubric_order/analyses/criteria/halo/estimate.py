@@ -56,7 +56,7 @@ def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     x = np.where(has_score > 0, values - centre, 0.0)
 
     def sums(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        return np.einsum("ku,...ui,...uj->k...ij", weights, one, other, optimize=True)
+        return np.tensordot(weights, one[..., :, None] * other[..., None, :], axes=(1, -3))
 
     n, sum_x, sum_xx, sum_xy = sums(has_score, has_score), sums(x, has_score), sums(x * x, has_score), sums(x, x)
     spread = n * sum_xx - sum_x**2
@@ -77,15 +77,12 @@ def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray,
         reads: reads of one judge, profile, dataset, strategy and scale, see `blocks.blocks`.
         item_ids: id of the item of each text and criterion, shape (U, C); null without an item.
     """
-    places = pd.Series(
-        [(text, criterion) for text in range(item_ids.shape[0]) for criterion in range(item_ids.shape[1])],
-        index=item_ids.ravel(),
-    )
-    matched = reads[reads["item_id"].isin(places.index.dropna())]
+    text, criterion = np.nonzero(pd.notna(item_ids))
+    item = pd.Index(item_ids[text, criterion]).get_indexer(reads["item_id"])
+    matched, item = reads[item >= 0], item[item >= 0]
     values = np.full((len(panel.texts), int(reads["read_index"].max()) + 1, len(panel.criteria)), np.nan)
-    if len(matched):
-        text, criterion = np.array(places[matched["item_id"]].tolist()).T
-        values[text, matched["read_index"].to_numpy(), criterion] = matched[VALUES[readout]].astype(float).to_numpy()
+    place = text[item], matched["read_index"].to_numpy(), criterion[item]
+    values[place] = matched[VALUES[readout]].astype(float).to_numpy()
     return values
 
 
@@ -176,11 +173,10 @@ def _same_alone(name: Row, alone_of: dict[tuple[Any, ...], pd.DataFrame]) -> pd.
 
 def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
     """Id of each text's item under each criterion, shape (U, C)."""
-    return (
-        reads.pivot_table(index="unit_id", columns="criterion", values="item_id", aggfunc="first")
-        .reindex(index=panel.texts, columns=list(panel.criteria))
-        .to_numpy(dtype=object)
-    )
+    ids: np.ndarray = np.full((len(panel.texts), len(panel.criteria)), None, dtype=object)
+    text = pd.Index(panel.texts).get_indexer(reads["unit_id"])
+    ids[text, pd.Index(panel.criteria).get_indexer(reads["criterion"])] = reads["item_id"]
+    return ids
 
 
 def _correlations(
