@@ -183,8 +183,8 @@ BUGS = (
     Bug(  # many tests, each at the level of one
         "library",
         "library/comparison.py",
-        'multiplicity.holm(chosen["p"].to_numpy(dtype=float))',
-        'chosen["p"].to_numpy(dtype=float)',
+        'multiplicity.holm(np.array([row["p"] for row in rows], dtype=float))',
+        'np.array([row["p"] for row in rows], dtype=float)',
         ("test_comparison.py", "test_library.py"),
     ),
     Bug(  # a limit that is not kept ends with status 0

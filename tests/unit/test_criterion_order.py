@@ -142,19 +142,18 @@ def test_the_gap_by_chance_is_that_of_random_signs_of_groups():
 
 
 def of_groups(n_groups, *, effect, rng, mean=0.0, per=8, n_criteria=4):
-    """Reads of texts in groups, each of which has an effect of every position of its own; `mean` of them on average.
-
-    Returns:
-        Values and positions of the first criterion, each of shape (U, R, 1), and the groups, shape (U,).
-    """
+    """Reads of texts in groups, each of which has an effect of every position of its own; `mean` of them on average."""
     shown = orderings.choose("balanced", n_criteria, rng=rng)
     group = np.repeat(np.arange(n_groups), per)
     shift = mean + np.repeat(effect * rng.normal(size=(n_groups, n_criteria)), per, axis=0)
     opinion = 3 + 0.5 * (rng.normal(size=(len(group), 1, 1)) + rng.normal(size=(len(group), 1, n_criteria)))
     noise = 0.5 * rng.normal(size=(len(group), len(shown), n_criteria))
-    places = permutations.positions_of(shown)[:, :1]
-    values = np.clip(np.round(opinion[..., :1] + shift[:, places - 1] + noise[..., :1]), 1, 5)
-    return values, np.broadcast_to(places, values.shape), group
+    values = opinion + shift[:, permutations.positions_of(shown) - 1] + noise
+    positions = np.broadcast_to(permutations.positions_of(shown), values.shape)
+    values, human = np.clip(np.round(values), 1, 5), np.full((len(group), n_criteria), np.nan)
+    return panels.Panel(
+        CRITERIA[:n_criteria], np.arange(len(group)), group, group, values, positions, 0 * positions, human
+    )
 
 
 def rejections(n_groups, *, studies, seed, **options):
@@ -162,11 +161,11 @@ def rejections(n_groups, *, studies, seed, **options):
     rng = np.random.default_rng(seed)
     rejected = []
     for _ in range(studies):
-        values, positions, groups = of_groups(n_groups, rng=rng, **options)
-        cells = panels.cells(values, positions)
+        panel = of_groups(n_groups, rng=rng, **options)
+        cells = panels.cells(panel.values[..., :1], panel.positions[..., :1])  # one criterion is looked at
         gap = criterion_order.gaps(panels.position_effects(cells)[1])
-        chance = criterion_order.gaps(panels.flipped_shifts(cells, groups, 199, rng=rng))
-        (test,) = criterion_order.position_tests(cells, groups)
+        chance = criterion_order.gaps(panels.flipped_shifts(cells, panel.groups, 199, rng=rng))
+        (test,) = criterion_order.position_tests(cells, panel.groups)
         found = criterion_order._gap("gap", gap[0], gap, chance[:, 0], 0.95)["p_cluster"], test["p"], test["p_cluster"]
         rejected.append(np.array(found) <= 0.05)
     return dict(zip(("gap", "texts", "groups"), np.mean(rejected, axis=0), strict=True))
