@@ -119,13 +119,13 @@ def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
         The group and criterion of each prompt, and the rows of its items padded with -1, shape (n_prompts,
         n_candidates).
     """
-    number = items.groupby(["group_id", "criterion"], sort=True).ngroup().to_numpy()
-    place = items.groupby(number).cumcount().to_numpy()
-    rows = np.full((number.max() + 1, place.max() + 1), -1)
-    rows[number, place] = np.arange(len(items))
-    first = items.iloc[rows[:, 0]][["group_id", "criterion"]].reset_index(drop=True)
-    competing = (rows >= 0).sum(axis=1) > 1
-    return first[competing].reset_index(drop=True), rows[competing]
+    names = ["group_id", "criterion"]
+    group, criterion = (pd.factorize(items[name], sort=True)[0] for name in names)
+    number, sizes = np.unique(group * len(items) + criterion, return_inverse=True, return_counts=True)[1:]
+    rows = np.full((len(sizes), sizes.max()), -1)
+    rows[np.arange(sizes.max()) < sizes[:, None]] = np.argsort(number, kind="stable")
+    rows = rows[sizes > 1]
+    return items[names].take(rows[:, 0]).reset_index(drop=True), rows
 
 
 def same_items(

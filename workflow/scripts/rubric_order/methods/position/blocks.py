@@ -75,8 +75,8 @@ class Block:
     def readouts(self) -> Iterator[tuple[Readout, np.ndarray]]:
         """Scores, items by reads, by each readout that the judge has, and calibrated scores if the table has them."""
         for readout, column in OF_READOUT.items():
-            if column in self.table and self.table[column].notna().any():
-                yield readout, self.matrix(column)
+            if column in self.table and not np.isnan(values := self.matrix(column)).all():
+                yield readout, values
 
     @cached_property
     def shown(self) -> np.ndarray:
