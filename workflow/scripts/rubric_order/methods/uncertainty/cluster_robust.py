@@ -100,7 +100,7 @@ def _variance(own: np.ndarray, left: np.ndarray, right: np.ndarray) -> float:
     first, second = flat[0].T @ flat[0], flat[1].T @ flat[1]
     pairs = (first * second).sum()
     first, second = first.reshape(q, r, q, r), second.reshape(q, r, q, r)
-    pairs += np.einsum("srtu,trsu->", first, second, optimize=True)
+    pairs += np.vdot(first, second.transpose(2, 1, 0, 3))
     return pairs + squares(both) - squares(alone)
 
 
@@ -335,7 +335,7 @@ def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, n
     kept = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
     basis = vectors[:, kept]
     root = basis / np.sqrt(values[kept])
-    share = np.einsum("ki,gkl,lj->gij", root, information, root, optimize=True)
+    share = root.T @ information @ root
     left = np.eye(int(kept.sum())) - share
     alone = np.linalg.eigvalsh(left)[:, :1].ravel() < ROUNDING if kept.any() else np.zeros(len(score), bool)
     left[alone] = np.nan
