@@ -22,9 +22,11 @@ def from_parts(parts: list[tuple[Row, Row]], columns: list[str]) -> pd.DataFrame
     table = pd.DataFrame([shared for shared, _ in parts])
     table = table.loc[np.repeat(table.index, lengths)].reset_index(drop=True)
     for name in dict.fromkeys(name for _, part in parts for name in part):
-        values = (np.asarray(part.get(name, np.nan)) for _, part in parts)
+        values = (np.atleast_1d(part.get(name, np.nan)) for _, part in parts)
         values = (value.astype(object) if value.dtype.kind == "U" else value for value in values)
-        table[name] = np.concatenate([np.broadcast_to(value, n) for value, n in zip(values, lengths, strict=True)])
+        table[name] = np.concatenate(
+            [value if len(value) == n else value.repeat(n) for value, n in zip(values, lengths, strict=True)]
+        )
     return table.reindex(columns=columns)
 
 
