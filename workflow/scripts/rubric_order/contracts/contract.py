@@ -139,13 +139,11 @@ class Contract:
         Raises:
             InputError: see `check`.
         """
-        import pyarrow.parquet as pq
-
         from rubric_order.base import files
 
-        self.check(*paths, columns=columns)
+        schemas = [self._schema_of(path, columns) for path in paths]
         if columns is not None and where_there:
-            present = set.intersection(*(set(pq.read_schema(path).names) for path in paths))
+            present = set.intersection(*(set(schema.names) for schema in schemas))
             columns = [*columns, *(name for name in where_there if name in present and name not in columns)]
         return files.read_tables(list(paths), None if columns is None else list(columns))
 
@@ -165,17 +163,8 @@ class Contract:
         Raises:
             InputError: a file cannot be read, is of another version, lacks a column, or has a column of another type.
         """
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         for path in paths:
-            try:
-                schema = pq.read_schema(path)
-            except FileNotFoundError:
-                raise InputError(f"{path}: no such file") from None
-            except (pa.ArrowException, OSError) as error:
-                raise InputError(f"{path}: not a readable Parquet file: {' '.join(str(error).split()):.200}") from None
-            self.check_schema(schema, path, columns)
+            self._schema_of(path, columns)
 
     def check_schema(self, schema: pa.Schema, path: Path, columns: Sequence[str] | None = None) -> None:
         """Check one file by its schema, see `check`."""
@@ -184,15 +173,29 @@ class Contract:
         version = files.metadata_of(schema).get("schema_version", self.version)
         if version != self.version:
             raise InputError(f"{path}: schema_version of {self.name}: expected {self.version}, found {version}")
-        types = {column.name: str(column.arrow) for column in self.columns}
         wanted = [column.name for column in self.columns if not column.optional] if columns is None else columns
         for name in wanted:
             if name not in schema.names:
+                types = {column.name: str(column.arrow) for column in self.columns}
                 expected, present = types.get(name, "one"), files.listed(schema.names)
                 raise InputError(f"{path}: column {name!r}: expected {expected}, found {ABSENT} among {present}")
         for name, expected, actual in self._mismatches(schema, exact=False):
             if columns is None or name in columns:
                 raise InputError(f"{path}: column {name!r}: expected {expected}, found {actual}")
+
+    def _schema_of(self, path: Path, columns: Sequence[str] | None) -> pa.Schema:
+        """Schema of one file, if it passes `check`."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            schema = pq.read_schema(path)
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file") from None
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{path}: not a readable Parquet file: {' '.join(str(error).split()):.200}") from None
+        self.check_schema(schema, path, columns)
+        return schema
 
     def _mismatches(self, schema: pa.Schema, *, exact: bool) -> Iterator[tuple[str, str, str]]:
         """Columns of another type: name, expected type, actual type."""

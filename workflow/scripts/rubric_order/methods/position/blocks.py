@@ -75,8 +75,8 @@ class Block:
     def readouts(self) -> Iterator[tuple[Readout, np.ndarray]]:
         """Scores, items by reads, by each readout that the judge has, and calibrated scores if the table has them."""
         for readout, column in OF_READOUT.items():
-            if column in self.table and self.table[column].notna().any():
-                yield readout, self.matrix(column)
+            if column in self.table and not np.isnan(values := self.matrix(column)).all():
+                yield readout, values
 
     @cached_property
     def shown(self) -> np.ndarray:
@@ -184,7 +184,7 @@ def blocks(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Iterator[Block]:
 
 
 def _blocks(scores: pd.DataFrame, item: np.ndarray | None = None) -> Iterator[Block]:
-    codes = scores.groupby(KEYS, sort=True).ngroup().to_numpy()
+    codes = scores[KEYS].groupby(KEYS, sort=True).ngroup().to_numpy()
     item = pd.factorize(scores["item_id"], sort=True)[0] if item is None else item
     index = scores["read_index"].to_numpy()
     order = np.lexsort((index, item, codes))
@@ -192,15 +192,19 @@ def _blocks(scores: pd.DataFrame, item: np.ndarray | None = None) -> Iterator[Bl
     if (np.diff(order) < 0).any():  # otherwise the table is sorted, and a copy would be equal
         table = scores.take(order)
         codes, item, index = codes[order], item[order], index[order]
-    new_block = np.flatnonzero(np.diff(codes, prepend=-1))
-    for start, end in zip(new_block, [*new_block[1:], len(codes)], strict=True):
-        rows = table.iloc[start:end]
-        new_item = np.diff(item[start:end], prepend=-1) != 0
-        columns = [column for column in ITEM_COLUMNS if column in rows]
+    new_block = np.diff(codes, prepend=-1) != 0
+    new_item = new_block | (np.diff(item, prepend=-1) != 0)
+    starts, item_starts = np.flatnonzero(new_block), np.flatnonzero(new_item)
+    row = np.cumsum(new_item) - 1  # of `items`, for each read
+    items = table[[column for column in ITEM_COLUMNS if column in table]].take(item_starts)
+    of_first_read = table[KEYS].take(starts)
+    keys = zip(*(of_first_read[name].to_numpy() for name in KEYS), strict=True)
+    for key, start, end in zip(keys, starts, [*starts[1:], len(codes)], strict=True):
+        first, last = row[start], row[end - 1]
         yield Block(
-            key=tuple(rows[KEYS].iloc[0]),
-            table=rows,
-            items=rows.loc[new_item, columns].reset_index(drop=True),
-            item=np.cumsum(new_item) - 1,
+            key=key,
+            table=table.iloc[start:end],
+            items=items.iloc[first : last + 1].reset_index(drop=True),
+            item=row[start:end] - first,
             column=index[start:end],
         )

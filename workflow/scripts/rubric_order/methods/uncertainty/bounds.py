@@ -66,12 +66,11 @@ def _greatest(low: np.ndarray, high: np.ndarray, y: np.ndarray) -> float:
     covariance = np.where(y > 0, high, low) @ y
     if covariance <= 1e-12:
         # r is greatest (nearest to 0) where the variance is greatest: at most the largest spread about any one point.
-        start, end = low.min(), high.max()
-        for _ in range(60):  # the spread is least about the mean of the ends that are farther from the point
-            point = (start + end) / 2
-            farther = np.where(2 * point > low + high, low, high)
-            start, end = (point, end) if farther.mean() > point else (start, point)
-        spread = ((farther - point) ** 2).sum()
+        # That spread is least about the mean of the ends that are farther from the point: `high` below their middle.
+        order = np.argsort(low + high)
+        means = (high.sum() - np.cumsum(np.append(0, (high - low)[order]))) / len(y)
+        point = np.minimum(means, np.append((low + high)[order] / 2, np.inf)).max()
+        spread = (np.maximum(point - low, high - point) ** 2).sum()
         return float(max(covariance / np.sqrt(spread), -1)) if covariance < -1e-12 else 0.0
     # The gradient of log r is y / (x y) - (x - mean) / |x - mean|^2. Where r is greatest it is 0 for all items that are
     # not at an end, so that x is a line a + b y, cut off at low and high. The best b is searched, with a the mean of x.
@@ -90,14 +89,32 @@ def _correlation_of_lines(slopes: np.ndarray, low: np.ndarray, high: np.ndarray,
     """Correlation of y with a + b y, cut off at low and high, for each slope b; a is the mean of the line cut off."""
     free = high > low
     fixed, low, high, line = low[~free], low[free], high[free], slopes[:, None] * y[free]
-    start = np.full(len(slopes), min(low.min(initial=np.inf), fixed.min(initial=np.inf)))
-    end = np.full(len(slopes), max(high.max(initial=-np.inf), fixed.max(initial=-np.inf)))
-    for _ in range(45):  # as a grows, the mean becomes smaller than a
-        a = (start + end) / 2
-        ahead = fixed.sum() + np.clip(a[:, None] + line, low, high).sum(axis=1) > a * len(y)
-        start, end = np.where(ahead, a, start), np.where(ahead, end, a)
-    x = np.clip(((start + end) / 2)[:, None] + line, low, high)
+    x = np.clip(_means_of_lines(line, low, high, fixed)[:, None] + line, low, high)
     mean = (fixed.sum() + x.sum(axis=1)) / len(y)
     length = np.sqrt(((fixed - mean[:, None]) ** 2).sum(axis=1) + ((x - mean[:, None]) ** 2).sum(axis=1))
     covariance = fixed @ y[~free] + x @ y[free]
     return np.divide(covariance, length, out=np.zeros(len(slopes)), where=length > 1e-12)
+
+
+def _means_of_lines(line: np.ndarray, low: np.ndarray, high: np.ndarray, fixed: np.ndarray) -> np.ndarray:
+    """The number a for each line that is the mean of a + line, cut off at low and high, and of fixed values.
+
+    As a grows, the sum of the values, less a for each of them, falls in straight pieces. A piece ends where a value
+    leaves `low` or reaches `high`.
+
+    Args:
+        line: shape (n_lines, n). low, high: shape (n,). fixed: shape (n_fixed,).
+    """
+    n, size = len(low), len(low) + len(fixed)
+    if not n:
+        return np.full(len(line), fixed.mean())
+    ends = np.concatenate([low - line, high - line], axis=1)
+    order = np.argsort(ends, axis=1)
+    ends = np.take_along_axis(ends, order, axis=1)
+    slopes = np.cumsum(np.where(order < n, 1, -1), axis=1) - size  # of the piece after each end
+    excess = np.empty_like(ends)
+    excess[:, 0] = fixed.sum() + low.sum() - size * ends[:, 0]
+    excess[:, 1:] = excess[:, :1] + np.cumsum(slopes[:, :-1] * np.diff(ends, axis=1), axis=1)
+    piece = (excess > 0).sum(axis=1) - 1  # that crosses 0; -1 before the first end
+    at = np.arange(len(line)), np.maximum(piece, 0)
+    return ends[at] - excess[at] / np.where(piece < 0, -size, slopes[at])

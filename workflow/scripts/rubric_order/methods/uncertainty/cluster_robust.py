@@ -100,7 +100,7 @@ def _variance(own: np.ndarray, left: np.ndarray, right: np.ndarray) -> float:
     first, second = flat[0].T @ flat[0], flat[1].T @ flat[1]
     pairs = (first * second).sum()
     first, second = first.reshape(q, r, q, r), second.reshape(q, r, q, r)
-    pairs += (first * second.transpose(2, 1, 0, 3)).sum()
+    pairs += np.vdot(first, second.transpose(2, 1, 0, 3))
     return pairs + squares(both) - squares(alone)
 
 

@@ -120,10 +120,11 @@ def redrawn(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
     k = given.sum(axis=1)
     sorted_in = np.take_along_axis(values, np.argsort(~given, axis=1, kind="stable"), axis=1)  # given scores first
     filled, drawn_from = np.nan_to_num(sorted_in), np.arange(values.shape[1]) < k[:, None]
+    item = np.arange(len(values))[:, None]
     means = np.empty((DRAWS, len(values)))
     for draw in means:
         chosen = (rng.random(values.shape) * k[:, None]).astype(int)
-        draw[:] = np.where(drawn_from, np.take_along_axis(filled, chosen, axis=1), 0).sum(axis=1)
+        draw[:] = np.where(drawn_from, filled[item, chosen], 0).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(k > 0, means / k, np.nan)
 

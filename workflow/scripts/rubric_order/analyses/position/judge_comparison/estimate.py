@@ -282,12 +282,7 @@ def _trends(units: dict[tuple[Any, ...], Measured], values: Mapping[str, float],
 def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterator[Row]:
     """A weighted sum of estimates, for each quantity that all parts have."""
     first = parts[0][1]
-    aligned = all(of.dataset == first.dataset and np.array_equal(of.ids, first.ids) for _, of in parts)
-    # Otherwise the clusters of all parts are numbered. The same id in the same dataset has one number.
-    indexes = [pd.MultiIndex.from_product([[of.dataset], of.ids]) for _, of in parts] if not aligned else []
-    number = (
-        indexes[0].append(indexes[1:]).factorize()[0] if indexes else np.tile(np.arange(len(first.ids)), len(parts))
-    )
+    number = _numbered([of for _, of in parts])
     for name in first.estimates:
         if all(name in of.estimates for _, of in parts):
             total = sum(weight * of.estimates[name] for weight, of in parts)
@@ -298,6 +293,14 @@ def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterato
                 yield row | _of_selections(selections, number, total, confidence)
             else:
                 yield row | cluster_robust.interval(total, moved, confidence)
+
+
+def _numbered(parts: list[Measured]) -> np.ndarray:
+    """Number of each cluster of all parts, one part after the other. The same id in the same dataset has one number."""
+    datasets = [of.dataset for of in parts]
+    dataset = np.array([datasets.index(name) for name in datasets]).repeat([len(of.ids) for of in parts])
+    ids, code = np.unique(np.concatenate([of.ids for of in parts]), return_inverse=True)
+    return pd.factorize(dataset * len(ids) + code)[0]
 
 
 def _of_selections(

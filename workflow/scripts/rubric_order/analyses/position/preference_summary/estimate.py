@@ -1,7 +1,7 @@
 """Position preference over judges and datasets: mean, deviations between judges and datasets, shrunken estimates."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,20 @@ COLUMNS = {
 }
 SETTING = ["study", "profile", "condition", "strategy", "n", "readout", "cluster", "quantity", "position"]
 FACTORS = ("judge", "dataset")
+NO_CLUSTERS: tuple[np.ndarray, np.ndarray] = (np.empty(0, dtype=str), np.empty(0))
 METHOD = "random effects by REML, Hartung and Knapp's interval; sampling errors of judges on one dataset correlated"
-# What each cluster adds to each quantity, by block, readout and kind of cluster. Ids of clusters are the index.
-Influence = dict[tuple[Any, ...], pd.DataFrame]
+
+
+class Influence(NamedTuple):
+    """What each cluster adds to each quantity of one block.
+
+    Attributes:
+        ids: ids of the clusters, sorted, shape (n_clusters,).
+        of: influences by quantity and position (0 where it has none), shape (n_clusters,) each.
+    """
+
+    ids: np.ndarray
+    of: dict[tuple[str, int], np.ndarray]
 
 
 def estimate(
@@ -58,7 +69,8 @@ def estimate(
     rows = []
     for key, block in with_errors.groupby(SETTING, dropna=False, sort=True):
         codes = {name: pd.factorize(block[name], sort=True) for name in FACTORS}
-        correlations = _correlations(dict(zip(SETTING, key, strict=True)), block, influence)
+        dataset, _ = codes["dataset"]
+        correlations = _correlations(dict(zip(SETTING, key, strict=True)), block, dataset, influence)
         summary = random_effects.summary(
             block["estimate"].to_numpy(dtype=float),
             block["se"].to_numpy(dtype=float),
@@ -71,7 +83,7 @@ def estimate(
             base_columns |= {f"n_{name}s": len(levels) for name, (_, levels) in codes.items()}
             levels = {name: list(levels) for name, (_, levels) in codes.items()}
             rows += [base_columns | row for row in _terms(summary, block, levels)]
-            if np.isfinite(mean := _mean_correlation(block, correlations)):
+            if np.isfinite(mean := _mean_correlation(dataset, correlations)):
                 everywhere = {"judge": EVERY, "dataset": EVERY}
                 rows.append(base_columns | everywhere | {"term": "error_correlation", "estimate": mean})
     columns = [*KEYS, "readout", "cluster", "quantity", "position", "term", "estimate", "ci_low", "ci_high", "p", "df"]
@@ -80,8 +92,9 @@ def estimate(
     return table.assign(confidence=confidence)
 
 
-def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Influence:
-    influence: Influence = {}
+def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> dict[tuple[Any, ...], Influence]:
+    """Influences by block, readout and kind of cluster."""
+    influence = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if preference.identifies(block) else ():
             sums = preference.sums(preference.compared(block, readout))
@@ -89,42 +102,55 @@ def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Influence:
                 fits = sums.by_cluster(block.units(cluster))
                 if fits.positions.problem:
                     continue
-                quantities = [("preference", place + 1) for place in range(block.n)]
-                weights = [*(np.eye(block.n) - 1 / block.n)]
-                for name, of_positions in preference.contrasts(block.n).items():
-                    quantities.append((name, 0))
-                    weights.append(of_positions)
-                columns = [fits.positions.influence @ weight for weight in weights]
+                weights = {("preference", place + 1): row for place, row in enumerate(np.eye(block.n) - 1 / block.n)}
+                weights |= {(name, 0): row for name, row in preference.contrasts(block.n).items()}
+                of = {quantity: fits.positions.influence @ row for quantity, row in weights.items()}
                 if not fits.interaction.problem:
-                    quantities.append(("interaction", 0))
-                    columns.append(fits.interaction.influence[:, -1])
+                    of["interaction", 0] = fits.interaction.influence[:, -1]
                 ids = np.unique(block.items[f"{cluster}_id"].to_numpy(dtype=str))
-                influence[(*block.key, readout, cluster)] = pd.DataFrame(
-                    dict(zip(quantities, columns, strict=True)), ids
-                )
+                influence[(*block.key, readout, cluster)] = Influence(ids, of)
     return influence
 
 
-def _correlations(setting: dict[str, Any], block: pd.DataFrame, influence: Influence) -> np.ndarray:
+def _correlations(
+    setting: dict[str, Any], block: pd.DataFrame, dataset: np.ndarray, influence: Mapping[tuple[Any, ...], Influence]
+) -> np.ndarray:
     """Correlations of the sampling errors of the estimates of one setting, shape (m, m).
 
     They are 0 between datasets, and equal for all pairs of judges on one dataset.
+
+    Args:
+        dataset: number of each estimate's dataset, from 0, shape (m,).
     """
     position = setting["position"]
     quantity = (setting["quantity"], 0 if pd.isna(position) else int(position))
+    columns = []
+    for judge, dataset_id in zip(block["judge"], block["dataset"], strict=True):
+        keys = setting | {"judge": judge, "dataset": dataset_id}
+        of_judge = influence.get((*(keys[name] for name in KEYS), setting["readout"], setting["cluster"]))
+        columns.append((of_judge.ids, of_judge.of[quantity]) if of_judge and quantity in of_judge.of else NO_CLUSTERS)
     matrix = np.eye(len(block))
-    for _, rows in block.reset_index(drop=True).groupby("dataset"):
-        columns = []
-        for judge, dataset in zip(rows["judge"], rows["dataset"], strict=True):
-            keys = setting | {"judge": judge, "dataset": dataset}
-            table = influence.get((*(keys[name] for name in KEYS), setting["readout"], setting["cluster"]))
-            columns.append(table[quantity] if table is not None and quantity in table else pd.Series(dtype=float))
-        moved = pd.concat(columns, axis=1).fillna(0.0).to_numpy(dtype=float)
+    for code in range(dataset.max() + 1):
+        rows = np.flatnonzero(dataset == code)
+        moved = _side_by_side([columns[row] for row in rows])
         size = np.sqrt((moved**2).sum(axis=0))
         with np.errstate(invalid="ignore", divide="ignore"):
             of_two = np.nan_to_num(moved.T @ moved / np.outer(size, size))
-        matrix[np.ix_(rows.index, rows.index)] = equal_correlations(of_two)
+        matrix[np.ix_(rows, rows)] = equal_correlations(of_two)
     return matrix
+
+
+def _side_by_side(columns: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Influences as a table with one row for each id, 0 where there is none, shape (n_ids, n_columns).
+
+    Args:
+        columns: ids and influences of each column.
+    """
+    ids, place = np.unique(np.concatenate([ids for ids, _ in columns]), return_inverse=True)
+    column = np.arange(len(columns)).repeat([len(ids) for ids, _ in columns])
+    by_column = np.zeros((len(columns), len(ids)))
+    by_column[column, place] = np.concatenate([values for _, values in columns])
+    return np.where(np.isnan(by_column), 0.0, by_column).T
 
 
 def equal_correlations(correlations: np.ndarray) -> np.ndarray:
@@ -138,9 +164,8 @@ def equal_correlations(correlations: np.ndarray) -> np.ndarray:
     return np.where(np.eye(m, dtype=bool), 1.0, mean)
 
 
-def _mean_correlation(block: pd.DataFrame, correlations: np.ndarray) -> float:
+def _mean_correlation(dataset: np.ndarray, correlations: np.ndarray) -> float:
     """Mean correlation over the pairs of estimates on the same dataset; NaN without such a pair."""
-    dataset = pd.factorize(block["dataset"])[0]
     pairs = np.triu(dataset[:, None] == dataset, 1)
     return float(correlations[pairs].mean()) if pairs.any() else np.nan
 
