@@ -311,7 +311,9 @@ def _by_key(table: pd.DataFrame) -> ByKey:
     """The rows of each key, as plain values. With a thousand keys, small tables would cost more than their contents."""
     rows_by_key: ByKey = {}
     used = [*KEYS, *(name for name in USED if name in table)]
-    columns = [[math.nan if value is pd.NA else value for value in table[name].tolist()] for name in used]
+    columns = [
+        [math.nan if value is pd.NA or value is None else value for value in table[name].tolist()] for name in used
+    ]
     kept = (table["cluster"] == CLUSTER).tolist() if "cluster" in table else [True] * len(table)
     for values in compress(zip(*columns, strict=True), kept):
         rows_by_key.setdefault(values[: len(KEYS)], []).append(

@@ -192,7 +192,7 @@ def _of_reads(
     cells = [laid.by_ordering] if laid.by_ordering else laid.by_position
     away = resampling.sum_units(np.hstack([additive.departures(table) for table in cells]), unit)
     commonest = np.nan
-    if shared["readout"] == Readout.HARD:
+    if shared["readout"] == Readout.HARD and laid.n_reads:
         commonest = np.unique(laid.scores, return_counts=True)[1].max() / laid.n_reads
     flags = {
         "saturated": commonest >= SATURATED,
