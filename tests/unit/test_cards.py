@@ -176,11 +176,11 @@ def test_a_card_without_a_finding_names_the_smallest_p_and_the_level():
         ({}, "6, each read 1 time per item"),
         (
             {"most": 3},
-            "6, each read 1 to 3 times per item; each ordering counts once an item, every score stands equally often",
+            "6, each read 1 to 3 times per item; each ordering counts once per item, every score stands equally often",
         ),
         (
             {"fewest": 0, "balanced": False},
-            "each read 0 to 1 times per item; each ordering counts once an item, every score",
+            "each read 0 to 1 times per item; each ordering counts once per item, every score",
         ),
     ],
 )

@@ -75,6 +75,7 @@ def test_a_writer_that_errs_is_asked_again_until_a_reviewer_accepts(made):
     fits = (written - table["level"].astype(float)).abs() <= 0.5
     assert list(fits) == list(table["accepted"])
     assert 0.45 < table.loc[table["round"] == 1, "accepted"].mean() < 0.75
+    assert [table.loc[table["round"] <= turn, "accepted"].sum() for turn in (2, 3)] == [97, 111]  # docs/scoring_bias.md
     # Another draw for the writer's second turn, and each reviewer's own blind score.
     first = asked["1_write"].set_index("prompt")["request_id"]
     third = asked["3_write"].set_index("prompt")

@@ -254,7 +254,7 @@ def _design(evidence: Evidence) -> str:
     if evidence.most == 1 and evidence.balanced:
         return often
     even = "equally often" if evidence.balanced else "often enough" if evidence.crossed else "not often enough"
-    return f"{often}; each ordering counts once an item, every score stands {even} in every position"
+    return f"{often}; each ordering counts once per item, every score stands {even} in every position"
 
 
 def _effective(evidence: Evidence) -> str:

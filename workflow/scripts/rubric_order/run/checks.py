@@ -125,9 +125,12 @@ def _problems_of_roles(name: str, judge: Judge, block: References) -> Iterator[s
             yield f"{role}/{problem.removeprefix('sampling/')} (judge {name!r})"
 
 
-def _problems_of_levels(name: str, study: Study, known: Collection[str]) -> Iterator[str]:
-    """Conditions of a study that show reference answers, if no dataset of the study has any."""
-    if any(dataset in known for dataset in study.datasets):
+def _problems_of_levels(name: str, study: Study, with_references: Collection[str]) -> Iterator[str]:
+    """Conditions of a study that show a reference answer below the highest level, if no dataset of the study has any.
+
+    The answer of the highest level is the item's own.
+    """
+    if any(dataset in with_references for dataset in study.datasets):
         return
     for condition in study.conditions:
         for n in study.scales:

@@ -11,7 +11,7 @@ CAPTION = (
     "Another run is the range in which at least {bootstrap[confidence]:.0%} of the runs of the same judge on the "
     "same items would lie, computed from how the reads of an item vary. It is missing if no item was read twice, and "
     "for numbers for which it is not computed: shares within one score, correlations by criterion or with golden "
-    "scores, and counts of significant tests (which have no error of their own). If each order is read once an item, "
+    "scores, and counts of significant tests (which have no error of their own). If each order is read once per item, "
     "the effect of the order on single items counts as chance of reads. Ranges are then too wide. The range of one "
     "order alone (canonical, rank) takes a share of the chance of the others (with two orders, half). It is too "
     "narrow if the reads of this order vary by far the most. Outside names the ranges that do not reach the "
