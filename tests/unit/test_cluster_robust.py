@@ -88,6 +88,21 @@ def test_of_equal_clusters_the_test_is_hotellings():
     assert found.no_effect(np.eye(3)) == pytest.approx(stats.f.sf(squared * 12 / (3 * 14), 3, 12), rel=0.1)
 
 
+def test_rounding_does_not_choose_the_test_of_few_equal_clusters():
+    """With as many clusters as positions the F test has one degree of freedom left; with fewer there is none."""
+    rng = np.random.default_rng(5)
+    for clusters in (2, 3, 4):
+        moved = rng.normal(size=(clusters, 4))
+        assert np.isnan(cluster_robust.all_zero(rng.normal(size=4), moved - moved.mean(axis=0), df=clusters - 1.0))
+    estimates, moved = rng.normal(size=4), rng.normal(size=(5, 4))
+    moved -= moved.mean(axis=0)
+    p = [cluster_robust.all_zero(estimates, moved, df=df) for df in (4 - 1e-12, 4.0, 4 + 1e-12)]
+    squared = estimates @ np.linalg.inv(moved.T @ moved * 4 / 5) @ estimates
+    assert p == pytest.approx([stats.f.sf(squared / 16, 4, 1)] * 3)
+    # An estimate that does not vary asks for no cluster more.
+    assert cluster_robust.all_zero(np.r_[estimates, 0], np.c_[moved, np.zeros(5)], df=4.0) == pytest.approx(p[0])
+
+
 def judged(sizes, n, rng, spread):
     """Reads of a judge that prefers no position on average, though each group does by chance."""
     group = np.repeat(np.arange(len(sizes)), sizes)

@@ -392,20 +392,20 @@ def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None =
         df: see `Fit.df`; by default those of equal clusters.
 
     Returns:
-        NaN if there are fewer degrees of freedom than independent estimates, if fewer than two clusters have an
-        influence, or if an influence is NaN.
+        NaN if there are fewer degrees of freedom, or fewer clusters less 1, than independent estimates that vary; if
+        fewer than two clusters have an influence; or if an influence is NaN.
 
     Source: the statistic HTZ of Pustejovsky and Tipton (2018), Small-sample methods for cluster-robust variance
     estimation and hypothesis testing in fixed effects models.
     """
     n = counted(influence)
-    if n < 2 or np.isnan(influence).any():
+    if n - 1 < max((influence != 0).any(axis=0).sum(), 1) or np.isnan(influence).any():
         return np.nan
     values, vectors = np.linalg.eigh(influence.T @ influence * (n - 1) / n)
     kept = values > ROUNDING * max(values.max(), 1e-300)
     q = int(kept.sum())
     rest = (n - 1.0 if df is None else df) - q + 1
-    if q == 0 or not rest >= 1:
+    if q == 0 or not rest >= 1 - ROUNDING:  # equal clusters have a whole number of degrees of freedom, but for rounding
         return np.nan
     squared = ((vectors[:, kept].T @ estimates) ** 2 / values[kept]).sum()
     return float(distributions.f_tail(squared * rest / (q * (rest + q - 1)), q, rest))
