@@ -222,3 +222,12 @@ def test_least_squares_is_that_of_numpy():
         kept = cluster != left_out
         rest = np.linalg.lstsq(x[kept], y[kept], rcond=None)[0]
         np.testing.assert_allclose(found.influence[left_out], found.coefficients - rest, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 2), (50, 1), (200, 4), (3, 0)])
+def test_distinct_rows_are_those_of_numpy(shape):
+    x = np.random.default_rng(1).integers(-1, 2, size=shape).astype(float)
+    rows, number = conditional_logit.distinct(x)
+    expected, expected_number = np.unique(x, axis=0, return_inverse=True)
+    np.testing.assert_array_equal(rows, expected)
+    np.testing.assert_array_equal(number, expected_number.ravel())

@@ -226,3 +226,14 @@ def test_a_difference_is_over_the_pairs_that_vary_on_both_sides(basis):
     columns = ["estimate", "ci_low", "ci_high", "p"]
     row, expected = (each.loc[(basis, "inside_minus_alone"), columns] for each in (found, two))
     assert row.tolist() == pytest.approx(expected.tolist())
+
+
+def test_the_item_of_a_text_is_that_of_its_first_read_with_one():
+    values, shown = draw_criteria(3, 2, rng=np.random.default_rng(1))
+    reads = criteria_table(values, shown)
+    panel = halo.panels.panel(reads, "hard")
+    expected = halo._item_ids(reads, panel)
+    last = reads["read_index"] == reads["read_index"].max()
+    for other in (None, "another"):
+        changed = reads.assign(item_id=reads["item_id"].mask(last, other))
+        assert halo._item_ids(changed, panel).tolist() == expected.tolist()

@@ -111,3 +111,9 @@ def test_each_piece_of_advice_is_a_question_and_so_is_the_mean_over_judges():
     found = multiplicity.adjust(table.assign(study="s", quantity="pearson"))
     assert found["n_tests"].tolist() == [2, 2, 1, 1, 1]
     assert found["p_holm"].tolist() == pytest.approx([0.02, 0.02, 0.01, 0.03, 0.04])
+
+
+def test_tests_that_nothing_tells_apart_are_one_family():
+    table = multiplicity.adjust(pd.DataFrame({"p": [0.01, np.nan, 0.04]}))
+    assert table["p_holm"].dropna().tolist() == pytest.approx([0.02, 0.04])
+    assert table["n_tests"].tolist() == [2, pd.NA, 2]

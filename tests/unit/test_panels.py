@@ -1,5 +1,7 @@
 """Reads laid out as arrays, position effects fitted with text levels, and groups with random signs."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_order.base import permutations
+from rubric_order.base.keys import KEYS
 from rubric_order.methods import tidy
 from rubric_order.methods.position import panels
 
@@ -72,6 +75,14 @@ def test_estimates_have_the_same_types_with_and_without_rows():
     row = dict.fromkeys(columns[:6], "a") | {"n": 5, "n_texts": 3, "estimate": 1}
     empty, whole = (tidy.from_rows_with_gaps(rows, columns, ["word"]) for rows in ([], [row]))
     assert empty.dtypes.equals(whole.dtypes)
+
+
+def test_rows_are_sorted_by_keys_as_text_and_a_row_without_a_key_comes_last():
+    row = dict.fromkeys(KEYS[:-1], "a") | {"n": 5}
+    rows = [row | {"judge": judge, "estimate": place} for place, judge in enumerate([None, 10, "b", 9, math.nan])]
+    table = tidy.from_rows(rows, [*KEYS, "estimate"], [])
+    assert table["estimate"].tolist() == [1, 3, 2, 0, 4]
+    assert table["judge"].dropna().tolist() == ["10", "9", "b"]
 
 
 # Position effects.

@@ -88,7 +88,7 @@ def gather(table: pd.DataFrame | None) -> dict[tuple[Any, ...], Anchors]:
     anchors = {}
     for key, of_key in parts.items():
         values = {of: means[rows] for of, rows in of_key.items()}
-        rows = next(iter(of_key.values()))  # every quantity has the same groups
+        rows = list(of_key.values())[-1]  # every quantity has the same groups
         names = {str(group_ids[row]): json.loads(item_ids[row]) for row in rows}
         anchors[key] = Anchors(str(suites[rows[0]]), sizes[rows], values, names)
     return anchors

@@ -314,7 +314,7 @@ def _by_key(table: pd.DataFrame) -> ByKey:
     columns = [
         [math.nan if value is pd.NA or value is None else value for value in table[name].tolist()] for name in used
     ]
-    kept = (table["cluster"] == CLUSTER).tolist() if "cluster" in table else [True] * len(table)
+    kept = [value is not pd.NA and value == CLUSTER for value in table.get("cluster", [CLUSTER] * len(table))]
     for values in compress(zip(*columns, strict=True), kept):
         rows_by_key.setdefault(values[: len(KEYS)], []).append(
             dict(zip(used[len(KEYS) :], values[len(KEYS) :], strict=True))

@@ -75,9 +75,17 @@ def from_rows_with_gaps(rows: list[Row], columns: list[str], words: list[str]) -
 
 
 def _sorted(rows: list[Row], types: dict[str, str]) -> pd.DataFrame:
-    """Rows as a table with columns of some types, sorted by `KEYS`; a row without a key comes last."""
+    """Rows as a table with columns of some types, sorted by `KEYS`; a row in which a key is missing comes last."""
     keys = [key for key in KEYS if key in types]
-    rows = sorted(rows, key=lambda row: [(key not in row, row.get(key)) for key in keys])
+
+    def place(row: Row) -> list[tuple[bool, Any]]:
+        values = [row.get(key) for key in keys]
+        return [
+            (True, 0) if pd.isna(value) else (False, str(value) if types[key] == "str" else value)
+            for key, value in zip(keys, values, strict=True)
+        ]
+
+    rows = sorted(rows, key=place)
     table: dict[str, Any] = {}
     for name, kind in types.items():
         values = [row.get(name) for row in rows]

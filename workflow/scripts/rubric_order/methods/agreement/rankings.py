@@ -119,7 +119,9 @@ def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
         The group and criterion of each prompt, and the rows of its items padded with -1, shape (n_prompts,
         n_candidates).
     """
-    group, criterion = (pd.factorize(items[name], sort=True)[0] for name in ("group_id", "criterion"))
+    group, criterion = (
+        pd.factorize(items[name], sort=True, use_na_sentinel=False)[0] for name in ("group_id", "criterion")
+    )
     _, number, sizes = np.unique(group * (criterion.max() + 1) + criterion, return_inverse=True, return_counts=True)
     rows = np.full((len(sizes), sizes.max()), -1)
     rows[np.arange(sizes.max()) < sizes[:, None]] = np.argsort(number, kind="stable")

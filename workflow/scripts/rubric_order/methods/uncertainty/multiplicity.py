@@ -87,4 +87,6 @@ def _families(table: pd.DataFrame, tested: np.ndarray) -> list[np.ndarray]:
     for key, values in TOGETHER.items():
         if key in table:
             asked.append((table[key].notna() & ~table[key].isin(values)).to_numpy(dtype=bool))
+    if not asked:
+        return [tested]
     return [tested[rows] for rows in places_of(*(answers[tested].tolist() for answers in asked)).values()]

@@ -172,7 +172,8 @@ def _same_alone(name: Row, alone_of: dict[tuple[Any, ...], pd.DataFrame]) -> pd.
 
 
 def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
-    """Id of each text's item under each criterion, shape (U, C)."""
+    """Id of each text's item under each criterion, the first of its reads, shape (U, C)."""
+    reads = reads[reads["item_id"].notna()].iloc[::-1]  # of several that are written into a cell, the last one stays
     ids: np.ndarray = np.full((len(panel.texts), len(panel.criteria)), None, dtype=object)
     text = pd.Index(panel.texts).get_indexer(reads["unit_id"])
     ids[text, pd.Index(panel.criteria).get_indexer(reads["criterion"])] = reads["item_id"]

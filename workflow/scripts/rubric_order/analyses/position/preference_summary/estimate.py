@@ -146,7 +146,7 @@ def _side_by_side(columns: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarra
     Args:
         columns: ids and influences of each column.
     """
-    ids, place = np.unique(np.concatenate([ids for ids, _ in columns]), return_inverse=True)
+    place, ids = pd.factorize(np.concatenate([ids for ids, _ in columns]))
     column = np.arange(len(columns)).repeat([len(ids) for ids, _ in columns])
     by_column = np.zeros((len(columns), len(ids)))
     by_column[column, place] = np.concatenate([values for _, values in columns])
