@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 import yaml
 from factories import completed as complete
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 import draw_figure
 from rubric_order import catalogue
@@ -209,3 +211,24 @@ def test_what_is_written_on_a_colour_can_be_read(root):
     axis = plt.figure().subplots()
     image = style.signed_map(axis, np.array([[-1.0, 0.0, 1.0]]), 1.0)
     assert [style.ink(image, value) for value in (-1, 0, 1, np.nan)] == ["white", "black", "white", "black"]
+
+
+def test_last_digits_of_a_layout_change_no_byte(root, tmp_path, monkeypatch):
+    """The solver of a layout adds in an order that differs from process to process."""
+    output.use_style(root / "resources/rubric_order.mplstyle")
+    execute = ConstrainedLayoutEngine.execute
+    written = []
+    for error in (0.0, 1e-15):
+
+        def lay_out(engine, figure, error=error):
+            execute(engine, figure)
+            for axis in figure.axes:
+                axis.set_position(Bbox(axis.get_position(original=True).get_points() + error), which="original")
+                axis.set_in_layout(True)
+
+        monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lay_out)
+        figure = DRAWN["criterion_order"](width_in=6.5, columns=3, row_height_in=0.5, labels=Labels({}, {}))
+        path = tmp_path / f"{error}.svg"
+        output.save(figure, [path])
+        written.append(path.read_bytes())
+    assert written[0] == written[1]

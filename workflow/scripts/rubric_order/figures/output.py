@@ -6,10 +6,13 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.style
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import LayoutEngine
+from matplotlib.transforms import Bbox
 
 from rubric_order.base import files
 from rubric_order.figures.presets import PRESETS
 
+PLACES = 9  # decimal places of a position that are kept
 _METADATA = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 # Settings of Matplotlib that are lengths: in points, or in inches if they end in `_pad`.
 _LENGTHS = [
@@ -33,8 +36,33 @@ def use_style(style: Path, preset: str = "page") -> None:
     mpl.rcParams["savefig.dpi"] = chosen.dpi
 
 
+class _Rounded(LayoutEngine):
+    """A layout whose positions are rounded.
+
+    The solver of Matplotlib's constrained layout adds in an order that differs from process to process, and so do the
+    last digits of its positions. Names of clipping paths are made from all digits.
+    """
+
+    def __init__(self, engine: LayoutEngine) -> None:
+        super().__init__()
+        self._engine = engine
+        self._adjust_compatible = engine.adjust_compatible
+        self._colorbar_gridspec = engine.colorbar_gridspec
+
+    def execute(self, fig: Figure) -> None:
+        """Lay a figure out."""
+        self._engine.execute(fig)
+        for axis in fig.axes:
+            takes_part = axis.get_in_layout()
+            corners = axis.get_position(original=True).get_points()
+            axis.set_position(Bbox(corners.round(PLACES)), which="original")
+            axis.set_in_layout(takes_part)
+
+
 def save(figure: Figure, outputs: Iterable[Path]) -> None:
     """Write a figure to each output, in the format of its suffix. All files have the layout of the first."""
+    if (engine := figure.get_layout_engine()) is not None:
+        figure.set_layout_engine(_Rounded(engine))
     for output in outputs:
         with files.atomic(output) as temporary:
             figure.savefig(temporary, metadata=_METADATA.get(output.suffix))
