@@ -92,6 +92,13 @@ def run(
     return subprocess.CompletedProcess(words, returncode, *printed)
 
 
+def spare_garbage() -> None:
+    """Look for garbage seldom from now on, and never in what is here: it stays, and forked programs share it."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
+
+
 def is_unedited(project: Path) -> bool:
     """Tell whether the scripts of a copy of the project are those of the project, by their sizes and times."""
     return _stamps(project / "workflow/scripts") == _stamps(SCRIPTS)
@@ -222,9 +229,7 @@ def _prepare(kind: str) -> None:
         for probe in probes.names():
             probes.load(probe)
         one_score.parse_score("So the overall score is 4 out of 5.", "12345")
-    gc.collect()
-    gc.freeze()  # what is here is shared with all programs, and is not looked at again
-    gc.set_threshold(100_000, 50, 50)  # a program is short, and looks for garbage seldom
+    spare_garbage()
 
 
 def _serve(address: str) -> tuple[dict[str, Any], socket.socket]:

@@ -23,7 +23,7 @@ METHOD = "random effects by REML, Hartung and Knapp's interval; sampling errors 
 
 
 class Influence(NamedTuple):
-    """What each cluster adds to each quantity of one block.
+    """Influence of each cluster on each quantity of one block.
 
     Attributes:
         ids: ids of the clusters, sorted, shape (n_clusters,).
