@@ -289,3 +289,21 @@ def test_every_function_has_an_example_and_the_examples_run(module):
 
 def exported(module: str) -> tuple[str, ...]:
     return ro._MODULES[module]
+
+
+ROTATED = ("1 2 3", "2 3 1", "3 1 2")
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        # No position is nearly always chosen, and yet no finite preference fits best.
+        ((1, 1, 1, 2, 2, 1, 3, 3, 1), "wherever scores of an item differ, the same positions win"),
+        ((1, 1, 1, 2, 2, 2, 3, 3, 3), "no item has different scores"),
+    ],
+)
+def test_a_card_says_why_preferences_are_not_known(scores, reason):
+    rows = [(f"item {k // 3}", ROTATED[k % 3], score) for k, score in enumerate(scores)]
+    (card,) = ro.bias_card(pd.DataFrame(rows, columns=["item", "ordering", "score"]))
+    (text,) = (line for line in repr(card).splitlines() if "Preference of each position" in line)
+    assert f"not known: {reason}" in text

@@ -289,6 +289,29 @@ def test_answers_without_a_score_are_counted_by_reason():
     assert any("2 answers were read and give no score: no_score 2" in note for note in card.notes)
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_column_of_reasons_is_read_where_there_is_no_score(packed):
+    written, _ = judged(ZERO)
+    written["failure"] = None
+    written.loc[[0, 1, 2, 3], "score"] = ""
+    written.loc[[0, 1, 5], "failure"] = [f"timeout\n{'x' * 80}", "y" * 80, "of a read that has a score"]
+    written.loc[3, "score"] = "no idea at all"
+    written.loc[3, "failure"] = "the parser's reason counts"
+    table = written.astype({"failure": "category", "score": "category"}) if packed else written
+    card = ro.bias_card(table)[0].to_dict()
+    assert card["failures"] == {"empty": 1, "no_score": 1, "timeout": 1, "y" * 60: 1}
+    renamed = ro.bias_card(table.rename(columns={"failure": "why"}), columns={"failure": "why"})[0].to_dict()
+    assert renamed["failures"] == card["failures"]
+
+
+@pytest.mark.parametrize("values", [[{"a": 1}, 3.5], [True, None], ["", "NaN"], [["a"], "\t"]])
+def test_a_column_of_reasons_that_holds_no_text_is_not_read(values):
+    written, _ = judged(ZERO)
+    written["failure"] = pd.Series(values * len(written), dtype=object)[: len(written)]
+    written.loc[[0, 1], "score"] = ""
+    assert ro.bias_card(written)[0].to_dict()["failures"] == {"empty": 2}
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [

@@ -126,6 +126,21 @@ def test_what_fails_is_kept_and_is_no_score(tmp_path):
     assert len(calls) == 35
 
 
+def test_a_card_of_a_study_says_why_reads_failed(tmp_path):
+    def judge(prompt):
+        if "Sorry." in prompt:
+            raise ValueError("no text")
+        return "I cannot say." if "Ms Okafor" in prompt else 4
+
+    reads = study(judge, tmp_path, [ITEMS[0], ITEMS[1], {**ITEMS[2], "item": "c"}], version="1", concurrency=1)
+    (card,) = ro.bias_card(reads)
+    assert card.to_dict()["failures"] == {"no_score": 10, "raised": 10}
+    assert "10 with a score, 20 without (no_score 10, raised 10)" in repr(card)
+    assert [note for note in card.notes if "give no score" in note] == [
+        "10 answers were read and give no score: no_score 10."
+    ]
+
+
 def test_an_async_function_is_asked_also_where_an_event_loop_runs(tmp_path):
     async def judge(messages):
         await asyncio.sleep(0)
@@ -186,6 +201,11 @@ def test_a_file_that_has_changed_since_it_was_imported_is_not_taken_for_the_func
         ({"items": [ITEMS[0], ITEMS[0]]}, "items: row 2: item id 'a' is already used by items: row 1"),
         ({"rubric": {"levels": LEVELS}}, "rubric: expected question and levels, found levels"),
         ({"rubric": {"question": "?", "levels": ["one"]}}, "rubric: levels: expected a mapping of at least 2 levels"),
+        ({"rubric": LEVELS}, "rubric: expected a mapping with question and levels, or a file, found ['Rude.', 'Cold.'"),
+        (
+            {"items": [{**ITEMS[0], "rubric_id": "tone"}, {**ITEMS[1], "rubric_id": "style"}]},
+            "items: field 'rubric_id': expected one rubric for all items, found style, tone; call study once for each",
+        ),
         ({"rubric": "no_such.yaml"}, "no_such.yaml: no such file"),
         ({"strategy": "balancd"}, "strategy: expected one of balanced, "),
         ({"template": "no_such"}, "template: expected "),

@@ -18,6 +18,7 @@ from rubric_order.cards import groups, headline, spread
 from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Rankings, ReadoutResults
 from rubric_order.methods.position import order_tests
+from rubric_order.methods.uncertainty import cluster_robust
 
 MOST_NAMED = 3  # most reasons for reads without a score that a card names
 
@@ -69,7 +70,7 @@ class Card:
             **_with_ends("v", main.v),
             "preference": _estimates(log_odds),
             **_with_ends("usual_minus_balanced", points.usual),
-            "decided_by": {what: str(readout) for what, readout in evidence.deciding._asdict().items()},
+            "decided_by": {"log_odds": str(evidence.deciding.log_odds), "points": str(evidence.deciding.points)},
             "level": order_tests.LEVEL,
             "n_tests": len(tests),
             "smallest_p": min(tests.values(), default=None),
@@ -200,7 +201,17 @@ def _preference(evidence: Evidence) -> str:
         return ", ".join("not known" if value is None else f"{value:+z.2f}" for value in values)
     if not evidence.crossed or not evidence.readouts:
         return _unknown(_uncounted(evidence))
-    return _unknown("one score or one position is nearly always chosen, or no item has different scores")
+    return _unknown(_undetermined(evidence))
+
+
+def _undetermined(evidence: Evidence) -> str:
+    """Reason why no preference is known although every score was shown in every position."""
+    flag = evidence.log_odds.preference_flag
+    if cluster_robust.SEPARATED in flag:
+        return "wherever scores of an item differ, the same positions win, so that no finite size fits"
+    if cluster_robust.NO_COMPARISONS in flag:
+        return "no item has different scores"
+    return "the orderings do not determine it" if evidence.log_odds.preference else _uncounted(evidence)
 
 
 def _uncounted(evidence: Evidence) -> str:

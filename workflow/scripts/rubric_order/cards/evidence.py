@@ -71,7 +71,7 @@ class ReadoutResults:
             positions.
         v: Cramer's V of the shares. p_selection: p-value of equal shares.
         preference: preference for each position in log-odds; NaN if it cannot be told. p_preference: p-value of all
-            preferences being 0.
+            preferences being 0. preference_flag: `flag` of `position_preference`.
         interaction: log-odds that the highest score gains at the last position, and the lowest score at the first,
             beyond the preference for the position. p_interaction: p-value of the interaction being 0.
         usual: mean score in the usual ordering less the mean over orderings. p_usual: p-value of this shift being 0.
@@ -90,6 +90,7 @@ class ReadoutResults:
     p_selection: float = math.nan
     preference: tuple[Interval, ...] = ()
     p_preference: float = math.nan
+    preference_flag: str = ""
     interaction: Interval = UNKNOWN
     p_interaction: float = math.nan
     usual: Interval = UNKNOWN
@@ -386,6 +387,7 @@ def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
         values |= _selection(part)
     if part := rows.get("position_preference"):
         values["preference"] = tuple(map(Interval.of, _by_position(part, "preference")))
+        values["preference_flag"] = str(part[0]["flag"])
         # If one position is always chosen, its preference may have no bound, although a penalised estimate is finite.
         if any(cluster_robust.SEPARATED in str(row["flag"]) for row in part):
             values["preference"] = (UNKNOWN,) * len(values["preference"])

@@ -52,6 +52,7 @@ LIKELY: Mapping[str, tuple[str, ...]] = {
         *("annotator_rating", "expert_score", "expert_mean", "mean_rating", "gold_score", "gold", "label"),
         *("reference_score", "expert"),
     ),
+    "failure": ("failure_reason", "error_type", "reason", "error"),
     "criterion": ("dimension", "aspect", "metric", "rubric", "rubric_id"),
     "gold": ("human", "human_choice", "human_winner", "label", "reference", "truth"),
     "first": ("shown_first", "answer_a", "model_a", "model_1", "a"),

@@ -25,6 +25,8 @@ from rubric_order.strategies import EVERY_POSITION
 
 REQUIRED = ("item", "ordering", "score")
 OPTIONAL = ("judge", "group", "criterion", "human_score")
+REASON = "failure"  # column with the reason why a read has no score, in words of the file
+LONGEST_REASON = 60  # characters of a reason that are kept
 MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # texts for a missing value; case does not count
 SUM_WITHIN = 0.02  # allowed distance of a sum from 1: probabilities are often written with two decimals
 # Columns of the workflow's files of scores.
@@ -79,7 +81,7 @@ def _of_workflow(table: pa.Table, where: Path) -> pa.Table:
     new_names = {"item_id": "item", "group_id": "group"}
     kept = [
         name
-        for name in ("item_id", "group_id", "judge", "criterion", "ordering", "score", "human_score")
+        for name in ("item_id", "group_id", "judge", "criterion", "ordering", "score", "human_score", REASON)
         if name in table.column_names
     ]
     plain = table.select(kept).rename_columns([new_names.get(name, name) for name in kept])
@@ -112,8 +114,8 @@ def as_scores(
             or a word such as ``descending``; and ``score``, a level or an answer that gives one, empty if there is
             none. These columns are read if they are known: ``judge``; ``group``, the same for items that are not
             independent (by default a text is a group, with all its criteria); ``criterion``; ``p_1`` to ``p_n``, the
-            probability of each score; and ``human_score`` of the item. A text under several criteria is one item under
-            each criterion. Other columns are not read.
+            probability of each score; ``human_score`` of the item; and ``failure``, the reason why a read has no score.
+            A text under several criteria is one item under each criterion. Other columns are not read.
         where: name of the table in errors.
         columns: names that the table has for these columns.
         scale: the levels; by default the levels that the orderings of a judge list, see `scales.of_labels`.
@@ -142,6 +144,7 @@ def as_scores(
     group = _named(groups, "group", where) if named and groups else text
     shown = _orderings(reads["ordering"], judge, scale, where)
     level, reason = _scores(reads["score"], shown, where)
+    reason = _reasons(reads, reason)
     of_judge = Words(judge.codes * len(item.values) + item.codes, item.values)
     human = _human(reads, of_judge, shown, where)
     check_alike(of_judge, group.codes, group.values, "group", "groups", where)
@@ -483,6 +486,22 @@ def _scores(column: pd.Series, shown: Shown, where: str | Path) -> tuple[np.ndar
         )
     texts = pd.Series([*reasons], dtype=object)
     return level, texts.take(reason).reset_index(drop=True)
+
+
+def _reasons(reads: pd.DataFrame, reason: pd.Series) -> pd.Series:
+    """Reasons why reads have no score: that of column `failure` where the score is empty and the column has a text."""
+    if REASON not in reads or not (empty := (reason == EMPTY).to_numpy()).any():
+        return reason
+    reason = reason.copy()
+    reason[empty] = [_reason(value) for value in reads.loc[empty, REASON]]
+    return reason
+
+
+def _reason(value: object) -> str:
+    """The reason that a cell gives, cut after its first line; `EMPTY` if the cell has no text."""
+    lines = value.strip().splitlines() if isinstance(value, str) else []
+    text = sources.SURROGATE.sub("?", lines[0][:LONGEST_REASON].strip()) if lines else ""
+    return EMPTY if text.lower() in MISSING else text
 
 
 def _is_level(level: np.ndarray, scale: Scale) -> np.ndarray:

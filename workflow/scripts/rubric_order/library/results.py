@@ -36,7 +36,7 @@ from rubric_order.cards.card import cards as make_cards
 from rubric_order.figures import view
 from rubric_order.library import estimates, scales
 from rubric_order.methods.position import blocks
-from rubric_order.parsing.choices import EMPTY
+from rubric_order.parsing.choices import EMPTY, REASONS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -323,7 +323,7 @@ def _of_scale(scale: scales.Scale) -> Iterator[str]:
 
 def _of_failures(failure: pd.Series) -> Iterator[str]:
     """A sentence about answers that give no score."""
-    counts = failure[failure.notna() & (failure != EMPTY)].value_counts()
+    counts = failure[failure.isin(REASONS) & (failure != EMPTY)].value_counts()
     if len(counts):
         listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
         yield f"{counts.sum():,} answers were read and give no score: {listed}."

@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from rubric_order import datasets
+from rubric_order.base import files
 from rubric_order.base.errors import InputError, nearest
 from rubric_order.datasets import Item
 from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels
@@ -24,6 +25,7 @@ from rubric_order.settings.judges import PythonCallable
 
 PROBE = "score_order"
 REQUIRED, OPTIONAL = ("item", "text"), ("group", "instruction", "reference", "human_score")
+OF_RUBRICS = ("rubric", "rubric_id", "criterion")  # fields that tell rubrics apart; a study has one rubric
 
 Function: TypeAlias = Callable[[Any], Any]
 Items: TypeAlias = pd.DataFrame | Iterable[Mapping[str, Any]]
@@ -49,16 +51,17 @@ def study(
     """Ask a function for the score of each item in several orderings of the rubric's levels.
 
     Answers are kept in `folder` as they come. After an interruption, a further call asks the missing requests only. The
-    requests are the same as in the workflow for the same items, rubric and function, so that the study and the workflow
-    find the answers of each other.
+    requests are the same as in the workflow for the same items, rubric, function and settings of the judge (such as
+    ``model``), so that the study and the workflow find the answers of each other.
 
     Args:
         judge: a function of one argument, or its name as ``module:name``. It takes the prompt as text, or the messages
             if its first parameter is called ``messages``. It returns text, a score, or an `Answer`, and may be async.
-        items: one row per item, as a table or as records: ``item``, ``text`` and, if they are known, ``group`` (the
-            same for items that are not independent; by default each item is a group), ``instruction``, ``reference``
-            and ``human_score``.
-        rubric: ``question`` and ``levels`` (descriptions of scores 1 to n), or a YAML file with them.
+        items: one row per item, as a table or as records: ``item``, ``text`` and ``instruction``. These fields are read
+            too if they are known: ``group`` (the same for items that are not independent; by default each item is a
+            group), ``reference`` and ``human_score``.
+        rubric: ``question`` and ``levels`` (descriptions of scores 1 to n), or a YAML file with them. All items are
+            scored by this rubric. With several criteria, call `study` once for each.
         folder: the judge's response store; it is made if it is missing.
         instruction: instruction that the texts answer, for items without an instruction of their own.
         strategy, budget, seed: orderings of each item, see `orderings`.
@@ -67,8 +70,9 @@ def study(
         name: name of the judge in the reads.
         dataset: name of the items; the orderings of strategy ``random`` depend on it.
         accept_failures: whether temporary failures are final.
-        settings: further settings of a judge of ``engine: python``, such as ``version``, ``concurrency``,
-            ``transient``, ``requests_per_minute``, ``max_attempts`` and ``timeout``.
+        settings: further settings of a judge of ``engine: python``, such as ``version``, ``model``, ``concurrency``,
+            ``transient``, ``requests_per_minute``, ``max_attempts``, ``timeout``, and ``retry_failed``, which asks
+            failed requests again.
 
     Returns:
         One row per read, as `bias_card` and ``rubric-order audit`` take it: ``item``, ``group``, ``judge``,
@@ -210,6 +214,8 @@ def _rubric(rubric: Mapping[str, Any] | str | Path) -> Rubric:
         if set(rubric) != {"question", "levels"}:
             raise InputError(f"rubric: expected question and levels, found {', '.join(map(str, rubric)) or 'nothing'}")
         question, levels = rubric["question"], rubric["levels"]
+    elif not isinstance(rubric, str | Path):
+        raise InputError(f"rubric: expected a mapping with question and levels, or a file, found {rubric!r:.60}")
     else:
         question, levels, lowest = probe.read_rubric(rubric)
         levels = dict(enumerate(levels, start=lowest))
@@ -231,6 +237,13 @@ def _items(items: Items, rubric: Rubric, instruction: str | None) -> Iterator[It
     records = items.to_dict("records") if isinstance(items, pd.DataFrame) else list(items)
     if not records:
         raise InputError("items: no rows")
+    for name in OF_RUBRICS:
+        values = {str(row[name]) for row in records if isinstance(row, Mapping) and not _is_missing(row.get(name))}
+        if len(values) > 1:
+            raise InputError(
+                f"items: field {name!r}: expected one rubric for all items, found {files.listed(sorted(values))}; call"
+                " study once for each"
+            )
     for number, record in enumerate(records, start=1):
         where = f"items: row {number}"
         if not isinstance(record, Mapping):

@@ -20,6 +20,7 @@ COMMON = 0.1  # the part common to a cluster's reads adds this share to the vari
 DEPENDENT = 0.01  # level of the test that clusters vary more than independent comparisons do
 ROUNDING = 1e-9  # values below this share of the largest count as rounding
 SEPARATED = "separated"
+NO_COMPARISONS = "no comparisons"
 # Method of `Fit.interval`, for columns `method`: from clusters alone, and where the least error is known.
 SANDWICH = "sandwich CR3 over {0}s, Student's t with degrees of freedom by what each {0} holds"
 LARGER = (
@@ -287,7 +288,7 @@ def least_squares(right: np.ndarray, information: np.ndarray) -> Sums:
     values, vectors = np.linalg.eigh(total)
     kept = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
     if not kept.any():
-        return without(right.shape, "no comparisons")
+        return without(right.shape, NO_COMPARISONS)
     coefficients = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ right.sum(axis=0))
     return Sums(coefficients, right - information @ coefficients, information)
 

@@ -101,7 +101,7 @@ def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
     values, vectors = np.linalg.eigh((x * totals[:, None]).T @ x)
     basis = vectors[:, values > cluster_robust.ROUNDING * max(values.max(initial=0.0), 1e-300)]
     if not basis.shape[1]:
-        return cluster_robust.without((data.n_clusters, x.shape[1]), "no comparisons")
+        return cluster_robust.without((data.n_clusters, x.shape[1]), cluster_robust.NO_COMPARISONS)
     inner = x @ basis
     coefficients = _maximum(inner, totals, np.zeros(basis.shape[1]), penalty=0.0)
     separated = coefficients is None
