@@ -29,8 +29,16 @@ STUDY = {
 OVER_ENDPOINT = complete_judge(engine="openai", label="E", template="own.jinja")
 
 
+def facts(judge):
+    return judge.block() | {
+        "run_by": judge.RUN_BY or f"by engine `{judge.engine}`",
+        "cited": judge.CITED,
+        "loaded": judge.LOADED,
+    }
+
+
 def run(**changes):
-    vllm = complete_judge(label="Small-1B", revision="0123abc", answer_format="feedback").block()
+    vllm = facts(complete_judge(label="Small-1B", revision="0123abc", answer_format="feedback"))
     found = {
         "judges": {"small": vllm},
         "datasets": {"d": {"label": "Tales", "citation": "Doe (2020), 50% of_all", "limit": 3}},
@@ -96,7 +104,7 @@ def test_it_says_who_wrote_and_reviewed_reference_answers_and_how_many_were_acce
     block = {"judges": ["small", "big"], "rounds": 2, "file": None, "shows_rejected": True, "reviewing": {}}
     block |= {"writing": {"temperature": 1, "max_tokens": 320}}
     config = run(references={"d": block})
-    config["judges"]["big"] = complete_judge(label="Big-9B").block()
+    config["judges"]["big"] = facts(complete_judge(label="Big-9B"))
     made = methods.Answers(levels=[1, 2, 3, 4], n_wanted=12, n_attempts=21, n_texts=17, n_accepted=3)
     said, cited = text(config, references={"d": made})
     paragraph = said.partition("## Reference answers\n\n")[2].partition("\n")[0]
@@ -123,7 +131,8 @@ def test_it_says_who_wrote_and_reviewed_reference_answers_and_how_many_were_acce
     [
         ({"engine": "recorded", "label": "Old"}, "Old: answers that had been recorded elsewhere"),
         ({"engine": "simulated", "label": "P"}, "P is a simulated judge, whose bias was planted"),
-        (OVER_ENDPOINT.block(), "over an OpenAI-compatible endpoint"),
+        (facts(OVER_ENDPOINT), "over an OpenAI-compatible endpoint"),
+        (facts(OVER_ENDPOINT) | {"run_by": "by engine `words`"}, "E (model org/model) was run by engine `words`, temp"),
     ],
 )
 def test_judges_of_other_kinds_are_not_said_to_be_models_run_here(judge, said):

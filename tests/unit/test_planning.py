@@ -59,6 +59,17 @@ def make(small_dataset, judge, template):
     return plan_small
 
 
+def test_a_defect_of_a_probe_keeps_its_traceback_and_a_setting_that_does_not_fit_is_one_line(make, monkeypatch):
+    def broken(*args, **others):
+        raise ValueError("operands could not be broadcast together")
+
+    with pytest.raises(InputError, match=r"^study s: scale 4: rubric .*: a rubric with 5 levels has no 4 evenly"):
+        make(scales=[4])
+    monkeypatch.setattr(score_order, "units", broken)
+    with pytest.raises(ValueError, match="^operands could not"):
+        make()
+
+
 def test_every_item_is_read_as_often_as_each_strategy_says(make):
     reads = make(strategies=["balanced", "random", "fixed", "single"], scales=[3, 5])
     counts = reads.groupby(["n", "strategy", "item_id"]).size().unstack(["n", "strategy"])

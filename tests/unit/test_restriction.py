@@ -1,11 +1,17 @@
 """Runs of some of a config's judges."""
 
+from pathlib import Path
+
 import pytest
 import yaml
 
+from rubric_order import registry
 from rubric_order.base.errors import InputError
 from rubric_order.run import loading
+from rubric_order.run.core import Run
+from rubric_order.run.results import Statistics
 
+ROOT = Path(__file__).resolve().parents[2]
 JUDGE = {"engine": "vllm", "model": "org/model"}
 STUDY = {"datasets": ["demo"]}
 CONFIG = {
@@ -65,3 +71,38 @@ def test_a_run_of_a_paper_is_that_of_one_judge(root, name):
     config = completed(root, judge, config=written)
     assert {judge for study in config.studies.values() for judge in study.judges} == {judge}
     assert [*config.studies] == [name for name, study in whole.studies.items() if judge in study.judges]
+
+
+PAPERS = sorted(
+    path.stem
+    for path in (ROOT / "config/papers").glob("*.yaml")
+    if "recorded_dir" not in (text := path.read_text("utf-8")) and "studies:" in text
+)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_judge_of_a_paper_can_be_run_alone(root, name):
+    """All statistics behind its figures and tables find the studies that they read."""
+    written = yaml.safe_load((root / f"config/papers/{name}.yaml").read_text(encoding="utf-8"))
+    whole = loading.complete(written, folder=root)
+    for judge in dict.fromkeys(judge for study in whole.studies.values() for judge in study.judges):
+        config = completed(root, judge, config=written)
+        statistics = Statistics(Run(config, root))
+        for kind in ("figures", "tables"):
+            shown = [registry.shown(kind, block).statistics for block in getattr(config, kind)]
+            for statistic in registry.behind({name for names in shown for name in names}):
+                files = [path for paths in statistics.inputs(statistic).values() for path in paths]
+                studies = {path.split("/")[2] for path in files if path.startswith("results/scores/")}
+                assert studies <= {*config.studies}, (judge, statistic)
+
+
+def test_what_compares_studies_that_are_left_out_is_left_out_too(root):
+    config = completed(
+        root,
+        "two",
+        config=CONFIG
+        | {"tables": {"scales": {}, "judge_versions": {}}}
+        | {"statistics": {"scales": {"studies": ["alone"]}, "golden_scores": {"studies": ["alone"]}}},
+    )
+    assert [*config.tables] == ["judge_versions"]
+    assert config.statistics.golden_scores.studies == []

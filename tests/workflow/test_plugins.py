@@ -72,6 +72,8 @@ def test_the_package_of_the_page_is_planned_and_judged_without_a_change_of_the_p
         assert text in page
     assert fresh.file("results/figures/letter_shift.svg").read_text().startswith("<?xml")
     methods = fresh.file("results/methods.md").read_text()
+    assert "was run by engine `polite_words`, temperature" in methods
+    assert "endpoint" not in methods
     assert "Mean scores under both directions of the levels were compared within items." in methods
     assert "Statistics of other packages: letter_shift (helpdesk-judging 1.0)." in methods
 

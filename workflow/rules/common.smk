@@ -84,7 +84,7 @@ statistics, tables, figures, pages = Statistics(run), Shown(run, "tables"), Show
 
 
 # The front page of the report begins with what was found.
-if "--report" in sys.argv and Path(run.results, "summary.json").exists():
+if "--report" in asked and Path(run.results, "summary.json").exists():
     from rubric_order.cards import first_lines  # imports pandas, for which other runs need not wait
 
     lines = first_lines.first_lines(Path(run.results, "summary.json"))

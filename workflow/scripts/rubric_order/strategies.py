@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from rubric_order.base.errors import UnfitError
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -25,10 +27,10 @@ def check_all(n: int) -> None:
     """Check that strategy `all` is possible with n options.
 
     Raises:
-        ValueError: the options have more than ``MAX_ORDERINGS`` orderings.
+        UnfitError: the options have more than ``MAX_ORDERINGS`` orderings.
     """
     if math.factorial(n) > MAX_ORDERINGS:
-        raise ValueError(f"strategy 'all' with {n} options has {math.factorial(n)} orderings; use 'random' instead")
+        raise UnfitError(f"strategy 'all' with {n} options has {math.factorial(n)} orderings; use 'random' instead")
 
 
 def rotations(n: int) -> np.ndarray:
@@ -38,12 +40,12 @@ def rotations(n: int) -> np.ndarray:
         Shape (n, n): row r is ``[r+1, ..., n, 1, ..., r]``, so every option is once in every position.
 
     Raises:
-        ValueError: n is below 2.
+        UnfitError: n is below 2.
     """
     import numpy as np
 
     if n < 2:
-        raise ValueError(f"an ordering needs at least 2 options, got {n}")
+        raise UnfitError(f"an ordering needs at least 2 options, got {n}")
     return (np.arange(n)[:, None] + np.arange(n)) % n + 1
 
 
@@ -68,14 +70,14 @@ def balanced_williams(n: int) -> np.ndarray:
         option. For even n the two halves are different Williams squares; for n = 2 they are the same.
 
     Raises:
-        ValueError: n is below 2.
+        UnfitError: n is below 2.
 
     Source: Williams (1949), Section 2: rotations of the sequence 1, 2, n, 3, n - 1, ... and of its mirror image.
     """
     import numpy as np
 
     if n < 2:
-        raise ValueError(f"an ordering needs at least 2 options, got {n}")
+        raise UnfitError(f"an ordering needs at least 2 options, got {n}")
     # 0, 1, -1, 2, -2, ...: neighbours differ by 1, -2, 3, -4, ..., and in the mirror image by -1, 2, -3, 4, ...
     zigzag = np.array([(place + 1) // 2 * (1 if place % 2 else -1) for place in range(n)])
     turns = np.arange(n)[:, None]
@@ -104,13 +106,13 @@ def repeated_rotations(n: int, reads: int) -> np.ndarray:
         times, so that the effect of repetition is seen under every ordering.
 
     Raises:
-        ValueError: `reads` is not a multiple of n, or is below 2n.
+        UnfitError: `reads` is not a multiple of n, or is below 2n.
     """
     import numpy as np
 
     if reads % n or reads < 2 * n:
         wanted = f"at least {2 * n}, in steps of {n}"
-        raise ValueError(f"strategy repeated_rotations reads {n} options in {n} orderings: {wanted}; got {reads}")
+        raise UnfitError(f"strategy repeated_rotations reads {n} options in {n} orderings: {wanted}; got {reads}")
     return np.tile(rotations(n), (reads // n, 1))
 
 
@@ -121,12 +123,12 @@ def swap(n: int, reads: int) -> np.ndarray:
         Shape (reads, 2): rows ``[1, 2]`` and ``[2, 1]``, over and over.
 
     Raises:
-        ValueError: n is not 2, or `reads` is odd.
+        UnfitError: n is not 2, or `reads` is odd.
     """
     import numpy as np
 
     if n != 2 or reads % 2:
-        raise ValueError(f"strategy swap reads 2 options an even number of times; got {n} options and {reads} reads")
+        raise UnfitError(f"strategy swap reads 2 options an even number of times; got {n} options and {reads} reads")
     return np.tile([[1, 2], [2, 1]], (reads // 2, 1))
 
 
@@ -137,7 +139,7 @@ def cyclic(n: int, reads: int) -> np.ndarray:
         Shape (reads, n).
 
     Raises:
-        ValueError: `reads` is 0 or not a multiple of n.
+        UnfitError: `reads` is 0 or not a multiple of n.
     """
     import numpy as np
 
@@ -152,7 +154,7 @@ def latin(n: int, reads: int, *, rng: np.random.Generator) -> np.ndarray:
         columns shuffled.
 
     Raises:
-        ValueError: `reads` is 0 or not a multiple of n.
+        UnfitError: `reads` is 0 or not a multiple of n.
     """
     import numpy as np
 
@@ -164,7 +166,7 @@ def latin(n: int, reads: int, *, rng: np.random.Generator) -> np.ndarray:
 
 def _rounds(strategy: str, n: int, reads: int) -> int:
     if reads % n or not reads:
-        raise ValueError(f"strategy {strategy} reads {n} options in steps of {n} reads; got {reads}")
+        raise UnfitError(f"strategy {strategy} reads {n} options in steps of {n} reads; got {reads}")
     return reads // n
 
 
@@ -172,7 +174,7 @@ def all_orderings(n: int) -> np.ndarray:
     """Every permutation in lexicographic order. Shape (n!, n).
 
     Raises:
-        ValueError: there are too many orderings, see `check_all`.
+        UnfitError: there are too many orderings, see `check_all`.
     """
     import numpy as np
 

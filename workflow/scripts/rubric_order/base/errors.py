@@ -24,6 +24,13 @@ class InputError(Exception):
         super().__init__(printable(str(message)))
 
 
+class UnfitError(ValueError):
+    """A setting or a template, written by a user, that does not fit. The message is for this user.
+
+    A caller that knows the place of the setting makes an `InputError` of it.
+    """
+
+
 def printable(text: str) -> str:
     r"""A text with escapes in place of characters that are not seen, such as those that control a terminal.
 

@@ -238,15 +238,14 @@ def _judge(facts: Mapping[str, Any], versions: Mapping[str, Any], cite: Cite) ->
         told = _answered(versions)
         return f"{said} level and wrote no text. What answered: {told}." if told else f"{said} level and wrote no text."
     revision = f", revision {facts['revision']}" if facts.get("revision") else ""
-    local = facts["engine"] == "vllm"
-    how = f"with vLLM{cite('vllm')}" if local else "over an OpenAI-compatible endpoint"
+    how = facts["run_by"] + (cite(*facts["cited"]) if facts["cited"] else "")
     sampling = facts["sampling"]
     settings = [f"temperature {_left(sampling['temperature'])}", f"top-p {_left(sampling['top_p'])}"]
     settings += [f"at most {_left(sampling['max_tokens'])} tokens", f"seed {_left(sampling['seed'])}"]
-    if facts["engine"] == "python":
+    if "function" in facts:
         how = f"as a function of Python (`{facts['function']}`)"
         settings = ["which sampled as it does"]
-    if local:
+    if facts["loaded"]:
         settings.append(f"number format {facts['dtype']}")
     form = "wrote feedback and then a score" if facts["answer_format"] == "feedback" else "wrote a score at once"
     told = _answered(versions)

@@ -431,7 +431,9 @@ def _extremes(readout: ReadoutResults) -> str:
 def _preference(readout: ReadoutResults) -> str:
     values = [interval.estimate for interval in readout.preference]
     if not values or any(math.isnan(value) for value in values):
-        return "By how much cannot be told: wherever scores differ, the same positions win, or the orderings do not tell."
+        return (
+            "By how much cannot be told: wherever scores differ, the same positions win, or the orderings do not tell."
+        )
     most, least = int(np.argmax(values)), int(np.argmin(values))
     return (
         f"Position {most + 1} adds {_interval(readout.preference[most], '+z.2f')} to the log-odds of the score that "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rubric_order.base import files
-from rubric_order.base.errors import InputError
+from rubric_order.base.errors import InputError, UnfitError
 
 MAX_LEVELS = 11  # 0 to 10
 
@@ -73,12 +73,12 @@ def at_scale(levels: tuple[str, ...], n: int) -> tuple[str, ...]:
     """Descriptions of an n-level scale: evenly spaced levels of a finer scale, both ends included.
 
     Raises:
-        ValueError: the given levels have no n evenly spaced levels.
+        UnfitError: the given levels have no n evenly spaced levels.
 
     Source: Xu et al. (2026), Section 5.4 (levels 1,9 / 1,5,9 / 1,3,5,7,9 of nine).
     """
     if not 2 <= n <= len(levels) or (len(levels) - 1) % (n - 1):
-        raise ValueError(f"a rubric with {len(levels)} levels has no {n} evenly spaced ones")
+        raise UnfitError(f"a rubric with {len(levels)} levels has no {n} evenly spaced ones")
     return tuple(levels[i] for i in np.linspace(0, len(levels) - 1, n).astype(int))
 
 

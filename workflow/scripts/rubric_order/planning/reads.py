@@ -12,7 +12,7 @@ from jinja2 import Template
 
 from rubric_order import probes, strategies
 from rubric_order.base import randomness
-from rubric_order.base.errors import InputError
+from rubric_order.base.errors import InputError, UnfitError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.contracts.reads import PLAN
 from rubric_order.planning import requests
@@ -103,7 +103,7 @@ def plan_reads(
             for number, unit in enumerate(units):
                 facts.setdefault(unit.unit_id, unit.about)
                 reads += _reads_of(unit, number, n, module, design, namers)
-        except (InputError, ValueError) as error:
+        except (InputError, UnfitError) as error:
             raise InputError(f"study {study}: {error}") from None
     if not reads:
         named = ", ".join(items["dataset"].unique())

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from rubric_order.base.errors import UnfitError
 from rubric_order.base.keys import BASELINE
 from rubric_order.base.levels import LOWEST
 from rubric_order.base.plugins import Plugins
@@ -74,8 +75,8 @@ class Unit:
     Attributes:
         unit_id: unique in the dataset.
         options: ids of the things that are permuted, in canonical order.
-        about: columns of the plan and the scores that describe the unit: ``group_id``, ``candidate``, ``criterion``,
-            ``human_score``, and all others that the probe needs for its scores.
+        about: columns of the plan and the scores that describe the unit: ``dataset`` (always), ``group_id``,
+            ``candidate``, ``criterion``, ``human_score``, and all others that the probe needs for its scores.
         questions: function that returns the questions, in the order in which the prompt asks them.
         prompt: function that returns the user's message.
         offers: function that says whether the unit can be shown in a condition. If not, it has no reads there.
@@ -146,9 +147,9 @@ class Probe(ABC):
         """Render a template of the user at scale n.
 
         Raises:
-            ValueError: the template is wrong, for example does not write an option. The message says what is wrong.
+            UnfitError: the template is wrong, for example does not write an option. The message says what is wrong.
         """
-        raise ValueError("the probe has a prompt of its own; expected no template")
+        raise UnfitError("the probe has a prompt of its own; expected no template")
 
     @abstractmethod
     def units(
@@ -176,7 +177,7 @@ class Probe(ABC):
         """The orderings in which a unit with this number of options is read, shape (reads, options).
 
         Raises:
-            ValueError: the strategy has too many orderings.
+            UnfitError: the strategy has too many orderings.
         """
 
     def asks_together(self, condition: str, n: int) -> bool:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from rubric_order import strategies
 from rubric_order.base import randomness
-from rubric_order.base.errors import InputError
+from rubric_order.base.errors import InputError, UnfitError
 from rubric_order.base.keys import BASELINE
 from rubric_order.parsing.choices import Choice
 from rubric_order.probes import Kind, Probe, Question, Shown, Unit, _comparisons
@@ -98,7 +98,7 @@ class Candidates(Probe):
         """Render a user's template for n candidates, with a tie and without one.
 
         Raises:
-            ValueError: the template does not write each candidate once and in order, or leaves out a label.
+            UnfitError: the template does not write each candidate once and in order, or leaves out a label.
         """
         for condition in (BASELINE, "tie"):
             items = [
@@ -109,11 +109,11 @@ class Candidates(Probe):
             labels = _labels(n, False, condition)
             text = _prompt(template, items, "a criterion", labels, Shown(tuple(range(1, n + 1)), (), condition))
             if re.findall("\x02([0-9]+)\x03", text) != [str(k) for k in range(1, n + 1)]:
-                raise ValueError("the template does not write its candidates once each and in order")
+                raise UnfitError("the template does not write its candidates once each and in order")
             for label in labels:
                 if not re.search(rf"\b{label}\b", text):
                     said = "a tie" if label not in LETTERS[:n] else f"the candidate at place {LETTERS.index(label) + 1}"
-                    raise ValueError(f"the template does not write {label}, the label of {said}")
+                    raise UnfitError(f"the template does not write {label}, the label of {said}")
 
     def choose(self, strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
         from rubric_order.prompts import orderings

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rubric_order import strategies
-from rubric_order.base.errors import InputError
+from rubric_order.base.errors import InputError, UnfitError
 from rubric_order.base.levels import LOWEST
 from rubric_order.parsing.choices import Choice, numbers
 from rubric_order.probes import Probe, Question, Shown, Unit, lowest_scores
@@ -66,7 +66,7 @@ class CriterionOrder(Probe):
         """Render a user's template for three criteria of n levels.
 
         Raises:
-            ValueError: the template does not write each criterion once, or does not write the response.
+            UnfitError: the template does not write each criterion once, or does not write the response.
         """
         from rubric_order.prompts import frames
 
@@ -75,7 +75,7 @@ class CriterionOrder(Probe):
             template, n=3, scale=n, lowest=1, highest=n, instruction="an instruction", response=response
         )
         if response not in frame.fill(["- a: b"] * 3):
-            raise ValueError("the template does not write the response")
+            raise UnfitError("the template does not write the response")
 
     def units(
         self,

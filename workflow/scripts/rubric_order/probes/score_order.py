@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rubric_order import strategies
-from rubric_order.base.errors import InputError
+from rubric_order.base.errors import InputError, UnfitError
 from rubric_order.base.keys import BASELINE
 from rubric_order.base.levels import LOWEST
 from rubric_order.parsing.choices import Choice, numbers
@@ -60,20 +60,20 @@ class ScoreOrder(Probe):
         """Render a user's template once with a reference answer and once without.
 
         Raises:
-            ValueError: the template does not write each level once, does not write the response, or is for decision
+            UnfitError: the template does not write each level once, does not write the response, or is for decision
                 models.
         """
         from rubric_order.prompts import frames
 
         if frames.is_structured(template):
-            raise ValueError("a template with the blocks text and question is for decision models, which bring it")
+            raise UnfitError("a template with the blocks text and question is for decision models, which bring it")
         lines = frames.option_lines(["level"] * n, range(1, n + 1))
         for reference in ("a reference", None):
             values = {"instruction": "an instruction", "response": "\x02response\x03", "question": "a question"}
             wording = frames.wording(conditions.read(BASELINE, n), n)
             text = frames.frame(template, n=n, parts=True, reference=reference, **wording, **values).fill(lines)
             if values["response"] not in text:
-                raise ValueError("the template does not write the response")
+                raise UnfitError("the template does not write the response")
 
     def units(
         self,

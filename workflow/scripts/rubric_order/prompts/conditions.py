@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from rubric_order.base.conditions import split
+from rubric_order.base.errors import UnfitError
 from rubric_order.base.keys import BASELINE
 
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi")
@@ -82,13 +83,13 @@ def read(name: str, n: int) -> Condition:
     """A condition at n levels, by its name.
 
     Raises:
-        ValueError: the name is no condition, or does not fit n levels.
+        UnfitError: the name is no condition, or does not fit n levels.
     """
     by_kind: dict[str, Any] = {}
     for part in [] if name == BASELINE else split(name):
         key, value = _part(part, n)
         if key in by_kind:
-            raise ValueError(f"{name!r} has two parts of one kind; expected at most one of {key}")
+            raise UnfitError(f"{name!r} has two parts of one kind; expected at most one of {key}")
         by_kind[key] = value
     text, shown = by_kind.get("a reference answer", (None, n))
     neutral, together = by_kind.get("an edit without meaning", 0), "a request of all orderings" in by_kind
@@ -110,22 +111,22 @@ def _part(part: str, n: int) -> tuple[str, object]:
     if reference := _REFERENCE.fullmatch(part):
         text, shown = int(reference["text"]), int(reference["shown"] or reference["text"])
         if not (1 <= text <= n and 1 <= shown <= n):
-            raise ValueError(f"{part!r}: expected levels from 1 to {n}")
+            raise UnfitError(f"{part!r}: expected levels from 1 to {n}")
         return "a reference answer", (text, shown)
-    raise ValueError(f"{part!r} is no condition; expected parts such as {', '.join(EXAMPLES)}, joined by +")
+    raise UnfitError(f"{part!r} is no condition; expected parts such as {', '.join(EXAMPLES)}, joined by +")
 
 
 def _own_ids(written: str, n: int) -> tuple[str, ...]:
     """A user's IDs, lowest level first."""
     ids = tuple(own_id.strip() for own_id in written.split(","))
     if len(ids) != n:
-        raise ValueError(f"'ids({written})' has {len(ids)} IDs; expected {n}, the lowest level first")
+        raise UnfitError(f"'ids({written})' has {len(ids)} IDs; expected {n}, the lowest level first")
     if len({own_id.casefold() for own_id in ids}) < n:
-        raise ValueError(f"'ids({written})': expected IDs that differ in more than capitals")
+        raise UnfitError(f"'ids({written})': expected IDs that differ in more than capitals")
     if wrong := [
         own_id for own_id in ids if not re.fullmatch(r"\w(?:[\w +*/-]*[\w+*])?", own_id) or len(own_id) > LONGEST_ID
     ]:
-        raise ValueError(
+        raise UnfitError(
             f"'ids({written})': {wrong[0]!r}: expected up to {LONGEST_ID} letters, digits, spaces, +, *, / or -, with a"
             " letter or digit first"
         )

@@ -12,6 +12,7 @@ from typing import cast
 
 from jinja2 import StrictUndefined, Template, nodes
 
+from rubric_order.base.errors import UnfitError
 from rubric_order.base.keys import BASELINE
 from rubric_order.prompts import conditions, messages, sandbox
 from rubric_order.prompts.conditions import Condition
@@ -127,7 +128,7 @@ def frame(template: Template, *, n: int, parts: bool = False, **values: object) 
         values: other values for the template; texts of datasets are shown unchanged.
 
     Raises:
-        ValueError: the template writes an option twice, never, in another order, or a description without its label.
+        UnfitError: the template writes an option twice, never, in another order, or a description without its label.
     """
     if is_structured(template):
         text, question = (
@@ -147,7 +148,7 @@ def frame(template: Template, *, n: int, parts: bool = False, **values: object) 
     shown = [place for place, part in gaps if part != "label"]
     labelled = {place for place, part in gaps if part != "description"}
     if shown != list(range(n)) or labelled != set(shown):
-        raise ValueError("the template does not write its options once each and in order")
+        raise UnfitError("the template does not write its options once each and in order")
     return Frame(pieces[::3], None if all(not part for _, part in gaps) else gaps)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rubric_order.base import files
-from rubric_order.base.errors import InputError
+from rubric_order.base.errors import InputError, UnfitError
 
 ROLES = ("system", "user", "assistant")
 FILES = (".yaml", ".yml", ".json")  # endings of files that hold messages; other templates are one text
@@ -108,17 +108,17 @@ def of(listed: object) -> list[Message]:
     """Messages from a list of mappings with `role` and `content`.
 
     Raises:
-        ValueError: this is no such list. The error names the message (from 1), the content and the expected one.
+        UnfitError: this is no such list. The error names the message (from 1), the content and the expected one.
     """
     if not isinstance(listed, list | tuple):
-        raise ValueError(f"expected a list of messages, each with role and content, found {listed!r:.60}")
+        raise UnfitError(f"expected a list of messages, each with role and content, found {listed!r:.60}")
     messages = []
     for number, entry in enumerate(listed, start=1):
         if not isinstance(entry, Mapping) or set(entry) != {*Message._fields}:
             keys = ", ".join(map(str, entry)) if isinstance(entry, Mapping) else f"{entry!r:.60}"
-            raise ValueError(f"message {number}: expected role and content, found {keys or 'nothing'}")
+            raise UnfitError(f"message {number}: expected role and content, found {keys or 'nothing'}")
         if not isinstance(entry["content"], str):
-            raise ValueError(f"message {number}: content: expected text, found {entry['content']!r:.60}")
+            raise UnfitError(f"message {number}: content: expected text, found {entry['content']!r:.60}")
         messages.append(Message(entry["role"], entry["content"]))
     check(messages)
     return messages
@@ -128,17 +128,17 @@ def check(messages: Sequence[tuple[str, str]]) -> None:
     """Check the roles of a prompt's messages.
 
     Raises:
-        ValueError: there are no messages, a role is unknown, a system message is not the first, the last message is not
+        UnfitError: there are no messages, a role is unknown, a system message is not the first, the last message is not
             the user's, or a message is empty.
     """
     if not messages:
-        raise ValueError("expected a list of messages, found none")
+        raise UnfitError("expected a list of messages, found none")
     for number, (role, content) in enumerate(messages, start=1):
         if role not in ROLES:
-            raise ValueError(f"message {number}: role: expected {', '.join(ROLES)}, found {role!r:.40}")
+            raise UnfitError(f"message {number}: role: expected {', '.join(ROLES)}, found {role!r:.40}")
         if role == "system" and number > 1:
-            raise ValueError(f"message {number}: role: a system message comes first, found one after others")
+            raise UnfitError(f"message {number}: role: a system message comes first, found one after others")
         if not content.strip():
-            raise ValueError(f"message {number}: content: expected text, found nothing")
+            raise UnfitError(f"message {number}: content: expected text, found nothing")
     if messages[-1][0] != "user":
-        raise ValueError(f"message {len(messages)}: role: the last message is the user's, found {messages[-1][0]!r}")
+        raise UnfitError(f"message {len(messages)}: role: the last message is the user's, found {messages[-1][0]!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rubric_order import strategies
+from rubric_order.base.errors import UnfitError
 from rubric_order.strategies import (
     Wanted,
     all_orderings,
@@ -61,7 +62,7 @@ def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.G
         Shape (reads, n).
     """
     if strategy not in STRATEGIES:
-        raise ValueError(f"unknown strategy {strategy!r}; expected one of {', '.join(STRATEGIES)}")
+        raise UnfitError(f"unknown strategy {strategy!r}; expected one of {', '.join(STRATEGIES)}")
     return _orderings(strategy, Wanted(n, budget, rng=rng))
 
 
@@ -81,10 +82,10 @@ def choose_candidates(
         Shape (reads, n): the candidate at each position.
 
     Raises:
-        ValueError: the strategy does not fit this number of candidates or reads.
+        UnfitError: the strategy does not fit this number of candidates or reads.
     """
     if strategy not in CANDIDATES:
-        raise ValueError(f"unknown strategy {strategy!r} of comparisons")
+        raise UnfitError(f"unknown strategy {strategy!r} of comparisons")
     return _orderings(strategy, Wanted(n, budget, candidates=True, rng=rng))
 
 

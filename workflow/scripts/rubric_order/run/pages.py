@@ -177,6 +177,9 @@ class Pages(Stage):
         for name in references.makers():
             maker = references.facts(name, used[0]) | {"label": self.config.judges[name].label}
             facts["judges"].setdefault(name, maker)
+        for name, judge in facts["judges"].items():
+            kind = self.config.judges[name]
+            judge |= {"run_by": kind.RUN_BY or f"by engine `{kind.engine}`", "cited": kind.CITED, "loaded": kind.LOADED}
         facts["references"] = {name: self.config.references[name].block() for name in used}
         facts["packages"] = {
             name: {"package": record.package, "version": record.version}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TypeVar
 
+from rubric_order import registry
 from rubric_order.base.errors import InputError, nearest
 from rubric_order.settings.base import Settings
 from rubric_order.settings.config import Config
 
 Block = TypeVar("Block", bound=Settings)
 OF_STUDIES = ("halo", "golden_scores", "scales", "replication")  # statistics whose settings name studies
+NEEDED = ("scales", "replication")  # those of them that nothing can show without a study
 NAMING = ("studies", "also", "alone")  # keys of these statistics, of figures and of tables that name studies
 
 
@@ -36,27 +38,41 @@ def apply(config: Config) -> Config:
         for name, study in config.studies.items()
         if not {*study.judges}.isdisjoint(only)
     }
-    statistics = {name: _without(getattr(config.statistics, name), studies) for name in OF_STUDIES}
+    statistics = {name: _restricted(getattr(config.statistics, name), studies) for name in OF_STUDIES}
+    gone = {name for name in NEEDED if not getattr(statistics[name], "studies", None)}
     return config.changed(
         studies=studies,
-        statistics=config.statistics.changed(**{name: block for name, block in statistics.items() if block}),
-        figures=_shown(config.figures, studies),
-        tables=_shown(config.tables, studies),
+        statistics=config.statistics.changed(**statistics),
+        figures=_shown("figures", config.figures, studies, gone),
+        tables=_shown("tables", config.tables, studies, gone),
     )
 
 
-def _shown(blocks: Mapping[str, Settings], studies: Collection[str]) -> dict[str, Settings]:
-    """Figures, or tables, that show one of the studies, or that name no study."""
+def _shown(
+    kind: registry.Kind, blocks: Mapping[str, Settings], studies: Collection[str], gone: Collection[str]
+) -> dict[str, Settings]:
+    """Figures, or tables, that show one of the studies, or that name no study.
+
+    Args:
+        gone: statistics that no study is left for; what shows them is left out.
+    """
     changed = {name: _without(block, studies) for name, block in blocks.items()}
-    return {name: block for name, block in changed.items() if block is not None}
+    return {
+        name: block
+        for name, block in changed.items()
+        if block is not None and not {*registry.shown(kind, name).statistics}.intersection(gone)
+    }
+
+
+def _restricted(block: Block, studies: Collection[str]) -> Block:
+    """A block without the names of other studies."""
+    named = {key: getattr(block, key) for key in NAMING if getattr(block, key, None)}
+    return block.changed(**{key: [name for name in listed if name in studies] for key, listed in named.items()})
 
 
 def _without(block: Block, studies: Collection[str]) -> Block | None:
     """A block without the names of other studies; None if its `study`, or all of its `studies`, are other studies."""
     if getattr(block, "study", None) not in (None, *studies):
         return None
-    named = {key: getattr(block, key) for key in NAMING if getattr(block, key, None)}
-    kept = {key: [name for name in listed if name in studies] for key, listed in named.items()}
-    if "studies" in kept and not kept["studies"]:
-        return None
-    return block.changed(**kept)
+    kept = _restricted(block, studies)
+    return None if getattr(block, "studies", None) and not getattr(kept, "studies", None) else kept

@@ -507,6 +507,8 @@ class Judge(Settings):
     LOADED: ClassVar[bool] = False  # whether a job loads its model
     CALLED: ClassVar[bool] = False  # whether a separate process makes the calls, which may cost money
     UNCONSTRAINED: ClassVar[str] = "its engine holds no answer to a form"  # why settings cannot be used
+    RUN_BY: ClassVar[str] = ""  # words of the methods text for how it is run, if not "by engine `KIND`"
+    CITED: ClassVar[tuple[str, ...]] = ()  # keys of `cards/references.bib` that these words cite
 
     engine: str = setting(
         ...,
@@ -922,6 +924,7 @@ class Vllm(Loaded):
     """A model that vLLM runs in the job itself."""
 
     KIND = "vllm"
+    RUN_BY, CITED = "with vLLM", ("vllm",)
 
     engine: Literal["vllm"] = setting(..., role=Role.IDENTITY)
     reasoning_end: str | None = setting(
@@ -1148,6 +1151,7 @@ class Endpoint(Addressed, Chat):
     """A judge behind an OpenAI-compatible endpoint."""
 
     KIND = "openai"
+    RUN_BY = "over an OpenAI-compatible endpoint"
     UNCONSTRAINED = "over an endpoint it needs dialect 'vllm'"
 
     engine: Literal["openai"] = setting(..., role=Role.IDENTITY)
@@ -1238,6 +1242,7 @@ class Server(Chat, Loaded):
 
     KIND = "openai"
     ENGINE = "openai_server"
+    RUN_BY, CITED = "with the server of vLLM", ("vllm",)
 
     engine: Literal["openai"] = setting(..., role=Role.IDENTITY)
     serve: Serve = setting(
