@@ -116,9 +116,12 @@ def test_a_run_with_a_folder_of_its_own_leaves_the_results_of_others_and_asks_no
 
 
 def test_report_shows_figure_and_tables_with_captions(project: Project):
-    run = project.snakemake("--report", "report.html", config=SMALL)
+    made = project.snakemake("results/summary.json", config=SMALL)
+    assert made.returncode == 0, made.stderr
+    run = project.snakemake("--report=report.html", config=SMALL)
     assert run.returncode == 0, run.stderr
     page = project.file("report.html").read_text()
+    assert json.loads(project.file("results/summary.json").read_text())["cards"][0]["headline"] in page
     for text in (
         "Position selection",
         "Agreement with intended levels",
