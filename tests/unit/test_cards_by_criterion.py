@@ -13,11 +13,12 @@ import estimate_by_criterion
 import render_summary
 from rubric_order.analyses.position.decisiveness import estimate as decisiveness
 from rubric_order.base.errors import InputError
+from rubric_order.base.of_cards import REQUIRED as OF_CARDS
 from rubric_order.cards import by_criterion, summary
 from rubric_order.library import estimates
 from rubric_order.run.core import Run
 from rubric_order.run.pages import Pages
-from rubric_order.run.results import OF_CARDS, Statistics
+from rubric_order.run.results import Statistics
 
 WILDCARDS = types.SimpleNamespace()
 

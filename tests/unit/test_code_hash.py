@@ -89,6 +89,21 @@ def test_what_a_column_means_counts_for_nothing_and_its_type_counts(scripts, tex
 
 
 @pytest.mark.parametrize(
+    ("text", "entries"),
+    [
+        ("a = setting(1, 'A better text.', reruns='less', role=Role.RUN)\n", ""),
+        ("a = setting(1, description='A better text.', role=Role.RUN)\n", ""),
+        ("a = setting(2, 'A text.', reruns='all', role=Role.RUN)\n", "a"),
+        ("a = setting(1, 'A text.', reruns='all', role=Role.WIRE)\n", "a"),
+        ("a = setting(1, 'A text.', reruns='all', role=Role.RUN, otherwise='none')\n", "a"),
+    ],
+)
+def test_the_description_of_a_setting_counts_for_nothing(scripts, text, entries):
+    changed_by(scripts, "rubric_order/plan.py", "a = setting(1, 'A text.', reruns='all', role=Role.RUN)\n")
+    assert changed_by(scripts, "rubric_order/plan.py", text) == entries
+
+
+@pytest.mark.parametrize(
     ("before", "after"),
     [("x = 1", "x = 1.0"), ("x = None", "x = ''"), ("x = []", "x = [0]"), ("def f(): return", "def f(a): return")],
 )

@@ -11,6 +11,7 @@ from factories import ROOT, complete_judge
 
 from rubric_order import catalogue, probes
 from rubric_order.cards import methods
+from rubric_order.methods.position import order_tests
 from rubric_order.prompts import orderings
 
 LIBRARY = (ROOT / "workflow/scripts/rubric_order/cards/references.bib").read_text(encoding="utf-8")
@@ -187,3 +188,11 @@ def test_counts_are_those_of_all_judges_together(tmp_path):
         pd.DataFrame({"unit_id": unit, "group_id": group, "failure": failure, "n": 5}).to_parquet(path)
     counted = methods.counts(tmp_path / f"s/{name}.parquet" for name in of_judge)
     assert counted == {"s": {"d": (8, 4, 18 + 24, 5, (5,)), "e": (4, 2, 12, 0, (5,))}}
+
+
+def test_texts_name_the_level_at_which_a_bias_is_found():
+    texts = [methods.STATISTICS["order_tests"][0]]
+    for name in ("position_selection", "position_preference", "score_effects"):
+        texts.append(importlib.import_module(catalogue.module("tables", name)).CAPTION)
+    said = [re.findall(r"p of at most ([0-9.]+%)", text) for text in texts]
+    assert said == [[f"{order_tests.LEVEL:.0%}"]] * 4

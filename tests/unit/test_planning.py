@@ -66,7 +66,7 @@ def test_a_defect_of_a_probe_keeps_its_traceback_and_a_setting_that_does_not_fit
     with pytest.raises(InputError, match=r"^study s: scale 4: rubric .*: a rubric with 5 levels has no 4 evenly"):
         make(scales=[4])
     monkeypatch.setattr(score_order, "units", broken)
-    with pytest.raises(ValueError, match="^operands could not"):
+    with pytest.raises(ValueError, match=r"^operands could not"):
         make()
 
 

@@ -10,14 +10,14 @@ PROJECT = project_folder()
 sys.path.insert(0, str(PROJECT / "workflow" / "scripts"))
 
 from rubric_order import registry
-from rubric_order.base import command_line
+from rubric_order.base import command_line, of_cards
 from rubric_order.base.errors import InputError
 from rubric_order.planning.references import PROBE as REFERENCE_PROBE
 from rubric_order.run import jobs, rehearsal, scheduling
 from rubric_order.run.core import Run
 from rubric_order.run.pages import Pages
 from rubric_order.run.references import References, Status
-from rubric_order.run.results import OF_CARDS, Shown, Statistics, one_of
+from rubric_order.run.results import Shown, Statistics, one_of
 from rubric_order.run.stages import Datasets, Judging, Models, Planning, Records, Scores
 from rubric_order.settings import reading
 

@@ -34,7 +34,7 @@ rule estimate_by_criterion:
     benchmark:
         "<results>/benchmarks/estimate_by_criterion/{statistic}.jsonl"
     wildcard_constraints:
-        statistic=one_of(OF_CARDS),
+        statistic=one_of(of_cards.REQUIRED),
     conda:
         "../../envs/analysis.yaml"
     params:

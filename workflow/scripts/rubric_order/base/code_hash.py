@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "rubric_order"
-DESCRIPTIONS = {"meaning", "unit"}  # arguments of columns and contracts that people read on a page
+# Arguments that people read on a page, by function: of columns, of contracts, and of settings.
+DESCRIPTIONS = {"Column": {"meaning", "unit"}, "Contract": {"meaning", "unit"}, "setting": {"description", "reruns"}}
 
 
 class Package(NamedTuple):
@@ -168,8 +169,10 @@ def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) 
             node, clean=False
         ):
             node.body = node.body[1:]
-        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("Column", "Contract"):
-            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in DESCRIPTIONS]
+        if isinstance(node, ast.Call) and (name := getattr(node.func, "id", None)) in DESCRIPTIONS:
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in DESCRIPTIONS[name]]
+            if name == "setting":  # a default, and then the description
+                node.args = node.args[:1]
     parts: list[str] = []
     _write(tree, parts)
     return hashlib.blake2b("".join(parts).encode(), digest_size=8).hexdigest(), used

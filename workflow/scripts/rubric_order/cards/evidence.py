@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import of_cards
 from rubric_order.base.gold import HUMAN
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, KEYS
@@ -19,10 +20,6 @@ from rubric_order.cards import spread as spreads
 from rubric_order.methods.position import order_tests, uniformity
 from rubric_order.methods.uncertainty import cluster_robust, equivalence
 
-# The statistics that a card is made from; the first says which cards there are.
-STATISTICS = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence", spreads.NAME)
-# Statistics that are read if there are human scores, or competing candidates. No verdict depends on them.
-OPTIONAL = ("human_agreement", "strategy_comparison", "rank_reversal")
 # Columns that cards are made from.
 SELECTORS = ("readout", "quantity", "position", "criterion", "baseline", "other", "comparison", "level", "method")
 SIZES = ("n_items", "n_clusters", "n_prompts", "n_orderings", "k", "k_other", "temperature")
@@ -279,13 +276,14 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
     """The evidence on each group of reads by `KEYS`: one for each row of `decisiveness`.
 
     Args:
-        statistics: tables of `STATISTICS` by name, and tables of `OPTIONAL` as far as they were made.
+        statistics: tables of `of_cards.REQUIRED` by name, and tables of `of_cards.OPTIONAL` as far as they
+            were made.
     """
-    tables = {name: statistics[name] for name in (*STATISTICS[1:], *OPTIONAL) if name in statistics}
+    tables = {name: statistics[name] for name in (*of_cards.REQUIRED[1:], *of_cards.OPTIONAL) if name in statistics}
     parts = {name: _by_key(table) for name, table in tables.items()}
-    for row in statistics[STATISTICS[0]].to_dict("records"):
+    for row in statistics[of_cards.REQUIRED[0]].to_dict("records"):
         key = tuple(row[name] for name in KEYS)
-        own = {name: groups.get(key) for name, groups in parts.items() if name in STATISTICS}
+        own = {name: groups.get(key) for name, groups in parts.items() if name in of_cards.REQUIRED}
         score, main = row["commonest_score"], Readout.HARD if row["n_reads"] else Readout.SOFT
         temperature = float(_first(own["position_preference"] or [], "temperature"))
         plain: Row = {name: kind(row[name]) for kind, columns in PLAIN.items() for name in columns}

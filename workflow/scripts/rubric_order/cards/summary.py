@@ -15,11 +15,11 @@ import pandas as pd
 from markupsafe import Markup
 
 from rubric_order import __version__
-from rubric_order.base import files
+from rubric_order.base import files, of_cards
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.base.labels import Labels
-from rubric_order.cards import by_criterion, criteria, evidence, headline, row, terms
+from rubric_order.cards import by_criterion, criteria, headline, row, terms
 from rubric_order.cards.card import Card, facts, shares_name, written
 from rubric_order.cards.card import cards as cards_of
 from rubric_order.methods.position import order_tests
@@ -60,10 +60,10 @@ def made(
         note: a sentence that comes first among the notes of each card, if any.
         costs: cost of 1,000 items, with its currency, by the values of `KEYS`; for cards whose cost is known.
     """
-    if evidence.STATISTICS[0] not in statistics:
+    if of_cards.REQUIRED[0] not in statistics:
         return []
-    first = statistics[evidence.STATISTICS[0]]
-    cards = cards_of({**statistics, evidence.STATISTICS[0]: first[first["strategy"].isin(SHOWN)]})
+    first = statistics[of_cards.REQUIRED[0]]
+    cards = cards_of({**statistics, of_cards.REQUIRED[0]: first[first["strategy"].isin(SHOWN)]})
     keyed = ((card, tuple(card.evidence.keys[name] for name in KEYS)) for card in cards)
     notes = (note,) if note else ()
     return [dataclasses.replace(card, notes=(*notes, *card.notes), cost=(costs or {}).get(key)) for card, key in keyed]

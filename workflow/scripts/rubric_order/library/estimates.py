@@ -1,4 +1,4 @@
-"""Statistics of a plain table of reads: the statistics of the workflow, with the defaults of the workflow."""
+"""Statistics of a plain table of reads: those of the workflow, with its default settings and a seed of their own."""
 
 import importlib
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order import catalogue
+from rubric_order.base import of_cards
 from rubric_order.library import reads as reads_table
 from rubric_order.library import scales
 from rubric_order.library.columns import Columns
@@ -30,7 +31,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "decisiveness": {},
     "anchors": {},
 }
-OF_CARDS = ("group",)  # kinds of clusters that cards read
+CLUSTERS = ("group",)  # kinds of clusters that cards read
 BY_CLUSTER = ("position_selection", "position_preference", "score_effects", "order_spread", "human_agreement")
 NOT_COMPARED = ("strategy_comparison", "condition_comparison")  # a plain table has one strategy and condition
 
@@ -84,12 +85,9 @@ def of_card(
     """
     from rubric_order.analyses.position.equivalence import estimate as equivalence
 
-    statistics = (
-        *("decisiveness", "position_selection", "position_preference", "score_effects", "order_spread"),
-        "anchors",
-    )
+    statistics = (*(name for name in of_cards.REQUIRED if name != "equivalence"), of_cards.ANCHORS)
     made = scores if isinstance(scores, blocks.Kept) else kept(scores)
-    others: dict[str, dict[str, Any]] = {name: {"clusters": OF_CARDS} for name in BY_CLUSTER}
+    others: dict[str, dict[str, Any]] = {name: {"clusters": CLUSTERS} for name in BY_CLUSTER}
     others["score_effects"]["points"] = points
     tables = {name: estimate(name, made, **others.get(name, {})) for name in statistics}
     tables["equivalence"] = equivalence.estimate(

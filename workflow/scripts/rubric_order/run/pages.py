@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order import catalogue, probes, registry
-from rubric_order.base import gold
+from rubric_order.base import gold, of_cards
 from rubric_order.run import rehearsal
 from rubric_order.run.core import Stage, Wildcards
 from rubric_order.run.references import References
-from rubric_order.run.results import OF_CARDS, Shown, by_criterion, labels
+from rubric_order.run.results import Shown, by_criterion, labels
 from rubric_order.run.stages import Records
 from rubric_order.settings.base import Role, Settings, extra
 
-CARDS: tuple[str, ...] = ("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence")
-CARDS += ("order_spread", "human_agreement", "strategy_comparison", "rank_reversal", "anchors")
+CARDS: tuple[str, ...] = (*of_cards.REQUIRED, *of_cards.OPTIONAL, of_cards.ANCHORS)
 OF_CRITERIA = ("criterion_order",)  # of prompts that ask for several criteria
 SHOWN: dict[registry.Kind, str] = {"tables": "tables/{}.html", "figures": "figures/{}.svg"}
 
@@ -117,7 +116,7 @@ class Pages(Stage):
     def criterion_card_files(self, wildcards: Wildcards) -> list[str]:
         """The statistics of bias cards of single criteria, if config asks for them."""
         asked = self.config.cards_by_criterion and self._any_study(registry.probes(CARDS))
-        return [by_criterion(self.run, name) for name in OF_CARDS] if asked else []
+        return [by_criterion(self.run, name) for name in of_cards.REQUIRED] if asked else []
 
     def _any_study(self, of_probes: Collection[str]) -> bool:
         """True if the probe of any study is among some probes."""

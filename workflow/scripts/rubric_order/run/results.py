@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order import catalogue, registry
-from rubric_order.base import gold
+from rubric_order.base import gold, of_cards
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.prompts import conditions
@@ -110,10 +110,6 @@ class Derived(Stage):
         return {name: getattr(self, name)(block) for name in names}
 
 
-# The statistics that each bias card needs. They are also estimated for single criteria.
-OF_CARDS = (
-    *("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence", "order_spread"),
-)
 # Module that makes calibrated scores, for statistics that show these scores if config asks for them.
 CALIBRATED, CALIBRATED_FILE = "rubric_order.methods.calibration.scores", "methods/calibration/scores.py"
 
@@ -158,7 +154,7 @@ class Statistics(Stage):
     def _inputs_by_criterion(self, statistic: str) -> dict[str, list[str]]:
         """Files of `files_by_criterion`, by argument. Statistics of cards among them are of single criteria too."""
         inputs = self.inputs(statistic)
-        return inputs | {name: [by_criterion(self.run, name)] for name in inputs if name in OF_CARDS}
+        return inputs | {name: [by_criterion(self.run, name)] for name in inputs if name in of_cards.REQUIRED}
 
     def settings(self, wildcards: Wildcards) -> str:
         """The arguments of a statistic besides its files, as its record says."""
