@@ -14,9 +14,9 @@ def test_defaults_are_those_of_the_workflow():
     equivalence = USUAL.equivalence
     assert own == (equivalence.points, equivalence.log_odds, equivalence.r, equivalence.level)
     bootstrap = USUAL.bootstrap
-    assert (estimates.RESAMPLES, estimates.CONFIDENCE) == (bootstrap.resamples, bootstrap.confidence)
-    assert estimates.SIGN_CHANGES == USUAL.score_effects.sign_changes
-    assert estimates.SPREAD == USUAL.order_spread.margin
+    assert (bootstrap.resamples, bootstrap.confidence) == (estimates.RESAMPLES, estimates.CONFIDENCE)
+    assert USUAL.score_effects.sign_changes == estimates.SIGN_CHANGES
+    assert USUAL.order_spread.margin == estimates.SPREAD
     margins = tuple(USUAL.corrected_means.margins)
     assert margins == results.MARGINS == corrected_means.MARGINS
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from rubric_order.base import flags
 from rubric_order.base.gold import HUMAN, OTHERS
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
@@ -18,7 +19,6 @@ from rubric_order.cards import groups, headline, spread
 from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Rankings, ReadoutResults
 from rubric_order.methods.position import order_tests
-from rubric_order.methods.uncertainty import cluster_robust
 
 MOST_NAMED = 3  # most reasons for reads without a score that a card names
 
@@ -207,9 +207,9 @@ def _preference(evidence: Evidence) -> str:
 def _undetermined(evidence: Evidence) -> str:
     """Reason why no preference is known although every score was shown in every position."""
     flag = evidence.log_odds.preference_flag
-    if cluster_robust.SEPARATED in flag:
+    if flags.has(flag, flags.SEPARATED):
         return "wherever scores of an item differ, the same positions win, so that no finite size fits"
-    if cluster_robust.NO_COMPARISONS in flag:
+    if flags.has(flag, flags.NO_COMPARISONS):
         return "no item has different scores"
     return "the orderings do not determine it" if evidence.log_odds.preference else _uncounted(evidence)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import of_cards
+from rubric_order.base import flags, of_cards
 from rubric_order.base.gold import HUMAN
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, KEYS
@@ -18,13 +18,13 @@ from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.cards import spread as spreads
 from rubric_order.methods.position import order_tests, uniformity
-from rubric_order.methods.uncertainty import cluster_robust, equivalence
+from rubric_order.methods.uncertainty import equivalence
 
 # Columns that cards are made from.
 SELECTORS = ("readout", "quantity", "position", "criterion", "baseline", "other", "comparison", "level", "method")
 SIZES = ("n_items", "n_clusters", "n_prompts", "n_orderings", "k", "k_other", "temperature")
 VALUES = ("estimate", "ci_low", "ci_high", "low", "high", "margin", "verdict", "chance")
-TESTED = ("p", "p_cluster", "p_rotation", "p_order", "flag", "saturated", "se", "df", "confidence")
+TESTED = ("p", "p_cluster", "p_rotation", "p_order", "flag", "saturated", "se", "df", "confidence", "logarithm")
 LABELLED = ("gold", "known_from")
 USED = (*SELECTORS, *SIZES, *VALUES, *TESTED, *LABELLED)
 Rows = list[Row]
@@ -387,14 +387,14 @@ def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
         values["preference"] = tuple(map(Interval.of, _by_position(part, "preference")))
         values["preference_flag"] = str(part[0]["flag"])
         # If one position is always chosen, its preference may have no bound, although a penalised estimate is finite.
-        if any(cluster_robust.SEPARATED in str(row["flag"]) for row in part):
+        if any(flags.has(row["flag"], flags.SEPARATED) for row in part):
             values["preference"] = (UNKNOWN,) * len(values["preference"])
         values["p_preference"] = _first(_rows(part, quantity="no_preference"), "p_cluster")
         values["interaction"] = _one(part, quantity="interaction")
         values["p_interaction"] = _first(_rows(part, quantity="interaction"), "p")
         values["preference_errors"] = tuple(float(row["se"]) for row in _by_position(part, "preference"))
         values["interaction_error"] = float(_first(_rows(part, quantity="interaction"), "se"))
-        values["saturated"] = values.get("saturated", False) or "saturated" in str(part[0]["flag"])
+        values["saturated"] = values.get("saturated", False) or flags.has(part[0]["flag"], flags.SATURATED)
     if part := rows.get("score_effects"):
         gap, test = (_rows(part, quantity=quantity) for quantity in ("largest_gap", "order_test"))
         values["usual"] = _one(part, quantity="usual_minus_balanced")
@@ -402,12 +402,13 @@ def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
         values |= {"largest_gap": _first(gap, "estimate"), "gap_by_chance": _first(gap, "chance")}
         values["p_points"] = _first(test, "p_order")
         values["shift_errors"] = _errors(_rows(part, quantity="ordering"))
-        flag = str(_first(test, "flag", ""))
-        values["saturated"] = values.get("saturated", False) or "saturated" in flag or "no variation" in flag
+        flag = _first(test, "flag", "")
+        alike = any(flags.has(flag, name) for name in (flags.SATURATED, flags.NO_VARIATION))
+        values["saturated"] = values.get("saturated", False) or alike
     if part := rows.get("equivalence"):
         values |= {f"small_{name}": _small(part, name) for name in ("points", "log_odds", "interaction")}
         test = _rows(rows.get("score_effects"), quantity="order_test")
-        same = "no variation" in str(_first(test, "flag", ""))
+        same = flags.has(_first(test, "flag", ""), flags.NO_VARIATION)
         if name == Readout.SOFT and same and _first(test, "n_clusters") >= uniformity.FEW_CLUSTERS:
             # The expected score of every item is the same in all orderings, so that the shift is 0.
             values["small_points"] = Small(equivalence.SHOWN, values["small_points"].margin, Interval(0.0, 0.0, 0.0))

@@ -81,7 +81,7 @@ def gather(rows: list[dict[str, Any]] | None) -> Spread:
         best=intervals.get("best_changed", UNKNOWN),
         confidence=float(own["confidence"]),
         level=float(own["level"]),
-        logarithm="logarithm" in own["method"],
+        logarithm=bool(own["logarithm"]),
         one_read=intervals.get("one_read", UNKNOWN),
         needed=intervals.get("needed", UNKNOWN),
         orderings=int(row["n_orderings"]) if row else 0,
@@ -112,7 +112,7 @@ def calls(of: Spread, most: int) -> str:
         >>> calls(Spread(Readout.HARD, margin=0.1, needed=Interval(5, 4, 6), orderings=10), 10).partition(": ")[0]
         '5 [4, 6] randomly chosen orderings of the 10 come typically within 0.1 points of the mean of all'
         >>> calls(NOTHING, 10)
-        'That takes 10 calls a text.'
+        'That takes 10 calls per text.'
     """
     if not of.needed.known or not of.needed.estimate < of.orderings:
         return f"That takes {most:,} call{'' if most == 1 else 's'} per text."

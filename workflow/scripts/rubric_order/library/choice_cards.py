@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.analyses.comparisons.position_consistency import estimate as position_consistency
+from rubric_order.base import flags
 from rubric_order.base.errors import InputError
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS
@@ -196,7 +197,7 @@ def _gather(own: pd.DataFrame, judge: str, n: int) -> Evidence:
         first_last=value("first_last"),
         small=value("first_last", 0, 1 - 2 * LEVEL),
         largest=largest,
-        separated="separated" in str(last.get("flag", "")),
+        separated=flags.has(last.get("flag", ""), flags.SEPARATED),
         fairness=value("preference_fairness"),
         ties=share(np.where(np.isnan(place), np.nan, place == 0)),
         failed=share(np.isnan(place).astype(float)),

@@ -138,8 +138,8 @@ def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
         DecisionError: the answer holds no decision.
 
     Example:
-        >>> answer = {"type": "predicate", "probability": 0.2}
-        >>> read({"answers": [answer, {**answer, "probability": 0.6}]}, Form("decisions", "predicate"), "12")
+        >>> answer = {"type": "predicate", "probability": 0.125}
+        >>> read({"answers": [answer, {**answer, "probability": 0.375}]}, Form("decisions", "predicate"), "12")
         Decision(probabilities=(0.25, 0.75), chosen=None)
     """
     (decision,) = read_all(content, form, [labels])

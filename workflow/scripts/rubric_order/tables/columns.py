@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from rubric_order.base import flags as flags_of_estimates
 from rubric_order.base.keys import FEW_CLUSTERS
 from rubric_order.base.readouts import Readout
 
@@ -53,7 +54,7 @@ def flags(n_clusters: Iterable[float], *others: Iterable[str]) -> list[str]:
 
     With fewer clusters than `FEW_CLUSTERS`, intervals and tests depend on which clusters happen to be in the data.
     """
-    few = ["few clusters" if number < FEW_CLUSTERS else "" for number in n_clusters]
+    few = [flags_of_estimates.FEW_CLUSTERS if number < FEW_CLUSTERS else "" for number in n_clusters]
     return [", ".join(filter(None, row)) for row in zip(few, *others, strict=True)]
 
 

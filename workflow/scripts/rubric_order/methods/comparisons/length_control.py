@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize, special
 
+from rubric_order.base import flags
 from rubric_order.methods.uncertainty import cluster_robust, conditional_logit
 
 LEAST_PAIRS = 8  # reads that each candidate needs, if candidates get strengths
@@ -181,7 +182,7 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
     best = optimize.minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-7 * len(verdict)})
     _, score, information = _likelihood(best.x, x, side, verdict, question, n_clusters, second=True)
     if np.abs(x @ best.x[:-1]).max() > conditional_logit.FURTHEST:
-        return Difficult(cluster_robust.nothing(score.shape, cluster_robust.SEPARATED), np.nan)
+        return Difficult(cluster_robust.nothing(score.shape, flags.SEPARATED), np.nan)
     # Collinear columns give an eigenvalue of 0, up to rounding: `space` leaves out sums that they do not determine.
     values = np.linalg.eigvalsh(information.sum(axis=0))
     fitted = cluster_robust.Sums(best.x, score, information).fit()
@@ -194,7 +195,7 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
         if -best.fun - _likelihood(equal.found.coefficients, x, side, verdict, question, n_clusters)[0] < NO_GAIN:
             return equal
         if values[0] < -cluster_robust.ROUNDING * values[-1]:
-            return Difficult(cluster_robust.nothing(score.shape, cluster_robust.SEPARATED), np.nan)
+            return Difficult(cluster_robust.nothing(score.shape, flags.SEPARATED), np.nan)
     return Difficult(fitted, abs(float(best.x[-1])))
 
 

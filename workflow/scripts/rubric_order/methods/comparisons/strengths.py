@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse, special
 from scipy.sparse import csgraph
 
+from rubric_order.base import flags
 from rubric_order.methods.uncertainty import cluster_robust, conditional_logit
 
 TIE = 0
@@ -110,7 +111,7 @@ def fit(choices: Choices, count: int, *, places: bool) -> Strengths:
     x, offered, chosen, cluster = _events(among, count, k, places)
     b = _maximum(x, offered, chosen)
     if b is None:
-        return Strengths(cluster_robust.nothing((n_clusters, k), cluster_robust.SEPARATED), inside, len(among.shown))
+        return Strengths(cluster_robust.nothing((n_clusters, k), flags.SEPARATED), inside, len(among.shown))
     share = _shares(x, offered, b)
     mean = np.einsum("eo,eok->ek", share, x)
     score = x[np.arange(len(x)), chosen] - mean
@@ -209,7 +210,7 @@ def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
         if np.abs(step).max() < 1e-9:
             break
     if np.ptp(b) > conditional_logit.FURTHEST:
-        return cluster_robust.nothing((n_clusters, k), cluster_robust.SEPARATED)
+        return cluster_robust.nothing((n_clusters, k), flags.SEPARATED)
     score, information = (
         cluster_robust.sums_by(choices.cluster, np.arange(len(x)), None, n_clusters, part)
         for part in _of_thresholds(b, x, outcome)

@@ -13,14 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from rubric_order.base import flags
 from rubric_order.base.rows import Row
 from rubric_order.methods.uncertainty import distributions
 
 COMMON = 0.1  # the part common to a cluster's reads adds this share to the variance of an average score, see `Weights`
 DEPENDENT = 0.01  # level of the test that clusters vary more than independent comparisons do
 ROUNDING = 1e-9  # values below this share of the largest count as rounding
-SEPARATED = "separated"
-NO_COMPARISONS = "no comparisons"
 # Method of `Fit.interval`, for columns `method`: from clusters alone, and where the least error is known.
 SANDWICH = "sandwich CR3 over {0}s, Student's t with degrees of freedom by what each {0} holds"
 LARGER = (
@@ -137,7 +136,7 @@ class Fit(NamedTuple):
     @property
     def flags(self) -> list[str]:
         """The `problem` of the fit, or else ``separated`` if it is; empty if it has neither."""
-        return [self.problem] if self.problem else [SEPARATED] if self.separated else []
+        return [self.problem] if self.problem else [flags.SEPARATED] if self.separated else []
 
     def tells(self, weights: np.ndarray) -> bool:
         """Tell whether the design determines a weighted sum of coefficients."""
@@ -288,7 +287,7 @@ def least_squares(right: np.ndarray, information: np.ndarray) -> Sums:
     values, vectors = np.linalg.eigh(total)
     kept = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
     if not kept.any():
-        return without(right.shape, NO_COMPARISONS)
+        return without(right.shape, flags.NO_COMPARISONS)
     coefficients = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ right.sum(axis=0))
     return Sums(coefficients, right - information @ coefficients, information)
 
@@ -310,7 +309,7 @@ def nothing(shape: tuple[int, int], problem: str) -> Fit:
         shape: numbers of clusters and of coefficients.
     """
     numbers = np.full(shape[1], np.nan), np.full(shape, np.nan), np.zeros((shape[1], shape[1]))
-    return Fit(*numbers, problem, separated=problem == SEPARATED)
+    return Fit(*numbers, problem, separated=problem == flags.SEPARATED)
 
 
 def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, np.ndarray, Weights]:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
+from rubric_order.base import flags
 from rubric_order.methods.uncertainty import cluster_robust, rao_scott
 
 MOST_STEPS = 60
@@ -101,7 +102,7 @@ def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
     values, vectors = np.linalg.eigh((x * totals[:, None]).T @ x)
     basis = vectors[:, values > cluster_robust.ROUNDING * max(values.max(initial=0.0), 1e-300)]
     if not basis.shape[1]:
-        return cluster_robust.without((data.n_clusters, x.shape[1]), cluster_robust.NO_COMPARISONS)
+        return cluster_robust.without((data.n_clusters, x.shape[1]), flags.NO_COMPARISONS)
     inner = x @ basis
     coefficients = _maximum(inner, totals, np.zeros(basis.shape[1]), penalty=0.0)
     separated = coefficients is None
@@ -110,7 +111,7 @@ def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
             inner, totals, np.zeros(basis.shape[1]) if coefficients is None else coefficients, penalty=0.5
         )
     if coefficients is None:
-        return cluster_robust.without((data.n_clusters, x.shape[1]), cluster_robust.SEPARATED)
+        return cluster_robust.without((data.n_clusters, x.shape[1]), flags.SEPARATED)
     lost = special.expit(-(inner @ coefficients))
     one, other = np.triu_indices(x.shape[1])
     products = x[:, one] * x[:, other] * (lost * (1 - lost))[:, None]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import flags
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
 from rubric_order.base.rows import Row
@@ -63,7 +64,7 @@ def estimate(
 
 
 def _flag(row: Row) -> Row:
-    few = "few clusters" if row["n_clusters"] < FEW_CLUSTERS else ""
+    few = flags.FEW_CLUSTERS if row["n_clusters"] < FEW_CLUSTERS else ""
     return {"flag": ", ".join(filter(None, (row.get("flag", ""), few)))}
 
 

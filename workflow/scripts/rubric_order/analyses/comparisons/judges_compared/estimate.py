@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import flags
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
@@ -96,7 +97,7 @@ def _paired(mine: np.ndarray, theirs: np.ndarray, group: np.ndarray, confidence:
     has_both = ~np.isnan(mine) & ~np.isnan(theirs)
     ratio = shares.mean((mine - theirs)[has_both], group[has_both], confidence, bounds=(-bound, bound))
     row: Row = ratio.interval.columns() | {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
-    row |= {"flag": "few clusters" if ratio.n_clusters < FEW_CLUSTERS else ""}
+    row |= {"flag": flags.FEW_CLUSTERS if ratio.n_clusters < FEW_CLUSTERS else ""}
     if has_both.any():
         row |= {"of_judge": float(mine[has_both].mean()), "of_other": float(theirs[has_both].mean())}
     return row

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import flags
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import BASELINE, EVERY, FEW_CLUSTERS, KEYS
 from rubric_order.base.readouts import Readout
@@ -247,7 +248,7 @@ def _linear(pairs: Pairs, length: np.ndarray, further: np.ndarray | None) -> tup
 def _interval(found: cluster_robust.Fit, weights: np.ndarray, confidence: float, notes: tuple[str, ...]) -> Row:
     row = found.interval(weights, confidence)
     count = 0 if found.problem else cluster_robust.counted(found.influence)
-    few = ("few clusters",) if count < FEW_CLUSTERS else ()
+    few = (flags.FEW_CLUSTERS,) if count < FEW_CLUSTERS else ()
     untold = () if found.problem or found.tells(weights) else (NOT_TOLD,)
     flag = ", ".join((*found.flags, *untold, *notes, *few))
     return Interval.of(row).columns() | {"n_clusters": count, "flag": flag}
@@ -284,7 +285,7 @@ def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[Row
     """The rows without a model: the correlation, and how often the longer text wins."""
     correlation = resampling.correlation(pairs.length, pairs.verdict, pairs.cluster, confidence)
     count = int(pairs.cluster.max()) + 1
-    few = "few clusters" if count < FEW_CLUSTERS else ""
+    few = flags.FEW_CLUSTERS if count < FEW_CLUSTERS else ""
     row: Row = {"n_clusters": count, "flag": few, "method": "Pearson; jackknife over groups"}
     yield {"quantity": "correlation"} | correlation.columns() | row
     people = _human_differences(block)
@@ -339,6 +340,6 @@ def _shares_gained(block: pd.DataFrame, verdict: np.ndarray, padded: np.ndarray,
     values = pd.concat(gains).dropna() if gains else pd.Series(dtype=float)
     group = values.index.get_level_values(1) if len(values) else np.array([], dtype=str)
     gain = shares.mean(values.to_numpy(), pd.factorize(group)[0], confidence, bounds=(-1, 1))
-    few = "few clusters" if gain.n_clusters < FEW_CLUSTERS else ""
+    few = flags.FEW_CLUSTERS if gain.n_clusters < FEW_CLUSTERS else ""
     row = {"quantity": "padding_share"} | gain.interval.columns()
     return row | {"n_clusters": gain.n_clusters, "flag": few, "method": "mean of differences; jackknife over groups"}

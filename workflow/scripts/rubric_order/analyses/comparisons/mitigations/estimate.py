@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import flags
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
@@ -308,7 +309,7 @@ def _turned(first: list[np.ndarray], second: list[np.ndarray], policy: str) -> l
 
 def _rows(about: Row, pairs: pd.DataFrame, policy: Policy, confidence: float) -> Iterator[Row]:
     for row in _measures(pairs, policy, confidence, whole=about["gap"] == EVERY):
-        flag = "few clusters" if row["n_clusters"] < FEW_CLUSTERS else ""
+        flag = flags.FEW_CLUSTERS if row["n_clusters"] < FEW_CLUSTERS else ""
         yield about | {"policy": policy.name, "calls": policy.calls} | row | {"flag": flag}
 
 

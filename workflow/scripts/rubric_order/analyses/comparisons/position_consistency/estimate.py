@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import flags
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
 from rubric_order.base.rows import Row
@@ -117,8 +118,8 @@ def _of_block(about: Row, block: pd.DataFrame, confidence: float, rules: str) ->
             rows = [row | {"method": method} for row in _estimates(chosen, column, confidence, p, orders, rules)]
             rows += _preference(reads, column, confidence, p)
             for row in rows:
-                flags = [row.pop("problem", ""), "few clusters" if row["n_clusters"] < FEW_CLUSTERS else ""]
-                yield about | {"task": task, "cluster": cluster, "flag": ", ".join(filter(None, flags))} | row
+                raised = [row.pop("problem", ""), flags.FEW_CLUSTERS if row["n_clusters"] < FEW_CLUSTERS else ""]
+                yield about | {"task": task, "cluster": cluster, "flag": ", ".join(filter(None, raised))} | row
 
 
 IDS = ["group_id", "source_id", "task", "cell"]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import flags
 from rubric_order.base.keys import FEW_CLUSTERS, KEYS
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
@@ -80,7 +81,7 @@ def _slopes(block: pd.DataFrame, kind: str, confidence: float) -> Iterator[Row]:
 
 
 def _few(count: int) -> str:
-    return "few clusters" if count < FEW_CLUSTERS else ""
+    return flags.FEW_CLUSTERS if count < FEW_CLUSTERS else ""
 
 
 def _by_bin(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterator[Row]:

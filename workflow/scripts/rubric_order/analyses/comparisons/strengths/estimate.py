@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import randomness
+from rubric_order.base import flags, randomness
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
 from rubric_order.base.rows import Row
@@ -176,7 +176,7 @@ def _of_candidates(
             tail = (1 - confidence) / 2
             low, high = np.quantile(method.ranks(drawn), [tail, 1 - tail], axis=0, method="nearest")
             ends = dict(zip(inside, zip(low, high, strict=True), strict=True))
-    few = "few clusters" if count < FEW_CLUSTERS else ""
+    few = flags.FEW_CLUSTERS if count < FEW_CLUSTERS else ""
     for number, name in enumerate(names):
         problem = found.found.problem or ("" if found.connected[number] else method.NOT_CONNECTED)
         untold = NOT_TOLD if not problem and not told[number] else ""
@@ -212,5 +212,5 @@ def _of_places(
         told = found.found.problem or found.found.tells(weights)
         # A tie that is offered and never called is in no read of the fit.
         never = quantity == "tie" and np.abs(found.found.space[-1]).max() < cluster_robust.ROUNDING
-        flag = {} if told else {"flag": cluster_robust.SEPARATED if never else NOT_TOLD}
+        flag = {} if told else {"flag": flags.SEPARATED if never else NOT_TOLD}
         yield common | {"quantity": quantity, "position": position} | interval.columns() | flag

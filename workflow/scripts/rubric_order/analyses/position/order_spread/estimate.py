@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import flags
 from rubric_order.base.keys import CLUSTERS, FEW_CLUSTERS, KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
@@ -86,16 +87,17 @@ def estimate(
             for row in _of_readout(block, readout, values, temperature, confidence, level, margin, clusters):
                 rows.append(block.keys | {"readout": readout} | _judged(row, margin))
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "low", "high", "chance"]
-    columns += ["margin", "verdict", "known_from", "n_orderings", "n_items", "n_clusters", "flag", "method"]
+    columns += ["margin", "verdict", "known_from", "n_orderings", "n_items", "n_clusters", "flag", "method", "logarithm"]
     words = ["readout", "cluster", "quantity", "verdict", "known_from", "flag", "method"]
-    return tidy.from_rows(rows, columns, words).assign(confidence=confidence, level=level)
+    rows = [{"logarithm": False} | row for row in rows]
+    return tidy.from_rows(rows, columns, words, {"logarithm": "bool"}).assign(confidence=confidence, level=level)
 
 
 def _judged(row: Row, margin: float) -> Row:
     """A row with flag and margin and, if it is a spread, with the verdict on whether it is below the margin."""
     few = row["n_clusters"] < FEW_CLUSTERS
     has_margin = row["quantity"] in ("spread", "within", "needed")
-    row = row | {"flag": "few clusters" if few else "", "margin": margin if has_margin else np.nan, "verdict": ""}
+    row = row | {"flag": flags.FEW_CLUSTERS if few else "", "margin": margin if has_margin else np.nan, "verdict": ""}
     if row["quantity"] not in ("spread", "within"):
         return row
     ends = np.array([row["low"]]), np.array([row["high"]])
@@ -209,7 +211,8 @@ def _of_readout(
             columns = _mean(variance, unit, confidence, level, added=added, logarithm=logarithm, squared=True)
             how = " of its logarithm" if logarithm else ""
             method = f"method of moments; jackknife over {cluster}s{how}, Student's t by sizes of {cluster}s"
-            yield common | {"quantity": quantity, "chance": np.nan, "method": method} | columns
+            row = common | {"quantity": quantity, "chance": np.nan, "method": method, "logarithm": logarithm}
+            yield row | columns
         method = f"jackknife over {cluster}s, Student's t by sizes of {cluster}s"
         for quantity, moved, chance, unit_of in _changes(block, readout, read, cells, enough, cluster):
             columns = _mean(moved, unit_of, confidence, level)

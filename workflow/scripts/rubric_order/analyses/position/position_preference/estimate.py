@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rubric_order.base import flags
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
@@ -123,13 +124,13 @@ def _rows(about: Row, of: preference.Hard | preference.Soft, units: dict[str, An
     for cluster, unit in units.items():
         fits = of_items.by_cluster(unit)
         count = 0 if fits.positions.problem else cluster_robust.counted(fits.positions.influence)
-        flags = fits.positions.flags
+        raised = fits.positions.flags
         effective = _effective(fits.positions, about["n"])
         few = not fits.positions.problem and not effective >= uniformity.FEW_CLUSTERS
-        flags += ["few clusters"] if few else []
-        flags += ["saturated"] if about["readout"] == Readout.HARD and not differing >= SATURATED else []
+        raised += [flags.FEW_CLUSTERS] if few else []
+        raised += [flags.SATURATED] if about["readout"] == Readout.HARD and not differing >= SATURATED else []
         same = (
-            about | sizes | {"cluster": cluster, "differing": differing, "n_clusters": count, "flag": ", ".join(flags)}
+            about | sizes | {"cluster": cluster, "differing": differing, "n_clusters": count, "flag": ", ".join(raised)}
         )
         same["effective_clusters"] = effective
         method = f"{MODELS[about['readout']]}; {ERRORS[about['readout']].format(cluster)}"

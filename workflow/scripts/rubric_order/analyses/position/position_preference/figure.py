@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rubric_order.base import flags
 from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
 from rubric_order.base.readouts import Readout
@@ -25,7 +26,6 @@ CAPTION = (
     "so the data alone give no finite value. Where there are other points, the intervals of hollow points do not set "
     "the length of the axis; an arrow marks an interval that continues beyond the axis."
 )
-SEPARATED = "separated"  # flag of an estimate that only a penalty keeps finite
 LEAST_REACH = 0.05  # log-odds
 BEYOND = 1.08  # length of an axis, as a multiple of the largest value that it has to show
 READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
@@ -95,7 +95,7 @@ def _reach(rows: pd.DataFrame) -> float:
 
 
 def _are_separated(rows: pd.DataFrame) -> pd.Series:
-    return rows["flag"].astype(str).str.contains(SEPARATED)
+    return rows["flag"].astype(str).str.contains(flags.SEPARATED)
 
 
 def _mark_separated(axis: Axes, line: pd.DataFrame, x: np.ndarray, look: dict[str, Any], *, zorder: int) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import randomness
+from rubric_order.base import flags, randomness
 from rubric_order.base.keys import CLUSTERS, KEYS, stream
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
@@ -182,9 +182,9 @@ def _distance(
     ends = uniformity.with_width(*map(np.asarray, uniformity.v_interval(counts, drawn, confidence)))
     interval = dict(zip(("ci_low", "ci_high"), map(float, ends), strict=True))
     bound = dict(zip(("bound_low", "bound_high"), bounds.v_bounds(total, n_failed), strict=True))
-    flags = ["few clusters"] if len(counts) < uniformity.FEW_CLUSTERS else []
-    flags += ["reaches 0"] if interval["ci_low"] == 0 else []
-    flags += ["saturated"] if saturated else []
+    raised = [flags.FEW_CLUSTERS] if len(counts) < uniformity.FEW_CLUSTERS else []
+    raised += ["reaches 0"] if interval["ci_low"] == 0 else []
+    raised += [flags.SATURATED] if saturated else []
     deff, level = uniformity.design_effect(counts), 1 - confidence
     # The design effect of a judge that does not vary means nothing, so the smallest V is not known.
     smallest = np.nan if saturated else uniformity.detectable_v(total.sum(), len(total), deff=deff, level=level)
@@ -192,7 +192,7 @@ def _distance(
     inverted = f"bootstrap test inversion {_over(cluster, options)}"
     power = f"noncentral chi-square, level {level:.3g}, power {uniformity.POWER}"
     quantities: list[tuple[str, float, str, Row]] = [
-        ("cramers_v", float(uniformity.cramers_v(total)), inverted, interval | bound | {"flag": ", ".join(flags)}),
+        ("cramers_v", float(uniformity.cramers_v(total)), inverted, interval | bound | {"flag": ", ".join(raised)}),
         ("cramers_v_corrected", uniformity.corrected_v(counts), f"{less}; {inverted}", interval),
         ("cramers_v_squared", uniformity.squared_v(counts), less, {}),
         ("cramers_v_corrected_reads", uniformity.corrected_v_of_reads(total), BERGSMA, {}),

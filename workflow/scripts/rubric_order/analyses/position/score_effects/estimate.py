@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import levels, permutations
+from rubric_order.base import flags, levels, permutations
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
@@ -194,15 +194,15 @@ def _of_reads(
     commonest = np.nan
     if shared["readout"] == Readout.HARD and laid.n_reads:
         commonest = np.unique(laid.scores, return_counts=True)[1].max() / laid.n_reads
-    flags = {
-        "saturated": commonest >= SATURATED,
-        "no variation": not np.abs(away).max(initial=0) > additive.ROUNDING,
-        "few clusters": not effective >= uniformity.FEW_CLUSTERS,
+    is_raised = {
+        flags.SATURATED: commonest >= SATURATED,
+        flags.NO_VARIATION: not np.abs(away).max(initial=0) > additive.ROUNDING,
+        flags.FEW_CLUSTERS: not effective >= uniformity.FEW_CLUSTERS,
     }
     shared = shared | {"n_items": len(unit), "n_clusters": len(away), "commonest": commonest}
     shared |= {"effective_clusters": effective, "heaviest": float(sizes.max() / sizes.sum())}
     shared |= {"n_reads": laid.n_reads, "n_failed": laid.n_failed}
-    shared["flag"] = ", ".join(name for name, raised in flags.items() if raised)
+    shared["flag"] = ", ".join(flag for flag, raised in is_raised.items() if raised)
     fits = [additive.shifts(cells, unit) for cells in laid.by_position]
     by = laid.lowest - 1  # levels are counted from 1 here
     quantities = [_of_level(level, fit, by) for level, fit in enumerate(fits, start=1) if fit]

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from rubric_order.base import flags
 from rubric_order.base.labels import Labels
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import rows_with
@@ -44,7 +45,7 @@ def draw(score_effects: pd.DataFrame, *, view: View, layout: Layout, labels: Lab
         of_judge = chosen[chosen["judge"] == judge]
         _draw_panel(axis, of_judge, orderings, view.readouts)
         axis.set_title(
-            labels.judge(judge) + (" (saturated)" if of_judge["flag"].str.contains("saturated").any() else "")
+            labels.judge(judge) + (" (saturated)" if of_judge["flag"].str.contains(flags.SATURATED).any() else "")
         )
     first = axes[0, 0]
     first.set_ylim(len(orderings) - 0.4, -0.6)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import permutations
+from rubric_order.base import flags, permutations
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
@@ -187,9 +187,9 @@ def _rows(keys: Row, laid: Laid, conditions: Mapping[str, Any], confidence: floa
 def _effects(fit: cluster_robust.Fit, asked: Mapping[tuple[str, str], np.ndarray], confidence: float) -> Iterator[Row]:
     count = 0 if fit.problem else cluster_robust.counted(fit.influence)
     for (cause, subject), weights in asked.items():
-        flags = fit.flags if fit.problem or fit.tells(weights) else [NOT_IDENTIFIED]
-        flags = [*flags, "few clusters"] if fit.tells(weights) and count < uniformity.FEW_CLUSTERS else flags
-        row = {"cause": cause, "about": subject, "flag": ", ".join(flags), "n_clusters": count}
+        raised = fit.flags if fit.problem or fit.tells(weights) else [NOT_IDENTIFIED]
+        raised = [*raised, flags.FEW_CLUSTERS] if fit.tells(weights) and count < uniformity.FEW_CLUSTERS else raised
+        row = {"cause": cause, "about": subject, "flag": ", ".join(raised), "n_clusters": count}
         yield row | fit.interval(weights, confidence)
 
 
@@ -206,7 +206,7 @@ def _slopes(
     for cause, of_items in slopes.items():
         has_slope = ~np.isnan(of_items)
         interval = variants.ratio(of_items[has_slope], np.ones(int(has_slope.sum())), unit[has_slope], confidence)
-        few = "few clusters" if interval["n_clusters"] < uniformity.FEW_CLUSTERS else ""
+        few = flags.FEW_CLUSTERS if interval["n_clusters"] < uniformity.FEW_CLUSTERS else ""
         labels = {"cause": cause, "about": "", "n_items": int(has_slope.sum())}
         yield labels | {"flag": few if has_slope.any() else NOT_IDENTIFIED} | interval
 

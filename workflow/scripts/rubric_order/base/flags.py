@@ -1,0 +1,19 @@
+"""Flags of estimates: short notes in column `flag`, of which a row can have several, joined by commas.
+
+Code that depends on a flag names it here. Other flags are texts for readers alone.
+"""
+
+FEW_CLUSTERS = "few clusters"  # intervals and tests depend on which clusters happen to be in the data
+SATURATED = "saturated"  # the scores vary so little that an order has next to nothing to change
+NO_VARIATION = "no variation"  # every item has the same scores in all orderings
+SEPARATED = "separated"  # only a penalty keeps the estimate finite
+NO_COMPARISONS = "no comparisons"  # no two reads of an item differ
+
+
+def has(flags: object, flag: str) -> bool:
+    """True if a value of column `flag` has a flag.
+
+    >>> has("saturated, few clusters", FEW_CLUSTERS)
+    True
+    """
+    return flag in str(flags).split(", ")
