@@ -5,6 +5,16 @@ from dataclasses import replace
 from rubric_order.contracts.contract import Column, Contract
 from rubric_order.contracts.reads import REQUEST
 
+
+def reason_of(error: object) -> str | None:
+    """The reason of a failed request, which stands before the first colon of column `error`; None without an error.
+
+    >>> reason_of("timeout: no answer after 60 s")
+    'timeout'
+    """
+    return error.partition(":")[0] if isinstance(error, str) else None
+
+
 STORE = Contract(
     "store",
     "results/store/{judge}/*.parquet",

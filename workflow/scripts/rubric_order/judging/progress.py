@@ -55,7 +55,7 @@ def progress(
     for done, response in enumerate(responses, start=1):
         yield response
         failed += response.error is not None
-        unasked += not response.attempts and (response.error or "").partition(":")[0] in UNASKED
+        unasked += not response.attempts and response.reason in UNASKED
         prompt_tokens += response.prompt_tokens or 0
         cached_tokens += response.cached_tokens or 0
         now = clock()

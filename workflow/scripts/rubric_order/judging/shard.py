@@ -17,7 +17,7 @@ import pandas as pd
 from rubric_order.base import signals
 from rubric_order.base.errors import InputError
 from rubric_order.base.text_columns import is_among
-from rubric_order.contracts.responses import RUN_COLUMNS
+from rubric_order.contracts.responses import RUN_COLUMNS, reason_of
 from rubric_order.judging.engines import Engine, Request, Response
 from rubric_order.judging.progress import progress
 from rubric_order.judging.speed import Marks, computed
@@ -90,7 +90,7 @@ def judge(
         errors = pd.concat([errors, ended["error"]], ignore_index=True)
     passing = errors[may_pass(errors)]
     if len(passing) and not accept_failures:
-        reasons = passing.str.partition(":")[0].value_counts()
+        reasons = passing.map(reason_of).value_counts()
         counts = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
         raise InputError(
             f"{len(passing)} of {len(errors)} requests failed for reasons that may pass ({counts}); the others are"

@@ -26,6 +26,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.contracts.items import REFERENCES
 from rubric_order.contracts.reads import REQUESTS
+from rubric_order.contracts.responses import reason_of
 from rubric_order.datasets import CONTROL, clean, custom
 from rubric_order.datasets.rubrics import at_scale
 from rubric_order.parsing.choices import CONFLICTING, EMPTY, NO_SCORE, TRUNCATED, UNFINISHED_THINKING
@@ -234,7 +235,7 @@ def _texts(
 
 def _answer(row: Any) -> tuple[str | None, str | None, bool]:
     """The text of an answer, the reason if there is none, and whether the text was cut."""
-    failure = row.error.partition(":")[0] if isinstance(row.error, str) else None
+    failure = reason_of(row.error)
     return (None if failure else row.text or ""), failure, row.finish_reason == "length"
 
 

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from rubric_order import probes
 from rubric_order.base import files
+from rubric_order.contracts.responses import reason_of
 from rubric_order.judging.second_requests import completed
 from rubric_order.parsing import decisions
 from rubric_order.parsing.choices import Choice
@@ -115,7 +116,7 @@ def _choices(table: pd.DataFrame, questions: list[Questions], probe: Probe, pref
 def _failures(table: pd.DataFrame) -> Iterator[str | None]:
     """Reason why each read has no answer; None for a read with an answer."""
     for error, indicator in zip(table["error"], table["_found"], strict=True):
-        yield MISSING if indicator != "both" else error.partition(":")[0] if isinstance(error, str) else None
+        yield MISSING if indicator != "both" else reason_of(error)
 
 
 def _decisions(table: pd.DataFrame, questions: list[Questions], form: Form) -> Iterator[Choices]:

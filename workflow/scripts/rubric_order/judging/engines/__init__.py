@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from rubric_order.base import signals
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.base.plugins import Plugins
+from rubric_order.contracts.responses import reason_of
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.probes import Question, Shown
 from rubric_order.settings import judges
@@ -82,6 +83,11 @@ class Response:
     tokens: int | None = None
     cost: float | None = None
     model: str | None = None
+
+    @property
+    def reason(self) -> str | None:
+        """The reason of a failure, one of `PASSING`, of `REFUSED`, or another; None for an answer."""
+        return reason_of(self.error)
 
 
 @dataclass(frozen=True)

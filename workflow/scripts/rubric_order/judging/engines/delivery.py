@@ -207,7 +207,7 @@ class Delivery:
         Raises:
             InputError: all requests fail, for a reason whose cause is in config.
         """
-        reason = response.error and response.error.partition(":")[0]
+        reason = response.reason
         if reason in REFUSED:
             # Held back until a request is answered: the cause may be the settings, and not this prompt.
             self._refused.append(response)

@@ -14,7 +14,7 @@ from typing import Any
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging.batches import Ended, Look, Record, Records, record_of
-from rubric_order.judging.engines import Request, Resources, Response
+from rubric_order.judging.engines import REFUSED, Request, Resources, Response
 from rubric_order.judging.engines.batches import api
 from rubric_order.judging.engines.batches.answers import Reader
 from rubric_order.judging.engines.batches.api import BatchApi
@@ -26,8 +26,6 @@ from rubric_order.judging.engines.openai_api import EndpointEngine
 from rubric_order.settings.judges import Batch, Endpoint, seconds
 
 log = logging.getLogger(__name__)
-
-REFUSED = ("bad_request", "wrong_model")  # reasons of errors whose cause may be the settings, and not a prompt
 
 
 @dataclasses.dataclass
@@ -344,7 +342,7 @@ class BatchEngine(EndpointEngine):
             if response.error is not None:
                 response = dataclasses.replace(response, error=_named(response.error, str(record.batch)))
             responses.append(response)
-        refused = [response for response in responses if _reason(response) in REFUSED]
+        refused = [response for response in responses if response.reason in REFUSED]
         if len(refused) == len(responses) >= MAX_REFUSED_IN_A_ROW:
             mistakes.append(f"all {len(refused)} requests of a batch failed, the last as {refused[-1].error}")
             responses = [dataclasses.replace(entry, error=f"stopped: {entry.error}") for entry in responses]
@@ -358,10 +356,6 @@ def _done(batch: Mapping[str, Any]) -> int:
     counts = batch.get("request_counts")
     done = counts.get("completed") if isinstance(counts, dict) else None
     return done if isinstance(done, int) else 0
-
-
-def _reason(response: Response) -> str | None:
-    return response.error and response.error.partition(":")[0]
 
 
 def _named(error: str, batch: str) -> str:
