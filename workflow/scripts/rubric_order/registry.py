@@ -28,6 +28,7 @@ OURS: Mapping[Kind, Mapping[str, Statistic | Shown]] = {
     "tables": catalogue.TABLES,
     "figures": catalogue.FIGURES,
 }
+SHOWN: tuple[Kind, ...] = ("figures", "tables")  # kinds of results that a reader sees
 _ONE: Mapping[Kind, str] = {"statistics": "statistic", "tables": "table", "figures": "figure"}
 
 

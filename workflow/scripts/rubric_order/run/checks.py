@@ -50,8 +50,7 @@ def _problems(config: Config, ready: Collection[str]) -> Iterator[str]:
     yield from _problems_of_references(config)
     yield from _problems_of_studies(config, ready)
     yield from _problems_of_statistics(config)
-    kinds: tuple[registry.Kind, ...] = ("figures", "tables")
-    for block in kinds:
+    for block in registry.SHOWN:
         for name, settings in getattr(config, block).items():
             try:
                 of_probes = registry.probes(registry.shown(block, name).statistics)

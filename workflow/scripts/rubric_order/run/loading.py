@@ -21,9 +21,8 @@ from rubric_order.settings.statistics import Statistics
 from rubric_order.settings.studies import Study
 
 READY = "config"  # folder of the project with the folders `datasets` and `judges`
-KINDS: tuple[registry.Kind, ...] = ("figures", "tables")
 SCALES = Study.model_fields["scales"].get_default(call_default_factory=True)
-OPTIONAL = ("studies", "figures", "tables")  # blocks in which null removes an entry of another file
+OPTIONAL = ("studies", *registry.SHOWN)  # blocks in which null removes an entry of another file
 
 
 def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
@@ -173,7 +172,7 @@ def follow_scales(config: Mapping[str, Any]) -> None:
     It is the first scale of the first study. Blocks without the expected shape are left as they are.
     """
     studies = _block(config, "studies")
-    for kind in KINDS:
+    for kind in registry.SHOWN:
         for name, block in _block(config, kind).items():
             if not isinstance(block, dict) or "n" in block or name not in registry.names(kind):
                 continue
@@ -205,8 +204,7 @@ def name_studies(config: Mapping[str, Any]) -> None:
     it, or all that fit if it shows several. `statistics.scales` and `statistics.replication` get all that fit.
     """
     studies = {name: block for name, block in _block(config, "studies").items() if isinstance(block, Mapping)}
-    kinds: tuple[registry.Kind, ...] = ("figures", "tables")
-    for kind in kinds:
+    for kind in registry.SHOWN:
         for name, block in _block(config, kind).items():
             if isinstance(block, dict) and name in registry.names(kind):
                 with contextlib.suppress(InputError):  # faulty package: the check of the shape reports it
@@ -223,7 +221,7 @@ def name_studies(config: Mapping[str, Any]) -> None:
 
 def _shows(config: Mapping[str, Any], statistic: str) -> bool:
     """True if a config has a figure or table with the name of a statistic."""
-    return any(statistic in _block(config, kind) for kind in ("figures", "tables"))
+    return any(statistic in _block(config, kind) for kind in registry.SHOWN)
 
 
 def _name_studies(

@@ -333,7 +333,6 @@ SomeTexts = Annotated[list[str], Len(1), Unique]
 Arguments = dict[str, Any]
 ReadoutName = Literal[Readout.HARD, Readout.SOFT]
 Readouts = Annotated[list[ReadoutName], Len(1), Unique]
-Cluster = Literal["group", "item"]
 
 
 def fields(model: type[BaseModel], roles: Collection[Role]) -> Iterator[str]:

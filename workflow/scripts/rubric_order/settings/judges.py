@@ -1007,7 +1007,7 @@ class Metered(Judge):
             yield "budget/cost: it needs prices"
 
 
-class Called(Metered):
+class OverHttp(Metered):
     """A judge that is asked over HTTP, whoever runs the server.
 
     Attributes:
@@ -1065,7 +1065,7 @@ class Called(Metered):
         yield from problems_of_headers(self.extra_headers)
 
 
-class Chat(Called):
+class Chat(OverHttp):
     """A judge that is asked over the chat completions protocol."""
 
     IN_BODY = CHAT_BODY
@@ -1108,7 +1108,7 @@ class Chat(Called):
 ENDPOINT_BLOCKS = Blocks(128, least=1024)  # from the guide to OpenAI's prompt caching
 
 
-class Addressed(Called):
+class Addressed(OverHttp):
     """A judge behind an endpoint that others run."""
 
     CALLED = True

@@ -47,7 +47,7 @@ KINDS: Mapping[type[judges.Judge], str] = {
     judges.Loaded: "judges: a model that a job loads (engine vllm, or openai with serve)",
     judges.Vllm: "judges: engine vllm",
     judges.Metered: "judges: engines whose calls are counted (openai, decisions and python)",
-    judges.Called: "judges: asked over HTTP (engines openai and decisions)",
+    judges.OverHttp: "judges: asked over HTTP (engines openai and decisions)",
     judges.Addressed: "judges: an endpoint that others run (engine openai with base_url, or decisions)",
     judges.Chat: "judges: engine openai",
     judges.Endpoint: "judges: engine openai with base_url, an endpoint",
@@ -107,7 +107,7 @@ def _sections_of_judges(reruns: str) -> Iterator[tuple[str, list[Row]]]:
 def _part(kind: type[judges.Judge], name: str) -> dict[str, Any]:
     """The schema of a key of judges. Keys `profiles` and `engine` have the values of all kinds of judges."""
     if name == "profiles":
-        kind = judges.Called
+        kind = judges.OverHttp
     part = schema.of_field(kind.model_fields[name])
     return part | {"enum": list(judges.ENGINES)} if name == "engine" else part
 

@@ -8,11 +8,11 @@ from rubric_order.judging.engines.calling import CallingEngine
 from rubric_order.judging.engines.openai_calls import Connection, fill_in, secret
 from rubric_order.judging.engines.openai_requests import Asker
 from rubric_order.judging.engines.protocols import Protocol
-from rubric_order.settings.judges import Addressed, Called
+from rubric_order.settings.judges import Addressed, OverHttp
 
 log = logging.getLogger(__name__)
 
-CalledJudge = TypeVar("CalledJudge", bound=Called)
+CalledJudge = TypeVar("CalledJudge", bound=OverHttp)
 AddressedJudge = TypeVar("AddressedJudge", bound=Addressed)
 
 

@@ -3,13 +3,13 @@
 from rubric_order.judging.engines import Request, Response, asking
 from rubric_order.judging.engines.accounts import Account, Tally
 from rubric_order.judging.engines.protocols import Protocol
-from rubric_order.settings.judges import Called
+from rubric_order.settings.judges import OverHttp
 
 
 class Asker(asking.Asker):
     """Asks an endpoint for the response to a request, within an account."""
 
-    def __init__(self, protocol: Protocol[Called], account: Account) -> None:
+    def __init__(self, protocol: Protocol[OverHttp], account: Account) -> None:
         super().__init__(protocol.judge, account)
         self._protocol = protocol
 

@@ -87,17 +87,8 @@ def estimate(
             for row in _of_readout(block, readout, values, temperature, confidence, level, margin, clusters):
                 rows.append(block.keys | {"readout": readout} | _judged(row, margin))
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "low", "high", "chance"]
-    columns += [
-        "margin",
-        "verdict",
-        "known_from",
-        "n_orderings",
-        "n_items",
-        "n_clusters",
-        "flag",
-        "method",
-        "logarithm",
-    ]
+    columns += ["margin", "verdict", "known_from", "n_orderings", "n_items", "n_clusters"]
+    columns += ["flag", "method", "logarithm"]
     words = ["readout", "cluster", "quantity", "verdict", "known_from", "flag", "method"]
     rows = [{"logarithm": False} | row for row in rows]
     return tidy.from_rows(rows, columns, words, {"logarithm": "bool"}).assign(confidence=confidence, level=level)
