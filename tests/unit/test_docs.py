@@ -143,3 +143,29 @@ def test_the_numbers_at_the_top_of_the_recovery_page_stand_in_its_tables():
     numbers = re.findall(r"-?\d+\.\d+%?", top)
     assert len(numbers) > 20
     assert [number for number in numbers if number not in sections] == []
+
+
+def imported(package: str) -> set[str]:
+    """Packages and modules directly in the library that a package imports, also within functions."""
+    files = [LIBRARY / f"{package}.py", *sorted((LIBRARY / package).rglob("*.py"))]
+    nodes = [node for file in files if file.exists() for node in ast.walk(ast.parse(file.read_text("utf-8")))]
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "rubric_order":
+            parts = node.module.split(".")[1:2] or [alias.name for alias in node.names]
+            found |= {part for part in parts if (LIBRARY / part).is_dir() or (LIBRARY / f"{part}.py").exists()}
+    return found - {package}
+
+
+def test_packages_import_what_the_architecture_says():
+    """Rows that name packages; those that say *the above* or *all* are for the contracts of imports."""
+    text = (ROOT / "docs/architecture.md").read_text("utf-8")
+    rows = re.findall(r"^\| ((?:`[\w.]+`(?:, )?)+) \| .* \|(.*)\|$", text, re.MULTILINE)
+    rows = [row for row in rows if (LIBRARY / row[0].split("`")[1].removesuffix(".py")).exists() or ".py" in row[0]]
+    assert len(rows) > 20
+    for names, cell in rows:
+        if "above" in cell or "all" in cell.replace("also", "").split():
+            continue
+        for name in re.findall(r"`([\w]+)(?:\.py)?`", names):
+            allowed = {*re.findall(r"`(\w+)`", cell), "base", "strategies", "registry"}
+            assert imported(name) <= allowed, name
