@@ -14,7 +14,7 @@ from rubric_order.pages import page, reads
 from rubric_order.prompts import messages
 from rubric_order.scoring.scores import read_requested, read_responses
 
-CALL = "readsLoaded"  # the function of the page that takes them
+CALL = "readsLoaded"  # the function of the page that takes the reads
 PROMPTS, RATERS = ["request_id", "prompt"], ["item_id", "human_scores"]
 
 
@@ -31,17 +31,19 @@ def main(
     """Write a script that hands the chosen reads to the page, see `reads.content`.
 
     Args:
-        scores: of the study, dataset and judge.
-        requests: of the judge, of this study and of earlier ones; none of recorded answers.
-        items: of the dataset; none where they are not known.
-        responses: folder of the judge's responses, a file per shard.
-        about: names of study, dataset and judge.
-        caps: see `reads.Caps`.
+        scores: file of the scores of one study, dataset and judge.
+        requests: files of the judge's requests, of this study and of earlier studies; empty for recorded answers.
+        items: file of the dataset's items; empty for recorded answers that compare texts.
+        responses: folder of the judge's responses, with one file per shard.
+        shards: number of the judge's shards.
+        about: the names of `study`, `dataset` and `judge`; `gold` where people did not give the scores.
+        caps: the fields of `reads.Caps`.
+        output: the script.
     """
     table = SCORES.read(scores, columns=reads.columns(pq.read_schema(scores).names))
     choice = reads.choose(table, limits := reads.Caps(**caps), about)
     wanted = choice.reads["request_id"]
-    # By request, not by unit: a request that units share stands under the first of them alone.
+    # Prompts are found by request, not by unit: a request that several units share names only the first of these units.
     REQUESTS.check(*requests, columns=PROMPTS)
     prompts = read_requested(requests, wanted, PROMPTS) if requests else pd.DataFrame(columns=PROMPTS)
     prompts = prompts.assign(prompt=prompts["prompt"].map(messages.shown))

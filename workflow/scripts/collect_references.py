@@ -18,7 +18,18 @@ def main(
     own: Path | None,
     output: Path,
 ) -> None:
-    """Write one row an attempt: who wrote and reviewed it, its text, the verdict, and whether it was accepted."""
+    """Write one row per attempt: its writer and reviewer, its text, the verdict, and whether it was accepted.
+
+    Args:
+        items: file of the dataset's items.
+        rubrics: file of the dataset's rubrics.
+        templates: templates of writing and of reviewing, then the template by which each judge scores.
+        weights: files that name the weights of the judges; empty if config names the weights.
+        responses: dictionary from a step to the file of its answers.
+        settings: settings by which reference answers are made.
+        own: file of reference answers of the user; None if judges write them.
+        output: file of the attempts.
+    """
     tables = ITEMS.read(items), RUBRICS.read(rubrics)
     plan = references.load_plan(*tables, templates, weights, settings)
     if own is not None:

@@ -29,13 +29,27 @@ def main(
     comparisons: dict,
     output: Path,
 ) -> None:
-    """Write each request once, with its prompt; requests of earlier studies are left to them."""
+    """Write each request once, with its prompt. Requests that an earlier study sends are left out.
+
+    Args:
+        plans: plans of the study and judge, one per dataset.
+        items: files of items, one per dataset.
+        rubrics: files of rubrics, in the same order.
+        pairs: files of pairs, in the same order.
+        references: files of reference answers, for the datasets that have any.
+        earlier: files of the requests that earlier studies send to the judge.
+        template: template of the prompt.
+        probe: the study's probe.
+        judge: the judge's settings.
+        comparisons: settings of pairs and lists, see `Probe.units`.
+        output: file of the requests.
+    """
     reads = PLAN.read(*plans, columns=planned.COLUMNS)
     owned = REQUESTS.read(*earlier, columns=["request_id"])["request_id"] if earlier else []
     greedy = judge.greedy_profiles(reads["profile"].unique())
     requests = planned.distinct_requests(reads, owned_elsewhere=owned, greedy=greedy)
     source = frames.load_template(template)
-    # A dataset's files are called by its id.
+    # The names of a dataset's files are its id.
     made = {path.stem: REFERENCES.read(path) for path in references}
     tables = {paths[0].stem: paths for paths in zip(items, rubrics, pairs, strict=True)}
 

@@ -20,13 +20,14 @@ def main(
     """Write `methods.md` and `methods.bib`.
 
     Args:
-        scores: of every study, dataset and judge, in folders of these names.
-        answers: of each live judge what its shards say of their answers.
-        made: reference answers at several scores, by dataset.
-        statistics: names of those that were made.
+        scores: files of scores, in folders with the names of study and dataset. A file has the name of its judge.
+        answers: dictionary from each judge that is asked to its file of ``list_responses.py``.
+        made: dictionary from a dataset to its file of reference answers at several scores.
+        statistics: names of the statistics that were made.
         run: the parts of config that results depend on.
-        library: BibTeX of all that can be cited.
-        page, references: the files to write.
+        library: BibTeX file of everything that can be cited.
+        page: the file of the methods.
+        references: the file of their references.
     """
     versions = {judge: files.read_json(path)["versions"] for judge, path in answers.items()}
     answered = {dataset: methods.Answers.of(REFERENCES.read(path)) for dataset, path in made.items()}

@@ -8,7 +8,12 @@ from rubric_order.judging import weights
 
 
 def main(model: dict, output: Path) -> None:
-    """Write what names the weights."""
+    """Write the digest or the commit, see `weights.describe`.
+
+    Args:
+        model: `model` and `revision` of the judge.
+        output: the file, as JSON.
+    """
     description = weights.describe(model["model"], model["revision"])
     files.write_text(json.dumps(description) + "\n", output)
     command_line.log.info("%s: %s", model["model"], ", ".join(f"{kind} {name}" for kind, name in description.items()))

@@ -17,14 +17,15 @@ def main(
     outputs: list[Path],
     note: str = "",
 ) -> None:
-    """Write the figure in the format of each output's name.
+    """Write the figure to each of the outputs, in the format that the output's name ends with.
 
     Args:
-        module: draws the figure.
-        statistics: files by the argument of `draw` that they are for.
+        module: name of the module that draws the figure.
+        statistics: dictionary from an argument of the module's `draw` to the file of the statistic that it takes.
         settings: the figure's block of config.
-        labels: of judges and datasets.
-        style: of all figures; `preset` of the settings says how large letters and lines are.
+        labels: fields of `Labels`, with the labels of judges and datasets.
+        style: style file of all figures. `preset` in `settings` decides how large letters and lines are.
+        outputs: the files to write.
         note: a word across the figure; empty for none.
     """
     read = {name: ESTIMATES.read(path) for name, path in statistics.items()}

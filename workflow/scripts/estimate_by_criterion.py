@@ -1,4 +1,4 @@
-"""Estimate one statistic of bias cards for each criterion by itself."""
+"""Estimate one statistic of bias cards for each single criterion."""
 
 from pathlib import Path
 
@@ -8,10 +8,13 @@ from rubric_order.contracts.estimates import ESTIMATES
 
 
 def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Path) -> None:
-    """Write one row an estimate, see `by_criterion.split`.
+    """Write one row per estimate, see `by_criterion.split`.
 
     Args:
-        module, inputs, settings: see ``estimate_statistic.py``; inputs are scores and other estimates.
+        module: see ``estimate_statistic.py``.
+        inputs: files of scores and of other estimates, see ``estimate_statistic.py``.
+        settings: arguments of `estimate`.
+        output: file of the estimates.
     """
     statistic = plugins.imported(module)
     tables = by_criterion.read(statistic.COLUMNS, inputs)

@@ -8,12 +8,14 @@ from rubric_order.contracts.estimates import ESTIMATES
 
 
 def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Path) -> None:
-    """Write one row an estimate.
+    """Write one row per estimate.
 
     Args:
-        module: makes the statistic; its `COLUMNS` say what is read of each input.
-        inputs: files by the argument of `estimate` that they are for.
-        settings: further arguments of `estimate`; `calibrated` says which module adds calibrated scores, and how.
+        module: name of the module that makes the statistic. Its `COLUMNS` say which columns of each input are read.
+        inputs: dictionary from an argument of the module's `estimate` to the files that it takes.
+        settings: the other arguments of `estimate`. Key `calibrated`, if it is given, is no such argument: it names the
+            `module` that adds calibrated scores, with its `options`.
+        output: file of the estimates.
     """
     statistic = plugins.imported(module)
     given = {name: value for name, value in settings.items() if name != "calibrated"}

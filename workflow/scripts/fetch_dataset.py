@@ -7,7 +7,14 @@ from rubric_order.datasets import fetching
 
 
 def main(source: dict, mirror: Path | None, what: str, output: Path) -> None:
-    """Read a file from the mirror or the network; it is put in place only if its checksum is right."""
+    """Read a file from the mirror or the network. It is put in place only if its checksum is right.
+
+    Args:
+        source: the file's block of config, see `fetching.fetch`.
+        mirror: folder to read from instead of the network; None for the network.
+        what: name of the dataset and file, for messages.
+        output: the file to write.
+    """
     fetching.fetch(source, output, mirror=mirror, what=f"dataset {what}")
 
 

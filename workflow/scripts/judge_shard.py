@@ -23,18 +23,19 @@ def main(
     store: Path,
     output: Path,
 ) -> None:
-    """Ask what the store does not know, then write the responses of the shard in the order of its requests.
+    """Ask the requests whose answers the store lacks. Write the shard's responses in the order of its requests.
 
     Args:
-        requests: the requests of each study that uses the judge, in a folder of its name. A shard has its part of each.
+        requests: file of requests of each study that uses the judge, in a folder with the study's name. A shard has a
+            part of each file.
         probes: the probe of each of these studies.
-        shard: from 1 to `shards`.
-        shards: their number.
+        shard: number of this shard, from 1 to `shards`.
+        shards: number of the judge's shards.
         judge: the judge that answers.
-        model_folder: weights that the workflow converted.
-        weights: what its weights are, as a JSON file; none where nothing has to be found out.
-        gpus: their number.
-        store: the judge's response store.
+        model_folder: folder of the weights that the workflow converted; None for other judges.
+        weights: JSON file that names the judge's weights, see ``describe_weights.py``; None if config names them.
+        gpus: number of GPUs of the job.
+        store: folder of the judge's response store.
         output: file of the responses.
     """
     REQUESTS.check(*requests)

@@ -1,4 +1,4 @@
-"""Say how far the judges are."""
+"""Report the progress of the judges."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,13 +16,13 @@ def main(judges: dict, requests: Path, references: Path, stores: Path, output: P
     """Print and write the state of each judge, and its open batches.
 
     Args:
-        judges: of each judge its `label`, the names of its `studies`, by dataset the steps of making `references` that
-            it answers, and the `currency` of its prices.
-        requests: folder of requests, a folder per study and a file per judge.
+        judges: dictionary from each judge to its `label`, the names of its `studies`, the `currency` of its prices, and
+            `references`: for each dataset, the steps of making reference answers that the judge answers.
+        requests: folder of requests, with one folder per study and one file per judge.
         references: folder of reference answers, with the requests of each step.
         stores: folder of response stores, one per judge.
-        output: the CSV file; Markdown, LaTeX and HTML go beside it.
-        batches: the CSV file of open batches; others go beside it, too.
+        output: the CSV file of the judges' states. Markdown, LaTeX and HTML files are written beside it.
+        batches: the CSV file of open batches. The other three formats are written beside it, too.
     """
     parts, open_batches = {}, {}
     now = datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Join what a judge's shards say of their answers."""
+"""Join the metadata of a judge's files of responses: digests of their answers, and versions that answered."""
 
 import json
 from pathlib import Path
@@ -9,12 +9,12 @@ from rubric_order.settings.judges import Judge
 
 
 def main(responses: Path, shards: int, judge: Judge, output: Path) -> None:
-    """Write it into one small file, and refuse shards whose answers come from several versions.
+    """Write the metadata into one small file. Refuse shards whose answers come from several versions.
 
     Args:
-        responses: folder of the judge's responses, a file per shard.
-        shards: their number.
-        judge: the judge that answered; its `accept_mixed` takes answers of several versions.
+        responses: folder of the judge's responses, with one file per shard.
+        shards: number of the judge's shards.
+        judge: the judge that answered. With its `accept_mixed`, answers of several versions are accepted.
         output: the file, as JSON.
     """
     told = answers.joined(responses / f"{shard}.parquet" for shard in range(1, shards + 1))

@@ -1,4 +1,4 @@
-"""Find what every answer chooses and join the answers with the reads they belong to."""
+"""Parse every answer, and join the scores with the reads that the answers belong to."""
 
 from pathlib import Path
 
@@ -25,14 +25,15 @@ def main(
     """Write one row per read and question, with its score or the reason why it has none.
 
     Args:
-        plan: the reads.
-        responses: folder of the judge's responses, which are those of all studies; a file per shard.
-        answers: what the shards say of their answers, together. The scores keep it, to be compared with.
-        studies: those whose requests the reads need.
-        shards: number of the judge's shards. A file of another shard is left from an earlier run.
+        plan: file of the planned reads.
+        responses: folder of the judge's responses to all studies, with one file per shard.
+        answers: file that joins the metadata of the shards, see ``list_responses.py``. The file of scores keeps the
+            part about `studies`, so that a later run can compare it, see `answers.unchanged`.
+        studies: studies whose requests the reads need.
+        shards: number of the judge's shards. A file of any further shard is left from an earlier run, and is not read.
         probe: the study's probe.
-        answer: what reading the judge's answers depends on.
-        made_by: code and settings by which scores are made. The scores keep it too.
+        answer: settings on which the parsing of the judge's answers depends.
+        made_by: digest of the code and the settings that make the scores. The file of scores keeps it, too.
         output: file of the scores.
     """
     reads = PLAN.read(plan)

@@ -21,17 +21,17 @@ def main(
     store: Path,
     output: Path,
 ) -> None:
-    """Ask what the store does not know of a sample; the answers are those that the study will use.
+    """Ask the requests of a sample whose answers the store lacks. The studies will use these answers.
 
     Args:
-        requests: the requests of each study that uses the judge, in a folder of its name.
+        requests: file of requests of each study that uses the judge, in a folder with the study's name.
         probes: the probe of each of these studies.
         judge: the judge that answers.
-        model_folder: weights that the workflow converted.
-        weights: what its weights are, as a JSON file; none where nothing has to be found out.
-        gpus: their number.
-        store: the judge's response store.
-        output: JSON file with the number of requests and of those that failed.
+        model_folder: folder of the weights that the workflow converted; None for other judges.
+        weights: JSON file that names the judge's weights, see ``describe_weights.py``; None if config names them.
+        gpus: number of GPUs of the job.
+        store: folder of the judge's response store.
+        output: JSON file with the number of requests of the sample, and the number of failed ones among them.
     """
     REQUESTS.check(*requests)
     kept = Store(store)

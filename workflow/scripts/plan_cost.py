@@ -1,4 +1,4 @@
-"""Say what judging will take, before it begins."""
+"""Report the cost of judging before it begins: requests, tokens, hours and money."""
 
 from pathlib import Path
 
@@ -13,18 +13,19 @@ from rubric_order.tables import plan_cost
 
 
 def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Path, models: Path, output: Path) -> None:
-    """Print and write what each judge still has to do.
+    """Print and write the cost of the requests that have no answer yet, for each judge.
 
     Args:
-        judges: of each judge its `settings`, the name of the folder of `converted` weights, the datasets of each of
-            its `studies`, and whether its revision is `unpinned`.
-        references: of each dataset whose reference answers are to be made first, how (`settings`, `rounds`), from which
-            files, the `labels` of who makes them, and the conditions of the `studies` that read the dataset.
-        plans: folder of plans, a folder per study and dataset and a file per judge.
-        requests: folder of requests, a folder per study and a file per judge.
+        judges: dictionary from each judge to its `settings`, the name of the folder of its `converted` weights, its
+            `studies` with their datasets, and `unpinned`: true if nobody has asked the hub for the model's commit yet.
+        references: dictionary from each dataset whose reference answers are still to be made to the facts that this
+            depends on: the `settings` and `rounds`, the paths of the files, the `labels` of the judges that write and
+            review, and the judges, scales and conditions of the `studies` that read the dataset.
+        plans: folder of plans, with one folder per study and dataset and one file per judge.
+        requests: folder of requests, with one folder per study and one file per judge.
         stores: folder of response stores, one per judge.
         models: folder of converted weights.
-        output: the CSV file; Markdown, LaTeX and HTML go beside it.
+        output: the CSV file. Markdown, LaTeX and HTML files are written beside it.
     """
     parts = {}
     planned = {name: read(block["settings"]) for name, block in judges.items()}

@@ -26,7 +26,24 @@ def main(
     design: dict,
     output: Path,
 ) -> None:
-    """Write one row per read, with the request that answers it."""
+    """Write one row per read, with the id of the request that answers it.
+
+    Args:
+        items: file of the dataset's items.
+        rubrics: file of the dataset's rubrics.
+        pairs: file of the dataset's pairs.
+        references: file of the dataset's reference answers at several scores; None if it has none.
+        template: template of the prompt.
+        study: id of the study.
+        judge_id: id of the judge.
+        judge: the judge's settings.
+        weights: JSON file that names the judge's weights, see ``describe_weights.py``. None if config names them, or if
+            the run only tells the costs and nobody has asked the hub yet.
+        probe: the study's probe.
+        profiles: profiles of the judge that the study reads.
+        design: the fields of `Design`.
+        output: file of the plan.
+    """
     made = REFERENCES.read(references) if references else None
     reads = plan_reads(
         with_references(ITEMS.read(items), made),

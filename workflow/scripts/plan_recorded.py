@@ -1,4 +1,4 @@
-"""Plan the reads that a recorded judge's answers stand for."""
+"""Make the plan of a recorded judge: one read for each of its answers."""
 
 from pathlib import Path
 
@@ -13,13 +13,17 @@ from rubric_order.settings.judges import Recorded
 def main(
     items: list[Path], records: list[Path], dataset: dict, study: str, judge_id: str, judge: Recorded, output: Path
 ) -> None:
-    """Write one row a recorded answer about the dataset.
+    """Write one row per recorded answer about the dataset.
 
     Args:
-        items: file of the dataset's items, where texts are scored; none where they are compared.
-        records: files with the answers of the judge, and maybe of others.
-        dataset: its `name` and `adapter`, the `benchmark` that it is of, where config names one, and the study's
-            `probe`, where it is about lists.
+        items: file of the dataset's items if the answers score texts; empty if they compare texts.
+        records: files with the answers of the judge, and possibly of other judges.
+        dataset: `name` and `adapter` of the dataset; its `benchmark` if config names one; and the study's `probe` if
+            the study is about lists.
+        study: id of the study.
+        judge_id: id of the judge.
+        judge: the judge's settings.
+        output: file of the plan.
     """
     answers = reads.read(records, judge=judge.model, **judge.reading)
     answers = reads.about(answers, dataset["adapter"], dataset.get("benchmark"))

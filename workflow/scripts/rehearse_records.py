@@ -10,12 +10,14 @@ from rubric_order.settings.judges import Recorded
 
 
 def main(items: Path, pairs: Path, dataset: dict, judge: Recorded, output: Path) -> None:
-    """Write one line a simulated answer.
+    """Write one line per simulated answer.
 
     Args:
-        items, pairs: of one dataset.
-        dataset: its `name`, `adapter` and, where its option names one, `benchmark`.
-        judge: the recorded judge, with `simulation`; it compares texts or scores them.
+        items: file of the dataset's items.
+        pairs: file of the dataset's pairs.
+        dataset: `name` and `adapter` of the dataset, and its `benchmark` if an option names one.
+        judge: the recorded judge, with `simulation`. It compares texts or scores them.
+        output: the file, as JSON Lines.
     """
     table = ITEMS.read(items)
     if judge.compares:

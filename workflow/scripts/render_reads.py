@@ -1,4 +1,4 @@
-"""Write the page on which single reads of a study can be looked at; `choose_reads.py` writes what it shows."""
+"""Write the page that shows single reads of a study. ``choose_reads.py`` writes the reads that it shows."""
 
 from pathlib import Path
 

@@ -30,18 +30,21 @@ def main(
     """Write `summary.json` and `summary.html`.
 
     Args:
-        statistics: tables that cards are made from, by name; none where no study is about an order of score levels or
-            of criteria.
-        shown: of ``tables`` and ``figures`` the title, caption and path of each.
-        labels: of judges and datasets.
+        statistics: dictionary from a statistic that cards are made from to its file; empty if no study permutes score
+            levels or criteria.
+        shown: title, caption and path of each table (key ``tables``) and of each figure (key ``figures``).
+        labels: fields of `Labels`, with the labels of judges and datasets.
         run: the parts of config that results depend on.
-        reads: links to the pages of single reads, by study.
-        data, page: the files to write.
-        margin: of equivalence in points, for cards of criteria.
-        by_criterion: the statistics of cards of single criteria, by name; none where config asks for no such cards.
-        scores: of all studies; their metadata say how many tokens answers took.
-        chosen: reads of the same studies that their pages show, of which one is an example where none has a score.
-        prices: of those judges that have some.
+        reads: dictionary from a study to the link to its page of single reads.
+        data: the file `summary.json`.
+        page: the file `summary.html`.
+        margin: equivalence margin in points, for cards of criteria.
+        by_criterion: dictionary from a statistic of the cards of single criteria to its file; empty if config asks for
+            no such cards.
+        scores: files of the scores of all studies. Their metadata say how many tokens the answers took.
+        chosen: files of the reads that the pages of these studies show. If a judge has no score at all, one of these
+            reads is shown as an example.
+        prices: dictionary from a judge to its prices, for the judges that have prices.
     """
     label_of = Labels(**labels)
     read = {name: in_order(ESTIMATES.read(path), label_of) for name, path in statistics.items()}

@@ -10,13 +10,16 @@ from rubric_order.tables import rendering
 
 
 def main(module: str, statistics: dict[str, Path], settings: dict, labels: dict, caption: str, output: Path) -> None:
-    """Write CSV, Markdown, LaTeX and HTML beside each other.
+    """Write the table as CSV, Markdown, LaTeX and HTML, into one folder.
 
     Args:
-        module: makes the table.
-        statistics: files by the argument of `table` that they are for; `settings` are the other arguments.
-        labels: of judges and datasets, which are written in place of the ids everywhere but in the CSV file.
-        output: the CSV file.
+        module: name of the module that makes the table.
+        statistics: dictionary from an argument of the table to the file of the statistic that it takes.
+        settings: the other arguments: the table's block of config.
+        labels: fields of `Labels`, with the labels of judges and datasets. All formats but CSV have labels in place of
+            ids.
+        caption: the table's caption.
+        output: the CSV file. The other formats are written beside it.
     """
     read = {name: ESTIMATES.read(path) for name, path in statistics.items()}
     rows, printed = rendering.rendered(plugins.imported(module).TABLE, read, settings, Labels(**labels))

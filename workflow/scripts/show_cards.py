@@ -1,4 +1,4 @@
-"""Print what a run found: the first lines of its bias cards."""
+"""Print the findings of a run: the first lines of its bias cards."""
 
 from pathlib import Path
 
@@ -8,12 +8,12 @@ from rubric_order.cards import first_lines
 
 
 def main(data: Path, page: Path, rehearsal: str = "") -> None:
-    """Print name, finding and advice of each card, and where the rest stands.
+    """Print name, finding and advice of each card, and the path of the page with all results.
 
     Args:
         data: `summary.json` of the run.
-        page: its `summary.html`.
-        rehearsal: folder in which a rehearsal runs, as the terminal sees it; empty in any other run.
+        page: `summary.html` of the run.
+        rehearsal: folder in which a rehearsal runs, as the terminal sees it; empty if the run is no rehearsal.
     """
     for card in first_lines.first_lines(data):
         lines = card._replace(name=f"Rehearsal: {card.name}" if rehearsal else card.name)

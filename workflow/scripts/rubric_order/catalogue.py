@@ -22,16 +22,20 @@ class Statistic(NamedTuple):
     Attributes:
         theme: folder of `analyses/` that contains the statistic's own folder; only for our statistics.
         probes: probes of the studies whose scores the statistic reads (argument `scores`); `ANY_PROBE` for all.
-        reads: inputs of the statistic besides scores. Each is an argument: `items` and `pairs` of datasets; `alone` and
-            `golden`, the scores of the studies that keys of config with these meanings name; `references`, the
-            reference answers that were made; `answers`, metadata of each judge's answers from its shards; `published`,
-            the tables of a paper; or another statistic.
+        reads: inputs of the statistic besides scores. Each is an argument:
+
+            - `items` and `pairs` of datasets;
+            - `alone` and `golden`, the scores of the studies that keys of config with these meanings name;
+            - `references`, the reference answers that were made;
+            - `answers`, metadata of each judge's answers from its shards;
+            - `published`, the tables of a paper;
+            - another statistic.
         settings: blocks of config under `statistics`, or single keys of them, whose values are further arguments. If
             several have the same argument, the last one is taken.
         derived: further arguments that are taken from other parts of config (`DERIVED`).
         block: model of the statistic's own block of config, a subclass of `settings.base.Settings`; only for other
             packages, since our blocks are in `settings/statistics.py`.
-        calibrates: whether it shows calibrated scores as a separate readout, if config asks for them.
+        calibrates: whether the statistic shows calibrated scores as a separate readout, if config asks for them.
         methods: sentences for the text of methods, which cite entries of `Result.references` by ``[@key]``; only for
             other packages, since our sentences are in `cards/methods.py`.
     """
@@ -50,9 +54,10 @@ class Shown(NamedTuple):
     """A table or a figure. `table(...)` or `draw(...)` of its module makes it.
 
     Attributes:
-        statistics: statistics that it reads. Each is an argument with the name of the statistic. The other arguments
-            are the keys of its block of config.
-        category, title: section of the report that contains it, and its title there.
+        statistics: statistics that the table or figure reads. Each is an argument with the name of the statistic. The
+            other arguments are the keys of its block of config.
+        category: section of the report that contains the table or figure.
+        title: its title in the report.
         module: name of its folder, if several results share a module.
         derived, block: as in `Statistic`; our blocks are in `settings/results.py`.
     """
@@ -69,8 +74,8 @@ class Result(NamedTuple):
     """A result of another package: a statistic, a table and a figure of one name, or some of these.
 
     Attributes:
-        folder: package with its modules `estimate`, `table` and `figure`, as far as it has such results.
-        statistic, table, figure: records as in this catalogue; None for a result that it lacks.
+        folder: package with the modules `estimate`, `table` and `figure`, as far as there are such results.
+        statistic, table, figure: records as in this catalogue; None for a record that is lacking.
         references: BibTeX entries of the works that its methods cite, separated by empty lines.
     """
 
@@ -83,7 +88,7 @@ class Result(NamedTuple):
 
 SCORE_ORDER, CRITERION_ORDER = ("score_order",), ("criterion_order",)
 COMPARING = ("pair_order", "list_order")
-ANY = "any"  # stands for every probe, in place of a name
+ANY = "any"  # means every probe, instead of a name
 ANY_PROBE = (ANY,)
 
 STATISTICS = {
@@ -285,7 +290,7 @@ STATISTICS = {
     ),
 }
 
-# Statistics that the tables of a paper contain, by paper. All other statistics belong to every paper not listed here.
+# From a paper to the statistics in its tables. All other statistics belong to every paper that is not listed here.
 REPLICATED = {"li2025": ("scoring_accuracy", "golden_alignment"), "shi2025": ("position_consistency",)}
 COMPARED = ("human_agreement", "strategy_comparison")
 

@@ -283,7 +283,7 @@ def _grading(state: TaskState, of: str | None) -> list[str] | str:
 
 
 def _recorded(scores: Mapping[str, Score] | None, of: str | None) -> dict[str, list[Any]]:
-    """Conversations with judges that scores keep, by the name of the scorer."""
+    """Dictionary from a scorer's name to the conversation with a judge that its score keeps."""
     conversations = {name: (score.metadata or {}).get("grading") for name, score in (scores or {}).items()}
     return {name: messages for name, messages in conversations.items() if messages and of in (None, name)}
 

@@ -1,7 +1,7 @@
 """Results that a config can name: the results of the catalogue, and the results that other packages register.
 
-A package registers a result by an entry point. Its name is the name of the result, and its object is a
-`catalogue.Result`. Nothing of a package is imported before its result is asked for. Then only its record is imported.
+A package registers a result by an entry point. The name of the entry point is the name of the result, and its object is
+a `catalogue.Result`. Nothing of a package is imported before its result is asked for. Then only its record is imported.
 The modules that estimate and show the result are parsed, not imported.
 """
 
@@ -41,7 +41,7 @@ RECORDS: plugins.Records[Result] = plugins.Records(plugins.RESULTS, Result, _res
 
 
 def names(kind: Kind) -> tuple[str, ...]:
-    """Names of our results of a kind, then of all results of other packages, which may lack this kind."""
+    """Names of our results of a kind, then of all results of other packages, also of those that lack this kind."""
     return (*OURS[kind], *(name for name in RECORDS.names() if name not in OURS[kind]))
 
 

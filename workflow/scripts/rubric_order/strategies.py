@@ -193,7 +193,7 @@ class Wanted(NamedTuple):
 
     Attributes:
         n: number of options, 2 to 11.
-        budget: reads per unit, for strategies that take a number; None for the usual number.
+        budget: number of reads per unit, for strategies that take a number; None for the usual number.
         candidates: True if the options are the candidates of a pair or a list.
         rng: generator for orderings that are drawn.
     """
@@ -205,7 +205,7 @@ class Wanted(NamedTuple):
 
     @property
     def reads(self) -> int:
-        """Number of reads: the budget. By default n for candidates and, as in `balanced`, 2n for other options."""
+        """Number of reads: the budget. The default is n for candidates and, as in `balanced`, 2n for other options."""
         usual = self.n if self.candidates else 2 * self.n
         return usual if self.budget is None else self.budget
 
@@ -232,8 +232,8 @@ class Strategy:
         probes: probes that offer the strategy.
         orderings: function that makes the orderings, shape (reads, n); None where they exist already.
         colour, marker, line: look in every figure, in the terms of Matplotlib.
-        compared: place in the order in which strategies are compared and shown. Each is compared with every later one.
-            None if the strategy is compared with no other.
+        compared: place in the order in which strategies are compared and shown. Each strategy is compared with every
+            later strategy. None if the strategy is compared with no other.
         every_position: True if every option is in every position.
         drawn: True if the orderings are drawn anew for each unit.
         crossed: order of the score levels in a crossed design: `balanced`, `drawn`, or `canonical`.
@@ -241,9 +241,14 @@ class Strategy:
         one_ordering_a_read: True if the k-th reads of all items share one ordering, and orderings vary with k.
         rounds: least number of reads in each of n orderings, if the budget has to be a multiple of n; else 0.
         in_turn: True if each unit takes one of the orderings, in turn.
-        fits: results that can show the strategy, beside the results for all strategies with `every_position`. They are
-            `levels`, scores by position; `one_set`, orderings that all items share; `repeats`, several reads of each
-            ordering; `compared`, rankings by two strategies; `budget_curve`; `by_dataset`; `deviation`, within items.
+        fits: results that can show the strategy, besides the results for all strategies with `every_position`:
+
+            - `levels`, scores at each position;
+            - `one_set`, orderings that all items share;
+            - `repeats`, several reads of each ordering;
+            - `compared`, rankings by two strategies;
+            - `deviation`, within items;
+            - `budget_curve` and `by_dataset`.
         head: head of the column in table `criteria_agreement`; None where the strategy has no column there.
     """
 

@@ -1,8 +1,8 @@
 """Version of the code that a result depends on: a hash of a script and of the library modules that it uses.
 
 The hash covers the syntax without comments, docstrings, layout and descriptions of columns. So only a change of what
-the code does marks a result as out of date. The hash of each file is kept beside the file's compiled form, since every
-start of Snakemake asks for most of the library.
+the code does marks a result as out of date. The hash of each file is kept beside the file's compiled form, because
+every start of Snakemake asks for the hashes of most of the library.
 """
 
 import ast
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "rubric_order"
-# Arguments that people read on a page, by function: of columns, of contracts, and of settings.
+# Arguments that only pages show, by function: of columns, of contracts, and of settings.
 DESCRIPTIONS = {"Column": {"meaning", "unit"}, "Contract": {"meaning", "unit"}, "setting": {"description", "reruns"}}
 
 
@@ -36,18 +36,18 @@ class Package(NamedTuple):
 
 
 def code_version(script: Path, modules: Iterable[str] = ()) -> str:
-    """Hash over a script, the library modules that it uses, and the modules that these use in turn.
+    """Hash over a script, the library modules that it uses, and the modules that these modules use in turn.
 
-    A module counts if it is imported, also inside a function. Of an imported package, the `__init__` and the modules
-    that are named count; the other modules of the package do not. The library's own `__init__`, which holds its
-    version, never counts.
+    A module counts if it is imported, also inside a function. From an imported package, the `__init__` and the named
+    modules count; the other modules of the package do not count. The library's own `__init__`, which holds its version,
+    never counts.
 
     Args:
         script: the entry script; the library lies beside it.
         modules: modules that are loaded by their name at run time, so that no import names them: their paths in the
             library, such as `probes/score_order.py`, or dotted names, as `Plugins.module` returns them. For a module of
-            another package, the packages that contain it count too, and so does everything that they import from their
-            own package and from ours.
+            another package, the packages that contain the module count too. So does everything that these packages and
+            the module import from their own package and from ours.
 
     Raises:
         FileNotFoundError: the script or one of the modules does not exist.
@@ -68,13 +68,13 @@ def code_version(script: Path, modules: Iterable[str] = ()) -> str:
 
 
 def _loaded(ours: Package, module: str) -> Iterator[tuple[Package, Path]]:
-    """Files of a module that is loaded by its name, each with its package."""
+    """Package and file of each file of a module that is loaded by its name."""
     if module.endswith(".py"):
         yield ours, ours.folder / PACKAGE / module
     elif module.startswith(f"{PACKAGE}."):
         yield ours, ours.folder / f"{module.replace('.', '/')}.py"
     else:
-        # The first of these names that has a file is the package; names before it are namespaces, which packages share.
+        # The first of these names with a file is the package. Names before it are namespaces, which packages share.
         names = itertools.accumulate(module.split("."), "{}.{}".format)
         specs = (importlib.util.find_spec(name) for name in names)
         spec = next((spec for spec in specs if spec is None or spec.origin), None)
@@ -94,9 +94,9 @@ def _loaded(ours: Package, module: str) -> Iterator[tuple[Package, Path]]:
 
 
 def module_file(module: str) -> Path | None:
-    """File of a module by its dotted name; None where there is no such module.
+    """File of a module by its dotted name; None if there is no such module.
 
-    The packages that contain the module are imported.
+    The function imports the packages that contain the module.
 
     Raises:
         Exception: one of these packages cannot be imported; its own error is raised.
@@ -111,10 +111,10 @@ def module_file(module: str) -> Path | None:
 
 
 def constant(module: Path, name: str) -> object:
-    """The value of a constant of a module, without running the module.
+    """Value of a constant of a module. The module is not run.
 
     Raises:
-        ValueError: the module has no such constant, or the value is more than a literal.
+        ValueError: the module has no such constant, or the value is no literal.
     """
     for node in ast.parse(module.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and [getattr(target, "id", None) for target in node.targets] == [name]:
@@ -124,7 +124,7 @@ def constant(module: Path, name: str) -> object:
 
 @functools.cache
 def _read(path: Path, _modified: int, package: Package | None = None) -> tuple[str, frozenset[str]]:
-    """Hash of one file's syntax, and the dotted names that the file uses of its package and of ours.
+    """Hash of one file's syntax, and the dotted names that the file uses from its package and from ours.
 
     The result for one of our own files is kept on disk beside the file's compiled form.
     """
@@ -159,7 +159,13 @@ def _keep(path: Path, found: dict[str, object]) -> None:
 
 
 def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) -> tuple[str, frozenset[str]]:
-    """Result of `_read`, from the bytes of a file. `path`: the file within its package's folder, if not ours."""
+    """Result of `_read` from the bytes of a file.
+
+    Args:
+        source: the bytes.
+        package: name of the file's package.
+        path: path of the file within the folder of its package; None for a file of ours.
+    """
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))
     packages = (f"{PACKAGE}.", f"{package}.")
@@ -179,9 +185,9 @@ def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) 
 
 
 def _names(nodes: list[ast.AST], path: Path | None = None) -> Iterator[str]:
-    """Dotted names that are imported, and those that start from an imported name: `tables` and then `tables.write`.
+    """Dotted names that are imported, and names that start from an imported name: `tables` and then `tables.write`.
 
-    Imports that begin with a dot are resolved from `path`, the file within the folder of its package.
+    Imports that begin with a dot start at `path`, the path of the file within the folder of its package.
     """
     imported = {}
     for node in nodes:
@@ -228,9 +234,9 @@ def _write(node: object, parts: list[str]) -> None:
 
 
 def _files(root: Path, name: str, package: str = PACKAGE) -> Iterator[Path]:
-    """The files that a dotted name leads through: packages' `__init__`, and the module at the end of them, if any.
+    """Files along a dotted name: the `__init__` of each package, and the module at the end, if there is one.
 
-    Any parts of the name after the last file are names defined in that file. Our own `__init__` is left out.
+    Parts of the name after the last file are names that this file defines. Our own `__init__` is left out.
     """
     parts = package.split(".")
     path = root.joinpath(*parts)

@@ -18,7 +18,7 @@ from rubric_order.base.errors import InputError, printable
 
 log = logging.getLogger("rubric_order")
 
-# Errors that mean that an output's path leads through a file, or is a folder.
+# Errors that say that an output's path leads through a file, or is a folder.
 OF_A_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOENT, errno.ENAMETOOLONG}
 OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}  # faults of the disk, not bugs
 
@@ -34,9 +34,9 @@ def run(main: Callable[..., None]) -> None:
     - ``dict[str, list[Path]]``: from a name and several paths (the option is given once for each name)
     - ``Path | None``: from a path or from nothing
     - a class with a method ``from_file``: from the path of a file
-    - others, such as ``Path`` and ``int``: from one word
+    - other annotations, such as ``Path`` and ``int``: from one word
 
-    An `InputError` ends the program with one line and status 1. So does a disk that is full or may not be written to.
+    An `InputError` ends the program with one line and status 1. So does a disk that is full or cannot be written to.
     """
     begin()
     try:
@@ -69,7 +69,7 @@ def begin() -> None:
 
 
 def log_to_stderr(level: int) -> None:
-    """Log to the standard error: messages of this program from a level on, and warnings of libraries."""
+    """Log to the standard error: messages of this program at `level` or above, and warnings of libraries."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Printable("%(asctime)s %(message)s", datefmt="%H:%M:%S"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
@@ -77,7 +77,7 @@ def log_to_stderr(level: int) -> None:
 
 
 class _Printable(logging.Formatter):
-    """Lines of a log, which go to a terminal. They may quote answers and names, so unseen characters are escaped."""
+    """Lines of a log that goes to a terminal. A line may quote answers and names, so unseen characters are escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record))
@@ -85,7 +85,7 @@ class _Printable(logging.Formatter):
 
 def told(error: OSError) -> str:
     """Message of the system about a file or folder, on one line."""
-    path = error.filename2 or error.filename  # if there are two, the second is the output
+    path = error.filename2 or error.filename  # if there are two names, the second is the output
     return printable(f"{f'{path}: ' if path else ''}{os.strerror(error.errno or 0)}")
 
 
@@ -102,7 +102,10 @@ def _reader(annotation: Any) -> dict[str, Any]:
 
 
 def _settings(text: str) -> dict[str, Any]:
-    """Settings from the path of a file, or from JSON. All users can see command lines, whose length is limited."""
+    """Settings from the path of a file, or from JSON.
+
+    A file can hold long or private settings: the length of command lines is limited, and all users can see them.
+    """
     try:
         content = json.loads(text if text.startswith("{") else Path(text).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -120,7 +123,7 @@ class _Named(argparse.Action):
 
 
 class _Grouped(argparse.Action):
-    """A name and its paths, added to the names that the same option gave before."""
+    """A name and its paths, which are added to the names from earlier uses of the same option."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         name, *paths = values
@@ -137,10 +140,10 @@ def _named_path(text: str) -> tuple[str, Path]:
 
 
 def is_asked_for(pattern: str, variable: str) -> bool:
-    """Tell whether `pattern` matches a word of the command line of this program, or of the program that started it.
+    """True if `pattern` matches a word of the command line of this program, or of the program that started it.
 
-    Snakemake starts further programs for single jobs. Their command lines do not name its targets, so the environment
-    variable `variable` tells them of a match.
+    Snakemake starts further programs for single jobs. The command lines of these programs do not name Snakemake's
+    targets. So the environment variable `variable` tells them that a word matched.
     """
     if any(re.fullmatch(pattern, word) for word in sys.argv[1:]):
         os.environ[variable] = "1"

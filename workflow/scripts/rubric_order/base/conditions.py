@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def of_condition(estimates: pd.DataFrame, condition: str) -> pd.DataFrame:
-    """The rows of a statistic under one condition, without the column `condition`.
+    """Rows of a statistic under one condition, without the column `condition`.
 
-    Rows about none of the studies, such as rows about assumed studies, have no condition and are kept. A statistic
-    without the column is returned as it is.
+    A row without a condition is kept; it is about no study of this config, for example about an assumed study. A
+    statistic without the column is returned as it is.
     """
     if "condition" not in estimates:
         return estimates
@@ -25,10 +25,10 @@ def of_condition(estimates: pd.DataFrame, condition: str) -> pd.DataFrame:
 
 
 def parts(name: str) -> set[str]:
-    """The parts of a condition, which its name joins by ``+``. The baseline has no parts."""
+    """Parts of a condition. A condition's name joins its parts by ``+``. The baseline has no parts."""
     return set(split(name)) - {BASELINE}
 
 
 def split(name: str) -> list[str]:
-    """The parts of a condition in their order; text in brackets is not split."""
+    """Parts of a condition in their order. Text in brackets is not split."""
     return re.split(r"\+(?![^()]*\))", name)

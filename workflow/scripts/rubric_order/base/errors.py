@@ -8,11 +8,11 @@ UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 class InputError(Exception):
-    """Something in the user's files or config is wrong.
+    """Error in the user's files or config.
 
-    The message names the place (file, row, field), what was found and what was expected. Entry scripts print it
-    as one line and exit with status 1; only defects of the program show a traceback. Text that the message quotes is
-    escaped.
+    The message names the place (file, row, field), what was found and what was expected. Entry scripts print the
+    message as one line and exit with status 1; only defects of the program show a traceback. Text that the message
+    quotes is escaped.
 
     Attributes:
         status: exit status of the program.
@@ -32,7 +32,7 @@ class UnfitError(ValueError):
 
 
 def printable(text: str) -> str:
-    r"""A text with escapes in place of characters that are not seen, such as those that control a terminal.
+    r"""A text in which escapes replace unseen characters, such as characters that control a terminal.
 
     Line ends and tabs stay.
 
@@ -45,7 +45,7 @@ def printable(text: str) -> str:
 
 
 def is_unseen(character: str) -> bool:
-    """True for a character that is not seen, other than a line end or a tab."""
+    """True for an unseen character, other than a line end or a tab."""
     return character not in "\n\t" and unicodedata.category(character) in UNSEEN
 
 
@@ -54,7 +54,7 @@ def _escaped(character: str) -> str:
 
 
 def nearest(name: object, names: Collection[str]) -> str:
-    """The end of a message about an unknown name: the known name that is most like it; empty if none is close."""
+    """End of a message about an unknown name: the known name that is most similar; empty if none is similar enough."""
     import difflib  # every program imports this module, and few need it
 
     close = difflib.get_close_matches(str(name), list(names), n=1)

@@ -25,8 +25,8 @@ from rubric_order.base.errors import InputError
 SCHEMA_VERSION = 1  # schema version of tables without a contract
 MAX_DEPTH = 50
 MAX_REPEATED = 100_000  # values of a YAML file that aliases may repeat; later steps visit every repetition
-LEFT_SECONDS = 3600.0  # an older temporary file belongs to no running job: writing one takes seconds
-GROUP_ROWS = 2048  # rows of each row group in a file of which jobs read a part
+LEFT_SECONDS = 3600.0  # an older temporary file belongs to no running job: writing a file takes seconds
+GROUP_ROWS = 2048  # rows of each row group, in files from which jobs read only a part
 
 
 @contextlib.contextmanager
@@ -35,7 +35,8 @@ def atomic(path: str | Path, *, rename: Callable[[Path], Path] | None = None) ->
 
     Args:
         path: the output.
-        rename: returns the output's path (in the same folder) for the written file, if the content decides the path.
+        rename: function from the written file to the output's path (in the same folder), if the content decides the
+            path.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +47,7 @@ def atomic(path: str | Path, *, rename: Callable[[Path], Path] | None = None) ->
     try:
         yield temporary
         with open(temporary, "rb+") as file:
-            os.fsync(file)  # after a power cut there is the old file or the new one, never an empty one
+            os.fsync(file)  # after a power cut there is the old or the new file, never an empty file
         os.replace(temporary, rename(temporary) if rename else path)
         if os.name == "posix":  # elsewhere a folder cannot be opened
             folder = os.open(path.parent, os.O_RDONLY)
@@ -74,8 +75,8 @@ def write_text(text: str, path: str | Path) -> None:
 def write_parquet(table: pd.DataFrame | pa.Table | Iterable[pa.Table], path: str | Path, **metadata: object) -> None:
     """Write a table with the schema version, the program's version and `metadata` in the file's own metadata.
 
-    Several tables must have one schema. Each is written before the next one is taken, so that only one is in memory.
-    The bytes depend only on the tables and the metadata.
+    Several tables must have the same schema. Each table is written before the next table is taken, so only one table is
+    in memory. The bytes depend only on the tables and the metadata.
     """
     if isinstance(table, pd.DataFrame):
         table = pa.Table.from_pandas(table, preserve_index=False)
@@ -89,9 +90,9 @@ def write_by_content(
     """Write tables into one file of a folder, see `write_parquet`. The file is named by its `content_hash`.
 
     Args:
-        tables: the tables, all of one schema.
+        tables: the tables, all of the same schema.
         folder: the folder.
-        plain: a column that is not compressed. It takes twice the space, and is read several times as fast.
+        plain: name of a column that is not compressed. It takes twice the space, and is read several times as fast.
         metadata: see `write_parquet`.
 
     Returns:
@@ -120,7 +121,7 @@ def read_rows(file: pq.ParquetFile, rows: np.ndarray, columns: list[str]) -> Ite
     Args:
         file: the open file.
         rows: indices of the rows, ascending.
-        columns: names of columns; those that the file lacks are left out.
+        columns: names of columns; columns that the file lacks are left out.
     """
     present = [name for name in columns if name in file.schema_arrow.names]
     ends = group_bounds(file)
@@ -130,7 +131,7 @@ def read_rows(file: pq.ParquetFile, rows: np.ndarray, columns: list[str]) -> Ite
 
 
 def group_bounds(file: pq.ParquetFile) -> np.ndarray:
-    """First row of each row group of a file, and the end of the last one, shape (n_groups + 1,)."""
+    """Index of the first row of each row group of a file, then the number of all rows, shape (n_groups + 1,)."""
     sizes = (file.metadata.row_group(group).num_rows for group in range(file.num_row_groups))
     return np.cumsum([0, *sizes])
 
@@ -162,12 +163,12 @@ def read_metadata(path: str | Path) -> dict[str, Any]:
 
 
 def metadata_of(schema: pa.Schema) -> dict[str, Any]:
-    """The metadata that `write_parquet` wrote, from the schema of a file; empty where another program wrote it."""
+    """The metadata that `write_parquet` wrote, from the schema of a file; empty if another program wrote the file."""
     return json.loads((schema.metadata or {}).get(b"rubric_order", "{}"))
 
 
 def read_tables(paths: list[Path], columns: list[str] | None = None) -> pd.DataFrame:
-    """All rows of several Parquet files of one schema, in the order of the files."""
+    """All rows of several Parquet files of the same schema, in the order of the files."""
     tables = [pq.read_table(path, columns=columns) for path in paths]
     return pa.concat_tables(tables, promote_options="permissive").to_pandas()
 
@@ -206,7 +207,7 @@ def read_json(path: str | Path) -> object:
 
 
 def read_json_lines(path: str | Path) -> list[tuple[int, Any]]:
-    """Line numbers (1-based) and contents of the non-blank lines of a JSON Lines file.
+    """Number (from 1) and content of each non-blank line of a JSON Lines file.
 
     Raises:
         InputError: a line is not JSON, repeats a key, or is nested too deeply. The message has the number of the line.
@@ -220,7 +221,8 @@ def parse_json(text: str, path: str | Path, line: int | None = None) -> Any:
 
     Args:
         text: the text.
-        path, line: place of the text, for error messages.
+        path: file of the text, for error messages.
+        line: line of the text, for error messages.
 
     Raises:
         InputError: the text is not JSON, repeats a key, or is nested too deeply.
@@ -265,18 +267,18 @@ def _check_depth(content: object, where: str) -> None:
 
 
 def read_csv(path: str | Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
-    """Line number (of the last line, 1-based) and cells by column, for each row of a CSV file with a header.
+    """Rows of a CSV file with a header: the number of each row's last line, from 1, and a dictionary of its cells.
 
     Args:
         path: the file. Blank lines are skipped.
         columns: the required columns.
 
     Raises:
-        InputError: the file is not CSV, or a row has more or fewer cells than there are columns (both with the line); a
-            column is missing or stands twice; or there are no rows.
+        InputError: the file is not CSV, or a row has more or fewer cells than there are columns (these messages have
+            the line). Or a column is missing or occurs twice, or there are no rows.
     """
     csv.field_size_limit(2**24)
-    # strict: otherwise a quote that is never closed swallows all rows after it
+    # strict: otherwise a quote that is never closed takes all later rows into one cell
     reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
         lines = [(reader.line_num, cells) for cells in reader if cells]
@@ -303,7 +305,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where available
-    """A safe loader that refuses a mapping with one key twice, which YAML forbids and PyYAML overlooks."""
+    """A safe loader that refuses a mapping that repeats a key. YAML forbids this, but PyYAML allows it."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
         try:
@@ -328,10 +330,11 @@ class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: 
 def _check_aliases(text: str) -> None:
     """Refuse a YAML text whose aliases repeat more than `MAX_REPEATED` values in all, or contain themselves.
 
-    A few lines of aliases of aliases can stand for billions of values. The values are counted here, not created.
+    A few lines of aliases of aliases can stand for billions of values. This function counts the values and creates
+    none.
 
     Raises:
-        yaml.MarkedYAMLError: at the alias that goes too far.
+        yaml.MarkedYAMLError: the aliases repeat too many values. The error marks the alias that exceeds the limit.
     """
     sizes: dict[str, int] = {}  # number of values under each anchor
     count = repeated = 0
@@ -368,7 +371,7 @@ def read_yaml(path: str | Path) -> object:
 
     Raises:
         InputError: the file cannot be read, is not YAML, repeats a key, is nested too deeply, or has aliases that stand
-            for too many values. The message has the line and column where these are known.
+            for too many values. The message has the line and column if they are known.
     """
     text = read_text(path)
     try:

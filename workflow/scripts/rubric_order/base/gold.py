@@ -1,7 +1,7 @@
-"""Labels that a judge is compared with: who gave them, and how texts call them.
+"""Labels with which a judge is compared: who gave them, and how texts call them.
 
 Most datasets have scores of people. In some datasets nobody rated the texts, but each text was written for a level.
-This intended level takes the place of a human score, and must not be called one.
+This intended level replaces a human score, and must not be called a human score.
 """
 
 import re
@@ -14,7 +14,7 @@ INTENDED: Gold = "intended"
 
 NAMES: Mapping[str, str] = {HUMAN: "human score", INTENDED: "intended level"}  # name of one label
 OTHERS: Mapping[str, str] = {HUMAN: "people", INTENDED: "intended levels"}  # whom a judge agrees with
-# Words for people's labels, and for intended levels in their place.
+# From words for people's labels to words for intended levels.
 _INTENDED = (
     ("Human agreement", "Agreement with intended levels"),
     ("agreement with people", "agreement with intended levels"),
@@ -37,7 +37,7 @@ def of_all(golds: Collection[str]) -> str:
 
 
 def worded(text: str, gold: str) -> str:
-    """A text on human scores, reworded for another kind of label.
+    """A text about human scores, reworded for another kind of label.
 
     Args:
         text: the text, such as a caption or a heading.
@@ -55,14 +55,14 @@ def worded(text: str, gold: str) -> str:
 
 
 def note(text: str, datasets: Mapping[str, str], gold: str) -> str:
-    """Sentence that says which datasets nobody rated, for a text on people's scores.
+    """Sentence that says which datasets nobody rated, for a text about people's scores.
 
-    It is empty if people rated all datasets, or if the text mentions no people.
+    The sentence is empty if people rated all datasets, or if the text mentions no people.
 
     Args:
         text: a caption.
-        datasets: kind of label of each dataset that the text is about, by label.
-        gold: kind of label of all of them, see `of_all`.
+        datasets: dictionary from the label of each dataset of the text to its kind of label.
+        gold: kind of label of all these datasets, see `of_all`.
 
     Example:
         >>> note("Agreement with human scores.", {"Demo": "intended", "HANNA": "human"}, "human")

@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterable
 
 from rubric_order.base.readouts import Readout
 
-BASELINE = "baseline"  # the condition of prompts in which nothing is varied but the order
+BASELINE = "baseline"  # condition of prompts in which only the order varies
 
 # Columns that identify a group of reads: a study's reads of a dataset by a judge under a profile and a condition, with
 # one strategy and one number of levels.
 KEYS = ["study", "judge", "profile", "condition", "dataset", "strategy", "n"]
 
-# What resampling may draw: single items, or groups of items that share a prompt, an article or a story.
+# Clusters that resampling may draw: groups of items that share a prompt, an article or a story; or single items.
 CLUSTERS = ("group", "item")
 
 # Column of a read's score for each readout: the selected score, and the score expected from the probabilities.
@@ -20,21 +20,21 @@ OF_READOUT = {**VALUES, Readout.CALIBRATED: CALIBRATED_SCORE}
 
 FEW_CLUSTERS = 30  # with fewer, intervals of clustered reads are known to be somewhat too short
 
-EVERY = "all"  # in place of a study, dataset, criterion, position or reason: all of them together
-MEAN = "mean"  # in place of a dataset: the mean over datasets
-MACRO = "macro"  # in place of a criterion: the mean over criteria
-NO_SCORES = "none"  # in place of the source of a dataset's scores: nobody gave any
+EVERY = "all"  # as a study, dataset, criterion, position or reason: all of them together
+MEAN = "mean"  # as a dataset: the mean over datasets
+MACRO = "macro"  # as a criterion: the mean over criteria
+NO_SCORES = "none"  # as the source of a dataset's scores: nobody gave scores
 HUMAN_SCORES = (1, 2, 3, 4, 5)  # scores whose shares a dataset's description gives
 DEFAULT_PROFILE = "default"  # a judge without the changes of any profile
 
 
 def values_in(columns: Collection[str]) -> dict[Readout, str]:
-    """Column of each readout of some scores: `VALUES`, and the calibrated score where the scores have it."""
+    """Column of each readout of some scores: `VALUES`, and the calibrated score if the scores have it."""
     return {readout: column for readout, column in OF_READOUT.items() if readout in VALUES or column in columns}
 
 
 def stream(key: Iterable[object]) -> list[object]:
-    """Key that names the random numbers of a group of reads; the condition is left out if it is the baseline.
+    """Key that names the random numbers of a group of reads. It leaves out the condition if this is the baseline.
 
     So studies without conditions draw the same numbers as before conditions existed.
     """

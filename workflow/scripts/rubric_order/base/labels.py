@@ -1,4 +1,4 @@
-"""Names for people, which tables and figures write in place of the ids of judges and datasets, and their order."""
+"""Labels, which tables and figures write instead of the ids of judges and datasets, and the order of these labels."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -8,19 +8,21 @@ import pandas as pd
 from rubric_order.base import gold as golds
 from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
 
-# Columns of printed tables that hold a judge (also as judge/profile), or a dataset. `golden` and `source` say whose
-# scores are taken as the truth; they may name a judge.
+# Columns of printed tables that hold a judge (also as judge/profile), or a dataset. `golden` and `source` name the
+# source of the golden scores, which can be a judge.
 JUDGES = ("judge", "our judge", "other judge", "golden", "source", "writer", "reviewer")
 DATASETS = ("dataset",)
-# Columns whose rows may hold a judge, a dataset or something else, each with the column that says which.
+# Columns whose rows may hold a judge, a dataset or something else. The value names the column that says which it is.
 NAMED_BY = {"one": "compared", "other": "compared", "which": "of"}
 
 
 class Labels(NamedTuple):
-    """Labels by id, in the order of config.
+    """Labels of judges and datasets, in the order of config.
 
     Attributes:
-        judges, datasets: labels of the judges and datasets that studies use; others are written as their ids.
+        judges: dictionary from the id of each judge that studies use to its label. Other judges are written as ids.
+        datasets: dictionary from the id of each dataset that studies use to its label. Other datasets are written as
+            ids.
         gold: kind of label of the datasets, see `gold.of_all`.
     """
 
@@ -30,7 +32,7 @@ class Labels(NamedTuple):
 
     @property
     def gold_scores(self) -> str:
-        """Name of what judges are compared with: ``human scores`` or ``intended levels``."""
+        """Name of the scores with which judges are compared: ``human scores`` or ``intended levels``."""
         return f"{golds.NAMES[self.gold]}s"
 
     def judge(self, name: str) -> str:
@@ -40,7 +42,7 @@ class Labels(NamedTuple):
         return self.datasets.get(name, name)
 
     def place_of_judge(self, name: str) -> int:
-        """Place of a judge in config, from 0, by which it looks the same in all figures."""
+        """Place of a judge in config, from 0. It determines the judge's look, which is the same in all figures."""
         return list(self.judges).index(name) if name in self.judges else len(self.judges)
 
     def place_of_dataset(self, name: str) -> int:
@@ -53,6 +55,7 @@ def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     Args:
         estimates: a table of statistics, sorted by its keys, which are its first columns. Published numbers keep the
             order of the paper.
+        labels: labels in the order of config.
     """
     places = {"judge": labels.place_of_judge, "dataset": labels.place_of_dataset}
     columns = list(estimates)
@@ -68,11 +71,12 @@ def every_profile(statistics: Mapping[str, pd.DataFrame], labels: Labels) -> tup
     """Statistics in which each profile of a judge is a separate judge, ``judge/profile``, and the profile is `EVERY`.
 
     Args:
-        statistics: tables by name; tables without the columns `judge` and `profile` stay as they are.
+        statistics: dictionary from name to table; tables without the columns `judge` and `profile` stay as they are.
+        labels: labels of judges and datasets.
 
     Returns:
-        The statistics, and labels that include these judges, each after the judge whose profile it is:
-        ``Qwen3-8B, think``.
+        The statistics, and labels that include the new judges. The label of a judge's profile, such as
+        ``Qwen3-8B, think``, comes after the label of the judge.
 
     Example:
         >>> table = pd.DataFrame({"judge": ["a", "a"], "profile": ["default", "think"]})
@@ -103,7 +107,7 @@ def _profiles_as_judges(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 
 
 def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    """A printed table with labels in place of the ids of judges and datasets: in cells and in heads.
+    """A printed table in which labels replace the ids of judges and datasets, in cells and in heads.
 
     `JUDGES` and `DATASETS` (in any case) and `NAMED_BY` say which columns hold ids.
     """
@@ -120,7 +124,7 @@ def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 
 
 def _label(value: object, kind: str, labels: Labels) -> object:
-    """Label of a value whose kind has labels; other values stay as they are."""
+    """Label of a value, if values of its kind have labels. Other values stay as they are."""
     if not isinstance(value, str):
         return value
     if kind in JUDGES:
@@ -129,7 +133,7 @@ def _label(value: object, kind: str, labels: Labels) -> object:
 
 
 def _head(name: str, labels: Labels) -> str:
-    """A head with labels. It may begin with a dataset, and then name a judge before a colon (``dataset, judge: r``)."""
+    """A head with labels. A head may begin with a dataset, then name a judge before a colon (``dataset, judge: r``)."""
     dataset, comma, rest = name.partition(", ")
     if not comma or dataset not in labels.datasets:
         return golds.worded(name, labels.gold)
@@ -145,5 +149,5 @@ def _judge_and_profile(text: str, labels: Labels) -> str:
 
 
 def _datasets(text: str, labels: Labels) -> str:
-    """One dataset, or several with blanks between them, as a published average has them."""
+    """Label of one dataset, or labels of several datasets that blanks separate, as in a published average."""
     return ", ".join(map(labels.dataset, text.split(" ")))

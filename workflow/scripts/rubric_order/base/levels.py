@@ -10,12 +10,12 @@ LOWEST = "lowest"  # column of plans and scores with a scale from 0: the lowest 
 
 
 def lowest_of(reads: "pd.DataFrame") -> int:
-    """Return the lowest score on the scale of some reads; 1 where their scales begin with different numbers."""
+    """Return the lowest score on the scale of some reads; 1 if their scales begin with different numbers."""
     return common(reads[LOWEST].dropna().unique().tolist()) if LOWEST in reads else 1
 
 
 def common(lowest: Collection[int]) -> int:
-    """Return the lowest score that several scales have in common; 1 where they have none.
+    """Return the lowest score that several scales have in common; 1 if they have none in common.
 
     Examples:
         >>> common([0, 0]), common([0, 1]), common([])

@@ -1,18 +1,18 @@
-"""One writer of an output at a time, also where two runs of the workflow make the same output.
+"""One writer of an output at a time, also if two runs of the workflow make the same output.
 
 When a run of Snakemake is killed on a cluster, its jobs go on, sometimes for hours. The next run starts the same jobs
-again. Without a lock both jobs would send, and pay for, the same requests. With it the second job waits, and then finds
-all answers in the response store. (Files are safe without a lock: an output is written under a temporary name and then
-renamed.)
+again. Without a lock both jobs would send, and pay for, the same requests. With a lock the second job waits, and then
+finds all answers in the response store. (Files are safe without a lock: an output is written under a temporary name and
+then renamed.)
 
 The lock is a POSIX record lock. It ends when its process ends, and child processes do not inherit it. The server of a
-network file system keeps it (NFSv4; NFSv3 with its lock service; Lustre, GPFS and CephFS as commonly mounted), so it
-holds between the nodes of a cluster. The lock file also names its holder. Some file systems have no locks, or keep
-separate locks on each node. There the second job checks whether the holder still runs. It looks for a process of this
+network file system keeps the lock (NFSv4; NFSv3 with its lock service; Lustre, GPFS and CephFS as commonly mounted), so
+it works between the nodes of a cluster. Some file systems have no locks, or keep separate locks on each node. So the
+lock file also names its holder, and the second job checks whether the holder still runs: it looks for a process of this
 machine in the list of processes, and asks ``squeue`` about a SLURM job.
 
-Without ``/proc``, as on macOS and Windows, a lock file says nothing of its holder's process, and the lock alone counts.
-On Windows a byte of the file is locked.
+Without ``/proc``, as on macOS and Windows, a lock file says nothing about its holder's process, and the lock alone
+counts. On Windows a byte of the file is locked.
 """
 
 import contextlib
@@ -37,8 +37,8 @@ else:
 
 log = logging.getLogger(__name__)
 
-POLL_SECONDS = 2.0  # longest time between two tries; the first ones follow each other sooner
-FAR = 2**30  # offset of the byte that is locked on Windows, beyond all that is read
+POLL_SECONDS = 2.0  # longest time between two tries; the first tries follow each other sooner
+FAR = 2**30  # offset of the byte that is locked on Windows, beyond all bytes that are read
 SQUEUE_SECONDS = 20.0  # time that squeue gets to answer
 
 
@@ -95,7 +95,7 @@ def _write_holder(file: TextIO) -> None:
 
 
 def _read_holder(file: TextIO) -> dict[str, Any]:
-    """The holder that a lock file names; an empty mapping where the file is empty or incomplete."""
+    """The holder that a lock file names; an empty mapping if the file is empty or incomplete."""
     file.seek(0)
     try:
         return json.loads(file.read() or "{}")
@@ -104,7 +104,7 @@ def _read_holder(file: TextIO) -> dict[str, Any]:
 
 
 def alive(holder: dict[str, Any]) -> bool | None:
-    """Tell whether the holder's process still runs; None where this machine cannot know."""
+    """True if the holder's process still runs, False if it has ended; None if this machine cannot know."""
     if not holder:
         return None
     if {key: holder[key] for key in _place()} == _place():
@@ -116,7 +116,7 @@ def alive(holder: dict[str, Any]) -> bool | None:
 
 
 def _lock(file: TextIO, path: Path) -> bool:
-    """Try to lock an open file. False where another process holds the lock, or has removed or replaced the file."""
+    """Try to lock an open file. False if another process holds the lock, or has removed or replaced the file."""
     try:
         if sys.platform == "win32":
             file.seek(FAR)
@@ -151,7 +151,7 @@ def _name(holder: dict[str, Any]) -> str:
 def _started(pid: int) -> int | None:
     """Start of a process, in clock ticks since boot; None if it has ended, or if this system does not say.
 
-    Id and start together identify a process.
+    Process id and start together identify a process.
     """
     if sys.platform != "linux":
         return None
@@ -170,7 +170,7 @@ def _slurm_job() -> str | None:
 
 
 def _runs(job: str) -> bool | None:
-    """Tell whether SLURM says that a job runs; None if SLURM does not answer."""
+    """True if SLURM says that a job runs, else False; None if SLURM does not answer."""
     states = "RUNNING,SUSPENDED,COMPLETING"
     command = ["squeue", "--noheader", f"--states={states}", "--format=%i", f"--jobs={job}"]
     try:

@@ -4,5 +4,5 @@ import numpy as np
 
 
 def positions_of(orderings: np.ndarray) -> np.ndarray:
-    """Inverse permutations: entry k - 1 of a row is the 1-based position of option k. Same shape as the input."""
+    """Inverse permutations, of the shape of the input: entry k - 1 of a row is the position of option k, from 1."""
     return np.argsort(orderings, axis=-1) + 1

@@ -1,11 +1,12 @@
 """Additions of packages by entry points: probes, adapters of datasets, importers of recorded answers, engines, results.
 
 An entry point names a class, such as ``letter_order = my_package.letters:LetterOrder`` in group
-``rubric_order.probes``, or the record of a result (`catalogue.Result`). Our own entry points are written
-only in ``entry_points.txt`` of this library, in the form of the metadata of installed packages. setuptools copies the
-file into the metadata of the library (``dynamic`` in pyproject.toml), but the copy is never read: the workflow runs
-without being installed, and an editable install keeps the copy of the day on which it was made. Our results are in
-`catalogue` instead.
+``rubric_order.probes``, or the record of a result (`catalogue.Result`).
+
+Our own entry points are only in ``entry_points.txt`` of this library, in the form of the metadata of installed
+packages. Our results are in `catalogue` instead. setuptools copies the file into the metadata of the library
+(``dynamic`` in pyproject.toml), but the program never reads the copy: the workflow runs without being installed, and an
+editable install keeps the copy of the day of the install.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class _Group:
         self.group = group
 
     def names(self) -> tuple[str, ...]:
-        """Names of the entry points: ours in the order of their file, then others, sorted. No module is imported."""
+        """Names of the entry points: first ours in the order of their file, then others, sorted. Imports no module."""
         return tuple(dict.fromkeys(entry.name for _, entry in _entries(self.group)))
 
     def _packages(self, name: str) -> list[tuple[str, metadata.EntryPoint]]:
@@ -48,7 +49,7 @@ class _Group:
         return [(package, entry) for package, entry in _entries(self.group) if entry.name == name]
 
     def _refuse(self, name: str, packages: Collection[str]) -> InputError:
-        """Error of a name that several packages register."""
+        """Error about a name that several packages register."""
         return InputError(
             f"{name!r:.80} is registered in {self.group} by {' and '.join(packages)}; expected one package"
         )
@@ -64,7 +65,7 @@ class _Group:
         return entries[0]
 
     def _load(self, name: str, wanted: str) -> tuple[Any, str, str]:
-        """The object of an entry point, its value, and the beginning of an error message about it.
+        """The object of an entry point, the entry point's value, and the beginning of an error message about it.
 
         Args:
             wanted: description of the object that is expected.
@@ -81,7 +82,7 @@ class _Group:
 
 
 class Plugins(_Group, Generic[Plugin]):
-    """Classes of one group of entry points, by name.
+    """Classes of one group of entry points.
 
     Attributes:
         group: name of the group.
@@ -96,7 +97,7 @@ class Plugins(_Group, Generic[Plugin]):
         """Dotted name of the module of a class, as `code_version` takes it.
 
         A class of another package is loaded, so that an error in it is found before any job runs. Our own classes are
-        not loaded: some take long.
+        not loaded, because some take long to load.
 
         Raises:
             InputError: see `load`.
@@ -110,8 +111,8 @@ class Plugins(_Group, Generic[Plugin]):
         """Import a class.
 
         Raises:
-            InputError: no package or several register the name, or the class cannot be imported, does not inherit the
-                base, or lacks something that the base asks for.
+            InputError: no package or several packages register the name; or the class cannot be imported, does not
+                inherit the base, or lacks something that the base requires.
         """
         plugin, value, expected = self._load(name, f"a subclass of {self.base.__module__}.{self.base.__qualname__}")
         if not (isinstance(plugin, type) and issubclass(plugin, self.base)):
@@ -128,8 +129,9 @@ class Record(NamedTuple, Generic[Plugin]):
 
     Attributes:
         value: the record.
-        package, version: name and version of the package.
-        where: beginning of a message about the record, which names package and entry point.
+        package: name of the package.
+        version: version of the package.
+        where: beginning of a message about the record; it names package and entry point.
     """
 
     value: Plugin
@@ -139,7 +141,7 @@ class Record(NamedTuple, Generic[Plugin]):
 
 
 class Records(_Group, Generic[Plugin]):
-    """Records of one group of entry points, by name, without our own records.
+    """Records of one group of entry points, without our own records.
 
     Attributes:
         group: name of the group.
@@ -155,7 +157,7 @@ class Records(_Group, Generic[Plugin]):
         """Check that no package registers a name of ours.
 
         Raises:
-            InputError: a package does; the message names it.
+            InputError: a package registers the name. The message names the package.
         """
         if others := [package for package, _ in self._packages(name) if name in self.ours()]:
             raise self._refuse(name, [OURS, *others])
@@ -164,8 +166,8 @@ class Records(_Group, Generic[Plugin]):
         """Import a record.
 
         Raises:
-            InputError: no package or several register the name, a record of ours has the name, or the object cannot be
-                imported or is no such record.
+            InputError: no package or several packages register the name, or a record of ours has the name. Or the
+                object cannot be imported or is no such record.
         """
         self.check(name)
         record, value, expected = self._load(name, f"a record of {self.kind.__module__}.{self.kind.__qualname__}")
@@ -177,7 +179,7 @@ class Records(_Group, Generic[Plugin]):
 
 
 def imported(module: str) -> ModuleType:
-    """A module that makes a result, of ours or of another package.
+    """Import a module that makes a result, of ours or of another package.
 
     Raises:
         InputError: a module of another package cannot be imported. The message names the package.
@@ -195,7 +197,7 @@ def imported(module: str) -> ModuleType:
 
 @functools.cache
 def _entries(group: str) -> tuple[tuple[str, metadata.EntryPoint], ...]:
-    """Entry points of a group, each with the package that registers it: ours, and those of other installed packages."""
+    """Entry points of a group, each with the package that registers it: ours, then those of other packages."""
     ours, installed = _every_entry()
     others = sorted(installed.select(group=group), key=lambda entry: entry.name)
     is_ours = re.compile(OURS.replace("-", "[-_.]"), re.IGNORECASE).fullmatch

@@ -10,7 +10,7 @@ def generator(seed: int, *key: object) -> np.random.Generator:
 
     Args:
         seed: the seed from config.
-        key: what the numbers are for; equal keys give equal streams, different keys independent ones.
+        key: purpose of the numbers. Equal keys give equal streams; different keys give independent streams.
     """
     digest = hashlib.blake2b("\x1f".join(map(str, key)).encode(), digest_size=16).digest()
     return np.random.default_rng([seed, *np.frombuffer(digest, dtype=np.uint32).tolist()])

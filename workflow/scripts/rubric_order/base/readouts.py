@@ -7,8 +7,10 @@ class Readout(StrEnum):
     """Readout of an answer.
 
     Attributes:
-        HARD: the option that was written. SOFT: the probabilities of all options.
-        CALIBRATED: either readout, corrected by what other groups show about positions; only if config asks for it.
+        HARD: the option that was written.
+        SOFT: the probabilities of all options.
+        CALIBRATED: the hard or the soft readout, corrected for position effects that are learnt from other groups; only
+            if config asks for it.
     """
 
     HARD = "hard"

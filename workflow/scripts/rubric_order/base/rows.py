@@ -18,7 +18,7 @@ def rows_with(table: pd.DataFrame, /, **values: object) -> pd.DataFrame:
     """Rows of a table that have the given values.
 
     Args:
-        values: for each column the value, or a list of the accepted values.
+        values: the accepted value of each column, or a list of its accepted values.
     """
     chosen = [
         table[column].isin(value) if isinstance(value, list | tuple) else table[column] == value
@@ -30,13 +30,13 @@ def rows_with(table: pd.DataFrame, /, **values: object) -> pd.DataFrame:
 
 
 def places_of(*columns: Iterable[Any]) -> dict[tuple[Any, ...], list[int]]:
-    """The rows that have the same values, in the order of their first rows.
+    """Rows that have the same values, in the order of their first rows.
 
     Args:
         columns: columns of equal length, at least one.
 
     Returns:
-        The numbers of the rows, from 0, by their values.
+        Dictionary from the values to the indices of the rows, from 0.
 
     >>> places_of(["a", "b", "a"], [1, 1, 1])
     {('a', 1): [0, 2], ('b', 1): [1]}

@@ -1,4 +1,4 @@
-"""Signals that ask a job to end: the first one ends it, and none cuts a write short."""
+"""Signals that ask a job to end: the first signal ends the job, and no signal interrupts a write."""
 
 import contextlib
 import logging
@@ -18,9 +18,8 @@ AGAIN_SECONDS = 0.05  # time after which a signal is sent again if Python droppe
 def end_once() -> None:
     """Let the next signal raise SystemExit, or KeyboardInterrupt, so that a job first writes what it has.
 
-    Later signals are only logged: the job is ending already. SIGKILL ends it at once. Python drops an
-    exception that is raised while an object is finalised (`__del__`). The signal is then sent again until it ends the
-    job.
+    Later signals are only logged, because the job is already ending. SIGKILL ends it at once. Python drops an exception
+    that is raised while an object is finalised (`__del__`). The signal is then sent again until it ends the job.
     """
     asked = 0  # the signal that ends the job
     told = sys.unraisablehook
@@ -52,7 +51,7 @@ def end_once() -> None:
 
 @contextlib.contextmanager
 def held_back() -> Iterator[None]:
-    """Hold back signals until the block ends. Outside the main thread, nothing is held back."""
+    """Hold back signals until the block ends. Outside the main thread, hold back nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -68,7 +67,7 @@ def held_back() -> Iterator[None]:
 
 
 def yielded_after(source: Iterator[Any] | None, stop: BaseException) -> Iterator[Any]:
-    """Values that a generator yields after the exception `stop` is thrown into it; none if it has ended."""
+    """Values that a generator yields after the exception `stop` is thrown into it; none if the generator has ended."""
     if isinstance(source, Generator):
         with contextlib.suppress(StopIteration, type(stop)):
             yield source.throw(stop)

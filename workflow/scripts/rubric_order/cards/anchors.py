@@ -1,4 +1,4 @@
-"""Values of a suite of items that a later run is compared with: from the statistic `anchors` to a card and back."""
+"""Values of a suite of items, for comparison with a later run: from the statistic `anchors` to a card and back."""
 
 import json
 import math
@@ -25,8 +25,9 @@ class Anchors:
     Attributes:
         suite: digest of items, groups, orderings and repeats; runs of one suite can be compared.
         items: number of items of each group, shape (n_groups,), in the order of the groups' ids.
-        values: mean of each group by readout and quantity, shape (n_groups,); NaN if a group has none.
-        names: ids of the items of each group, by the id of the group; empty if they are not known.
+        values: dictionary from readout and quantity to the mean of each group, shape (n_groups,); NaN if a group has
+            none.
+        names: dictionary from the id of each group to the ids of its items; empty if they are not known.
     """
 
     suite: str
@@ -76,7 +77,7 @@ class Anchors:
 
 
 def gather(table: pd.DataFrame | None) -> dict[tuple[Any, ...], Anchors]:
-    """The anchors of each group of reads, by the values of `KEYS`; empty if the statistic was not computed."""
+    """Dictionary from the values of `KEYS` to the anchors of these reads; empty if the statistic was not computed."""
     if table is None:
         return {}
     means, sizes = table["estimate"].to_numpy(dtype=float), table["n_items"].to_numpy(dtype=int)

@@ -32,7 +32,7 @@ class Card:
         verdict: the verdict on these numbers.
         notes: sentences about the reads that do not decide the verdict.
         anchors: values that a later run over the same items is compared with; None if they were not computed.
-        cost: cost of 1,000 items that are read as these were, and its currency; None if it is not known.
+        cost: cost of 1,000 items that are read as the items of this card, and its currency; None if it is not known.
     """
 
     evidence: Evidence
@@ -49,13 +49,18 @@ class Card:
     def to_dict(self) -> dict[str, Any]:
         """The card as JSON has it: numbers that are not known are None.
 
-        Keys: ``judge``, ``verdict``, ``headline``, ``reasons``, ``notes``, ``advice``, ``v``, ``v_low``, ``v_high``,
-            ``preference`` (by position, log-odds), ``usual_minus_balanced`` (points, with ``_low`` and ``_high``),
-            counts, for a card that cannot tell the numbers of groups that are needed (``groups_for_biased``,
-            ``groups_for_equivalent``), the effects of the order on ``single_items``, on ``agreement`` and on
-            ``rankings``, further results of each readout under ``readouts``, the ``cost`` of 1,000 items if it is
-            known, and the values of each group that a later run is compared with (``anchors``). V is the V of written
-            options if there are any. Preference and points are by the readout that decides (``decided_by``).
+        Keys, besides counts:
+
+        - ``judge``, ``verdict``, ``headline``, ``reasons``, ``notes`` and ``advice``;
+        - ``v``, ``v_low`` and ``v_high``: V of written options, if there are any;
+        - ``preference`` for each position, in log-odds, and ``usual_minus_balanced``, in points (with ``_low`` and
+          ``_high``), both for the readout that decides (``decided_by``);
+        - ``groups_for_biased`` and ``groups_for_equivalent``: numbers of groups that are needed, for a card that cannot
+          tell;
+        - ``single_items``, ``agreement`` and ``rankings``: effects of the order on these;
+        - ``readouts``: further results of each readout;
+        - ``cost`` of 1,000 items, if it is known;
+        - ``anchors``: values of each group that a later run is compared with.
         """
         evidence, main = self.evidence, self.evidence.main
         log_odds, points = evidence.log_odds, evidence.points
@@ -179,7 +184,7 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
 
 
 def shares_name(evidence: Evidence, readout: ReadoutResults) -> str:
-    """Name of the fact with the shares of positions by a readout."""
+    """Name of the fact with the shares of positions for a readout."""
     return f"Share of each position, first to last{_of(evidence, readout)}"
 
 
@@ -228,7 +233,7 @@ def _unknown(reason: str) -> str:
 
 
 def _failures(failures: Mapping[str, int]) -> str:
-    """Words for the commonest reasons of reads without a score; empty if none is known."""
+    """Words for the commonest reasons why reads have no score; empty if no reason is known."""
     named = [f"{reason} {count:,}" for reason, count in failures.items()]
     more = [f"{len(named) - MOST_NAMED} more reasons"] if len(named) > MOST_NAMED else []
     return f" ({', '.join(named[:MOST_NAMED] + more)})" if named else ""
@@ -242,7 +247,7 @@ def _of(evidence: Evidence, readout: ReadoutResults) -> str:
 
 
 def _usual(evidence: Evidence) -> Iterator[tuple[str, str]]:
-    """The shift by the usual ordering, by each readout."""
+    """The shift by the usual ordering, for each readout."""
     for readout in evidence.readouts or (evidence.points,):
         scores = "expected scores" if readout.name == Readout.SOFT else "written scores"
         name = "Usual ordering less mean of all orderings, points"

@@ -1,18 +1,20 @@
 """Cards of prompts that ask for the scores of several criteria: one card per criterion, and one for all criteria.
 
-A card says whether the place of a criterion in the prompt moves its mean score. The rules, in this order:
+A card says whether the position of a criterion in the prompt moves its mean score. The rules, in this order:
 
-1. **cannot tell**, if the reads cannot answer: the criterion stood in one place, there are fewer groups than
+1. **cannot tell**, if the reads cannot answer: the criterion stood in one position, there are fewer groups than
    `verdict.FEWEST_GROUPS`, more than `verdict.MOST_FAILED` of the scores are missing, nearly all scores are the same,
    or no test could be made.
-2. **biased**, if the gap between the criterion's best and worst place is larger than by chance. The test gives groups
-   random signs, and rejects at `order_tests.LEVEL` after Holm's adjustment for the number of criteria of the prompt.
-3. **equivalent**, if the intervals of the shifts at all places lie within the margin in points. These are the intervals
-   of the statistic, at 95% by default. They are wider than the 90% intervals of two one-sided tests at 5%.
+2. **biased**, if the gap between the criterion's best and worst position is larger than chance makes it. The test gives
+   groups random signs, and rejects at `order_tests.LEVEL` after Holm's adjustment for the number of criteria of the
+   prompt.
+3. **equivalent**, if the intervals of the shifts at all positions lie within the margin in points. These are the
+   intervals of the statistic, at 95% by default. They are wider than the 90% intervals of two one-sided tests at 5%.
 4. **cannot tell**, if an interval reaches beyond the margin.
 
-The card for all criteria is biased if the card of any criterion is. This keeps the level, because p-values are adjusted
-for the number of criteria. The card for all is equivalent if the cards of all criteria are; else it cannot tell.
+The card for all criteria is biased if the card of any criterion is biased. This keeps the level, because p-values are
+adjusted for the number of criteria. The card for all criteria is equivalent if the cards of all criteria are
+equivalent. Otherwise it cannot tell.
 """
 
 import dataclasses
@@ -48,18 +50,19 @@ class CriterionCard:
 
     Attributes:
         keys: values of `keys.KEYS`.
-        criterion: id of the criterion; `EVERY` for the card of all.
+        criterion: id of the criterion; `EVERY` for the card of all criteria.
         verdict: one of `verdict.VERDICTS`.
         reasons: sentences, the most important first.
         advice: action that a user of the judge can take.
-        shifts: mean score at each place less the mean over places, in points; empty on the card of all.
-        gap: mean score at the best place less the mean score at the worst, in points; on the card of all, the mean gap
-            over criteria. by_chance: gap that chance alone makes.
-        p: p-value of no effect of the place, adjusted for the number of criteria of the prompt; on the card of all, the
-            smallest p-value.
+        shifts: mean score at each position minus the mean over positions, in points; empty on the card of all criteria.
+        gap: mean score at the best position minus mean score at the worst, in points; on the card of all criteria, the
+            mean gap over criteria.
+        by_chance: gap that chance alone makes.
+        p: p-value for no effect of the position, adjusted for the number of criteria of the prompt; on the card of all
+            criteria, the smallest p-value.
         margin: margin of equivalence, in points.
-        commonest_share: share of the commonest score among the criterion's scores; on the card of all, the greatest of
-            these shares.
+        commonest_share: share of the commonest score among the criterion's scores; on the card of all criteria, the
+            greatest of these shares.
         n_texts, n_groups, n_scores, n_failed: counts of texts, groups, scores and missing scores.
     """
 
@@ -188,7 +191,7 @@ def _gap(made: CriterionCard) -> str:
 
 
 def _extremes(made: CriterionCard) -> Iterator[str]:
-    """Sentence on the places where the score of the criterion is highest and lowest."""
+    """Sentence on the positions at which the score of the criterion is highest and lowest."""
     estimates = [shift.estimate for shift in made.shifts]
     most, least = int(np.argmax(estimates)), int(np.argmin(estimates))
     yield (

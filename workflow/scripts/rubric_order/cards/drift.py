@@ -1,10 +1,10 @@
 """Drift of a judge from a baseline over the runs of a gate: what changed, by how much, and whether that is known.
 
-All runs read the same items in the same orderings. Means of groups of items are compared: the mean score, the effect of
-the usual ordering, the selections at the ends, the share of reads without a score, and the distance of each group's
-score from its baseline. The distance shows changes that cancel over groups. The last runs are compared with the runs
-before by permuting runs within groups (`run_changes`). If a judge does not change, all tests of all runs of its gate
-together find a change in at most `LEVEL` of all such gates.
+All runs read the same items in the same orderings. The tests compare means of groups of items: the mean score, the
+effect of the usual ordering, the selections at the ends, the share of reads without a score, and the distance of each
+group's score from its baseline. The distance shows changes that cancel over groups. A test compares the last runs with
+the runs before them, by permuting runs within groups (`run_changes`). All tests of all runs of a gate share one level:
+if the judge does not change, the probability that any of them finds a change is at most `LEVEL`.
 """
 
 import math
@@ -34,14 +34,15 @@ class Drift(NamedTuple):
     """Change of one quantity, by the comparison that shows it most.
 
     Attributes:
-        quantity: one of `QUANTITIES`. readout: ``hard`` or ``soft``.
-        latest: number of runs at the end that are compared with the runs before. n_runs: number of all runs, with the
-            baseline; without it for distances.
-        estimate: mean of the last runs less the mean of the runs before; NaN if no group has both.
+        quantity: one of `QUANTITIES`.
+        readout: ``hard`` or ``soft``.
+        latest: number of runs at the end that are compared with the runs before.
+        n_runs: number of all runs, with the baseline; for distances, without the baseline.
+        estimate: mean of the last runs minus mean of the runs before; NaN if no group has both.
         low, high: ends of the interval. The intervals of all quantities, comparisons and runs together hold at `LEVEL`.
-        p: p-value of no change, adjusted for all quantities, comparisons and runs.
+        p: p-value for no change, adjusted for all quantities, comparisons and runs.
         n_groups: number of groups that are compared.
-        can_tell: whether any values of so many groups and runs could show a change.
+        can_tell: False if no values of so many groups and runs could show a change.
     """
 
     quantity: str
@@ -124,7 +125,8 @@ def drifts(
     """Drift of each quantity, after the last of some runs.
 
     Args:
-        baseline: the first run. runs: the runs after the baseline, oldest first, of the same suite.
+        baseline: the first run.
+        runs: the runs after the baseline, oldest first, of the same suite.
         n_cards: number of cards of the gate; they share the level.
         daily: whether runs are tested one after the other. If so, all runs, past and to come, share the level. If not,
             this one test has the whole level.
@@ -158,7 +160,7 @@ def moved(baseline: Anchors, runs: Sequence[Anchors], drift: Drift) -> np.ndarra
         drift: one of the drifts that `drifts` returns for them.
 
     Returns:
-        Shape (n_groups,): mean of the last runs less the mean of the runs before; NaN if either has no value.
+        Shape (n_groups,): mean of the last runs minus mean of the runs before; NaN if either has no value.
     """
     quantity = SCORE if drift.quantity == DISTANCE else drift.quantity
     values = _stacked([baseline, *runs], (drift.readout, quantity))
@@ -204,7 +206,10 @@ def _drift(
 
 
 def _series(runs: Sequence[Anchors]) -> Iterator[tuple[tuple[str, str], np.ndarray]]:
-    """Values of all runs by readout and quantity, shape (n_runs, n_groups); distances have no row for the baseline."""
+    """Readout and quantity, with the values of all runs, shape (n_runs, n_groups).
+
+    Distances have no row for the baseline.
+    """
     keys = dict.fromkeys(key for run in runs for key in run.values)
     for key in keys:
         yield key, _stacked(runs, key)

@@ -28,8 +28,8 @@ TESTED = ("p", "p_cluster", "p_rotation", "p_order", "flag", "saturated", "se", 
 LABELLED = ("gold", "known_from")
 USED = (*SELECTORS, *SIZES, *VALUES, *TESTED, *LABELLED)
 Rows = list[Row]
-ByKey = dict[tuple[Any, ...], Rows]  # rows of estimates by `KEYS`
-# Columns of `decisiveness` that evidence takes as they are, by type.
+ByKey = dict[tuple[Any, ...], Rows]  # from the values of `KEYS` to rows of estimates
+# From a type to the columns of `decisiveness` that evidence takes as they are.
 PLAIN = {
     int: ("n_items", "n_groups", "n_reads", "n_failed", "n_orderings", "fewest", "most"),
     bool: ("shared", "balanced", "crossed"),
@@ -66,18 +66,25 @@ class ReadoutResults:
     Attributes:
         shares: share of the selections at each position, from the first to the last; empty if scores keep their
             positions.
-        v: Cramer's V of the shares. p_selection: p-value of equal shares.
-        preference: preference for each position in log-odds; NaN if it cannot be told. p_preference: p-value of all
-            preferences being 0. preference_flag: `flag` of `position_preference`.
+        v: Cramer's V of the shares.
+        p_selection: p-value for equal shares.
+        preference: preference for each position in log-odds; NaN if it cannot be told.
+        p_preference: p-value for all preferences being 0.
+        preference_flag: `flag` of `position_preference`.
         interaction: log-odds that the highest score gains at the last position, and the lowest score at the first,
-            beyond the preference for the position. p_interaction: p-value of the interaction being 0.
-        usual: mean score in the usual ordering less the mean over orderings. p_usual: p-value of this shift being 0.
-        largest_gap: gap between the mean scores of the two orderings that differ most. gap_by_chance: mean of this gap
-            if chance alone makes it. p_points: p-value of no mean effect of the order.
-        small_points, small_log_odds, small_interaction: whether the effects in points and in log-odds, and the
-            interaction, are shown to be small.
-        preference_errors, interaction_error, shift_errors: standard errors of the preferences, of the interaction, and
-            of each ordering's mean score less the mean over all orderings; NaN if they are not known.
+            beyond the preference for the position.
+        p_interaction: p-value for the interaction being 0.
+        usual: mean score in the usual ordering minus the mean over orderings.
+        p_usual: p-value for this shift being 0.
+        largest_gap: gap between the mean scores of the two orderings that differ most.
+        gap_by_chance: mean of this gap if chance alone makes it.
+        p_points: p-value for no mean effect of the order.
+        small_points: whether the effects in points are shown to be small.
+        small_log_odds: whether the effects in log-odds are shown to be small.
+        small_interaction: whether the interaction is shown to be small.
+        preference_errors: standard errors of the preferences; NaN if they are not known.
+        interaction_error: standard error of the interaction; NaN if it is not known.
+        shift_errors: standard error of each ordering's mean score minus the mean over all orderings; NaN if not known.
         saturated: whether the scores vary so little that an order has nothing to change.
     """
 
@@ -118,7 +125,8 @@ class Agreement:
         usual: r of one read in the usual ordering; unknown if no strategy reads in the usual ordering.
         single: mean of r over the orderings, with one read per item; only items scored in the usual ordering count.
         mean: r of the mean of all reads of an item.
-        order: `single` less `usual`. averaging: r of the mean of all reads less `single`.
+        order: `single` minus `usual`.
+        averaging: r of the mean of all reads, minus `single`.
         reliability: reliability of the mean of several people's scores; unknown if one person rated.
         n_items: number of items that have a human score.
         gold: kind of label that the judge is compared with, see module `gold`.
@@ -146,7 +154,7 @@ class Rankings:
     """Share of prompts whose best candidate changes from the usual ordering to the mean over orderings.
 
     Attributes:
-        flip: share of the prompts in which no candidate is among the best in both.
+        flip: share of the prompts in which no candidate is among the best both in the usual ordering and in the mean.
         excess: part of `flip` that is above the noise of few reads, if it can be told.
         usual_reads: reads per item in the usual ordering.
         n_prompts: number of prompts that have competing candidates.
@@ -167,14 +175,16 @@ class Evidence:
 
     Attributes:
         keys: values of `keys.KEYS`.
-        hard, soft: results by written scores and by option probabilities; None if there are none.
+        hard: results of written scores; None if there are none.
+        soft: results of option probabilities; None if there are none.
         known_share: share of the reads whose option probabilities are known.
         drawn: whether answers are drawn from the option probabilities, see `order_tests.drawn_as_they_are`.
         exponent: interval of the power that decides `drawn`, see `sampling.exponent`.
-        detectable_v: the smallest V that a study of this size finds with 80% power, by the main readout.
-        agreement, rankings: results by the main readout; None if there are no human scores, or no competing candidates.
+        detectable_v: the smallest V that a study of this size finds with 80% power, for the main readout.
+        agreement: results of the main readout; None if there are no human scores.
+        rankings: results of the main readout; None if there are no competing candidates.
         spread: effects of orderings on single items.
-        failures: number of reads without a score by reason, the commonest first.
+        failures: dictionary from each reason, the commonest first, to the number of reads that have no score for it.
     """
 
     keys: dict[str, Any]
@@ -215,7 +225,7 @@ class Evidence:
     def main(self) -> ReadoutResults:
         """The readout of the selections: written scores if there are any, else option probabilities.
 
-        Without a read it has no results.
+        Without a read, this readout has no results.
         """
         return self.hard or self.soft or ReadoutResults(Readout.HARD)
 
@@ -238,7 +248,7 @@ class Evidence:
 
     @property
     def tests(self) -> dict[order_tests.Test, float]:
-        """p-values of the deciding tests after Holm's adjustment for their number, by readout and test."""
+        """Dictionary from readout and test to p-value: the deciding tests, after Holm's adjustment for their number."""
         p = {(readout.name, name): value for readout in self.readouts for name, value in readout.tests.items()}
         return order_tests.adjusted(p, self.n, self.deciding)
 
@@ -276,8 +286,8 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
     """The evidence on each group of reads by `KEYS`: one for each row of `decisiveness`.
 
     Args:
-        statistics: tables of `of_cards.REQUIRED` by name, and tables of `of_cards.OPTIONAL` as far as they
-            were made.
+        statistics: dictionary from a statistic's name to its table: all of `of_cards.REQUIRED`, and those of
+            `of_cards.OPTIONAL` that were made.
     """
     tables = {name: statistics[name] for name in (*of_cards.REQUIRED[1:], *of_cards.OPTIONAL) if name in statistics}
     parts = {name: _by_key(table) for name, table in tables.items()}
@@ -307,7 +317,10 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
 
 
 def _by_key(table: pd.DataFrame) -> ByKey:
-    """The rows of each key, as plain values. With a thousand keys, small tables would cost more than their contents."""
+    """Dictionary from each key to its rows, as plain values.
+
+    With a thousand keys, a small table for each key would take more time than its contents.
+    """
     rows_by_key: ByKey = {}
     used = [*KEYS, *(name for name in USED if name in table)]
     columns = [
@@ -339,8 +352,8 @@ def _agreement(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -
             for name in ("order", "averaging", "averaging_baseline")
         )
         usual = _one(parts["human_agreement"].get(_with_strategy(key, baseline)), **of, quantity="pearson")
-        # r of one read in the usual ordering. If there are several, the gain by averaging them is taken off, and no
-        # interval is known.
+        # r of one read in the usual ordering. If an item has several reads, the gain from averaging them is subtracted,
+        # and no interval is known.
         if order.known and usual.known:
             one = usual if baseline == "single" else Interval(usual.estimate - of_usual.estimate)
             single = one.estimate + order.estimate

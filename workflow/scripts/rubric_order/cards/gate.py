@@ -2,8 +2,8 @@
 
 A change that the tests of `drift` find is a failure, whatever its size. If a largest drift of the mean score is given,
 the mean score is compared with this limit instead. Like other limits, it is kept if the whole interval lies inside. A
-change that was found in an earlier run stays a failure until there is a new baseline, because later runs are compared
-with all runs before, and those runs then contain reads of the changed judge.
+change that was found in an earlier run stays a failure until there is a new baseline. The reason is that later runs are
+compared with all runs before, and those runs then contain reads of the changed judge.
 
 Reads count once. If all means of a run equal the means of an earlier run or of the baseline to the last digit, the
 reads are taken for a copy, unless the caller says that the judge was asked anew. A copy is no evidence, and a few
@@ -33,9 +33,10 @@ class Checked(NamedTuple):
     """Outcome of a run against its baseline.
 
     Attributes:
-        findings: one for each quantity of each card, and one for each card with a change that an earlier run found.
+        findings: one finding for each quantity of each card, and one for each card with a change that an earlier run
+            found.
         runs: the history with this run; unchanged if the reads are counted already.
-        drifts: drift of each quantity of each card, by the card's name.
+        drifts: dictionary from each card's name to the drifts of its quantities.
         notes: sentences on how the run was counted.
     """
 
@@ -70,7 +71,7 @@ def check(
 
     Raises:
         InputError: a card has no anchors, the baseline has no single card to compare it with, or two cards are compared
-            with the same one.
+            with the same card.
     """
     partners: dict[str, tuple[Card, Card, Anchors]] = {}
     for card in cards:
@@ -128,9 +129,9 @@ class _Place(NamedTuple):
 
     Attributes:
         name: name of the run; None if it is named by its time.
-        before: runs that this run is compared with. others: runs whose findings stay, which are all but a run that this
-            run replaces.
-        kept: cards, not checked now, of an earlier run of the same name.
+        before: runs that this run is compared with.
+        others: runs whose findings stay: all runs except a run that this run replaces.
+        kept: cards of an earlier run of the same name that are not checked now.
         counted: whether the reads of this run are in the history, or in the baseline, already.
         notes: see `Checked`.
     """
@@ -202,7 +203,7 @@ def anchors_of(card: Card, where: object) -> Anchors:
 
 
 def _partner(card: Card, own: Anchors, baseline: Sequence[Card], where: object, baseline_where: object) -> Card:
-    """The baseline's card of the same suite; if there are several, the card of the same judge."""
+    """The baseline's card of the same suite; if there are several such cards, the card of the same judge."""
     alike = [other for other in baseline if all(other.get(key) == card.get(key) for key in SAME)]
     same = [other for other in alike if anchors_of(other, baseline_where).suite == own.suite]
     if not same:

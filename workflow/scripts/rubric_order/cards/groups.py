@@ -17,13 +17,13 @@ BOUNDS = 0.02  # the share of pairs that differ is kept at least this far from 0
 
 
 class Groups(NamedTuple):
-    """Numbers of groups that are needed, each group like those that were read.
+    """Numbers of groups that are needed, if each group is like the groups that were read.
 
     Attributes:
-        log_odds, points: groups needed to find a judge `biased`, by a preference for one position and by a shift of the
-            usual ordering.
+        log_odds: groups needed to find a judge `biased` by a preference for one position.
+        points: groups needed to find a judge `biased` by a shift of the usual ordering.
         equivalent: groups needed to show that a judge without bias is `equivalent`.
-        repeated: like `equivalent`, with each ordering read twice as often; None if repeats are not what is missing.
+        repeated: like `equivalent`, with each ordering read twice as often; None if the study does not lack repeats.
         effects: sizes of the preference and of the shift.
         power: share of studies of this size that reach the verdict.
     """
@@ -87,7 +87,7 @@ def planned(
 def of_reads(
     evidence: Evidence, *, effects: tuple[float, float] | None = None, power: float = planning_groups.POWER
 ) -> Groups | None:
-    """Numbers of groups needed, each like the groups of some reads; None if the reads give no standard errors."""
+    """Numbers of groups needed if they are like the groups of some reads; None if these give no standard errors."""
     errors = _errors(evidence)
     if errors is None:
         return None
@@ -142,7 +142,10 @@ def _errors(evidence: Evidence) -> Errors | None:
 
 
 def _model(evidence: Evidence, readout: ReadoutResults, times: float) -> Errors:
-    """Expected errors of a judge whose pairs of reads differ as often, with each ordering read `times` as often."""
+    """Expected errors of a judge with the same share of pairs of reads that differ.
+
+    Each ordering is read `times` as often.
+    """
     most = 1 - 1 / evidence.n
     differ = evidence.discordant_share if evidence.discordant_share == evidence.discordant_share else most / 2
     often = max(1.0, evidence.n_reads / evidence.n_items / evidence.n_orderings)

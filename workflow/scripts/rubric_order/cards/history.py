@@ -43,7 +43,7 @@ class Run(BaseModel):
         run: name of the run. A later check under this name replaces the run, unless the run found a change.
         time: time of the check, in ISO 8601.
         baseline: digest of the baseline that the run was compared with.
-        cards: one entry for each card, by the name of the baseline's card.
+        cards: dictionary from the name of a card of the baseline to the card that was compared with it.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -106,7 +106,8 @@ def accept(summary: Path, baseline: Path, path: Path) -> list[Path]:
     The history is moved last. A check that runs in between finds a history of another baseline, and refuses.
 
     Args:
-        summary: file of the new baseline. baseline: file of the old one, which may be missing.
+        summary: file of the new baseline.
+        baseline: file of the old baseline, which may be missing.
         path: file of the history.
 
     Returns:
@@ -131,7 +132,7 @@ def _copy(content: bytes, path: Path) -> None:
 
 
 def attempt(run: str, names: Collection[str]) -> str:
-    """Name of a further attempt of a run: the first one that is not among `names`.
+    """Name of a further attempt of a run: the first such name that is not among `names`.
 
     >>> attempt("n3", {"n3", "n3 (attempt 2)"})
     'n3 (attempt 3)'

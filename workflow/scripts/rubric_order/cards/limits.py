@@ -1,11 +1,14 @@
 """Test of bias cards against limits: passed, failed, or cannot tell.
 
-Limits on V, points, log-odds and agreement are compared with intervals. A limit is kept if the whole interval lies
-inside it, and broken if the whole interval lies outside it. The outcome is "cannot tell" if the interval reaches across
-the limit or is not known, or if there are fewer groups than asked for. For a saturated judge V cannot be told either,
-nor can points and log-odds that written scores decide. Agreement can be told, and so can effects that option
-probabilities decide. The limit on log-odds is kept if the preference for every position keeps it, and broken if the
-preference for one position breaks it.
+Limits on V, points, log-odds and agreement are compared with intervals:
+
+- A limit is kept if the whole interval lies inside it, and broken if the whole interval lies outside it.
+- The outcome is "cannot tell" if the interval reaches across the limit or is not known, or if there are fewer groups
+  than asked for.
+- If a judge is saturated, the outcome is "cannot tell" for V, and for points and log-odds that written scores decide.
+  Agreement, and effects that option probabilities decide, are compared as usual.
+- The limit on log-odds is kept if the preference for every position keeps it, and broken if the preference for one
+  position breaks it.
 
 The share of reads without a score has no interval. The share itself is compared, whatever the number of groups. Too few
 groups are never a failure: their outcome is "cannot tell".
@@ -121,7 +124,7 @@ def _within(about: str, text: str, ends: tuple[Any, ...], limit: float, blind: s
 
 
 def _agrees(about: str, agreement: Mapping[str, Any] | None, limit: float, blind: str) -> Finding:
-    """Finding on Pearson's r between the mean of all reads and human scores. A saturated judge has one as well."""
+    """Finding on Pearson's r between the mean of all reads and human scores, also for a saturated judge."""
     others = OTHERS[(agreement or {}).get("gold", HUMAN)]
     text = f"agreement with {others} (r) at least {limit:g}"
     if agreement is None:

@@ -15,7 +15,7 @@ from rubric_order.contracts.scores import SCORES
 Cite = Callable[..., str]  # writes the citation of some keys, and notes the keys
 
 STRATEGIES = {name: strategy.words for name, strategy in strategies.STRATEGIES.items()}
-# Sentences on how a statistic was computed, and the keys that they cite, by name of the statistic in the catalogue.
+# From a statistic's name in the catalogue to sentences on how it was computed, and the keys that they cite.
 STATISTICS = {
     "position_selection": (
         "Whether positions are selected equally often was tested by Pearson's chi-square with the Rao-Scott correction "
@@ -108,7 +108,8 @@ class Answers(NamedTuple):
     Attributes:
         levels: scores at which answers were wanted.
         n_wanted: number of wanted answers, one for each group, criterion and score.
-        n_attempts, n_texts: number of attempts to write an answer, and number of attempts that gave a text.
+        n_attempts: number of attempts to write an answer.
+        n_texts: number of attempts that gave a text.
         n_accepted: number of wanted answers that were accepted.
     """
 
@@ -128,10 +129,10 @@ class Answers(NamedTuple):
 
 
 def counts(scores: Iterable[Path]) -> dict[str, dict[str, Counts]]:
-    """Counts by study and dataset.
+    """Dictionary from study to a dictionary from dataset to `Counts`.
 
     Args:
-        scores: files of scores, one per judge, in folders named by study and dataset.
+        scores: files of scores, one per judge, in folders with the names of the study and the dataset.
     """
     tables: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in scores:
@@ -163,16 +164,16 @@ def text(
     """The methods of a run as Markdown, and its references as BibTeX.
 
     Args:
-        run: the parts of config that results depend on: `studies`, `judges`, `datasets`, `statistics`;
-            `references`, if there are any; `packages`, with the `package`, `version`, `methods` and `references` of
-            each statistic of another package (see `catalogue.Result`); and `rehearsal`, the sentence of a rehearsal
-            about itself. Each study also has the entries `permutes` and `source` of its probe.
-        counts: `Counts` by study and dataset.
-        versions: number of answers that each version gave, by judge and kind of version.
+        run: the parts of config on which results depend: `studies`, `judges`, `datasets` and `statistics`, and
+            `references`, if there are any. Each study also has the entries `permutes` and `source` of its probe.
+            `packages` has the `package`, `version`, `methods` and `references` of each statistic of another package
+            (see `catalogue.Result`). `rehearsal` is the sentence of a rehearsal about itself.
+        counts: see `counts`.
+        versions: dictionary from judge and kind of version to the number of answers that each version gave.
         statistics: names of the statistics that were made.
-        software: versions of packages by name.
+        software: dictionary from a package to its version.
         library: BibTeX of everything that can be cited, with empty lines between entries.
-        references: reference answers that were written or came from a file, by dataset.
+        references: dictionary from a dataset to its reference answers, which were written or came from a file.
 
     Returns:
         The text cites by ``[@key]``, and every key is in the references.

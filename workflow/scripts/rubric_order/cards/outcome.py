@@ -41,7 +41,7 @@ def markdown(findings: Sequence[Finding], outcome: str, *, title: str = "Judge g
 
 
 def junit(findings: Iterable[Finding]) -> str:
-    """The findings as JUnit XML, one test case each. A finding that cannot be told is an error: it is no pass."""
+    """The findings as JUnit XML, one test case per finding. A finding that cannot be told is an error, not a pass."""
     cases, counts = [], {FAILED: 0, CANNOT_TELL: 0, PASSED: 0}
     for finding in findings:
         counts[finding.outcome] += 1

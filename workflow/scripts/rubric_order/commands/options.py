@@ -68,7 +68,7 @@ ModelOrNone = Annotated[str | None, _MODEL]
 
 
 def columns(texts: list[str] | None) -> Mapping[str, str] | None:
-    """The file's names of columns, by our names; None if no names are given."""
+    """Dictionary from our names of columns to the file's names; None if no names are given."""
     if not texts:
         return None
     from rubric_order.library.columns import Columns

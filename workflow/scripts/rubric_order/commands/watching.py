@@ -53,7 +53,8 @@ def said(rate: float | None, done: int, total: int, failed: int, spent: float, c
 
     Args:
         rate: requests per second; None while too little is known.
-        done, total: number of finished requests, and of all requests.
+        done: number of finished requests.
+        total: number of all requests.
         failed: number of finished requests that failed.
         spent: money for the finished requests.
         currency: currency of the money; empty if no prices are known.

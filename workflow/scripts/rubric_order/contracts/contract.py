@@ -101,7 +101,8 @@ class Contract:
         """A frame as an Arrow table, for `write`, which checks its values.
 
         Raises:
-            ContractError: a column is missing, not in the contract or in another place, or has values of several types.
+            ContractError: a column is missing, is not in the contract, is at another place, or has values of several
+                types.
         """
         import pyarrow as pa
 

@@ -12,7 +12,7 @@ from rubric_order.contracts.estimates import ESTIMATES
 from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES
 from rubric_order.contracts.scores import SCORES
 
-CONTRACTS: Mapping[str, Contract] = {  # by argument; others are estimates
+CONTRACTS: Mapping[str, Contract] = {  # from an argument; all other arguments take estimates
     **dict.fromkeys(("scores", "alone", "golden"), SCORES),
     "items": ITEMS,
     "pairs": PAIRS,
@@ -21,11 +21,12 @@ CONTRACTS: Mapping[str, Contract] = {  # by argument; others are estimates
 
 
 def read(columns: Mapping[str, Sequence[str]], inputs: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
-    """Tables for a statistic, by the argument of its `estimate` that takes them.
+    """Dictionary from an argument of a statistic's `estimate` to the tables that it takes.
 
     Args:
-        columns: columns that the statistic reads, by argument; all columns for arguments that are not in it.
-        inputs: files by argument. Scores are read one file after another.
+        columns: dictionary from argument to the columns that the statistic reads; all columns for arguments that are
+            not in it.
+        inputs: dictionary from argument to files. Scores are read one file after another.
     """
     import pandas as pd
 

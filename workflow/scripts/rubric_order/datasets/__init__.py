@@ -176,7 +176,7 @@ def read(adapter: str, files: dict[str, Path], options: dict[str, Any] | None = 
 
     Args:
         adapter: name of the adapter in `REGISTRY`.
-        files: path of each file that the adapter needs, by the name that config gives it.
+        files: dictionary from the name that config gives a file to the file's path.
         options: further arguments of the adapter.
         dataset: id of the dataset, for adapters whose items depend on it.
 

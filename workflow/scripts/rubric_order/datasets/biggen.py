@@ -1,6 +1,6 @@
 """BiGGen Bench: instances that bring their own five-level rubric and reference answer, with one model's responses.
 
-The file has the form that the benchmark's inference scripts write: a mapping of instance id to record. In the
+The file has the form that the benchmark's inference scripts write: a mapping from instance id to record. In the
 published sample each of the 765 responses is "Hello World!". So give a file with a model's responses, or let the
 reference answers be judged. The 70 multilingual instances are left out; Li et al. use the same 695. In some
 formulas an escape sequence has replaced a backslash and the letter after it, such as a form feed at the beginning of a
@@ -31,7 +31,7 @@ FIELDS = {
 }
 JUDGED = ("response", "reference_answer")
 LEFT_OUT = "multilingual"
-COMMANDS = {"\binom": "\\binom", "\frac": "\\frac", "\times": "\\times"}  # by their damaged form: one character for two
+COMMANDS = {"\binom": "\\binom", "\frac": "\\frac", "\times": "\\times"}  # damaged form, with one character for two
 N_LEVELS = 5
 
 log = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ def human_scores(given: Any, where: str) -> list[float]:
 
 
 def read_records(path: Path) -> dict[str, dict[str, Any]]:
-    """Records by instance id, in the order of the file, each with the fields of ``FIELDS``."""
+    """Dictionary from an instance's id to its record with the fields of ``FIELDS``, in the order of the file."""
     instances = files.read_json(path)
     if not isinstance(instances, dict):
         raise InputError(f"{path}: expected a mapping of instance ids to records, found {type(instances).__name__}")

@@ -33,7 +33,13 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 @dataclass
 class Table:
-    """Rows as (where, column -> value), and the columns that any row has."""
+    """A table as it was read.
+
+    Attributes:
+        path: the file.
+        columns: columns that at least one row has.
+        rows: for each row, its place in the file for messages, and a dictionary from a column to the value.
+    """
 
     path: Path
     columns: list[str]
@@ -51,7 +57,7 @@ class Custom(Adapter):
         Args:
             items: the table.
             rubrics: YAML file of rubrics, if rows do not have their own.
-            format: ``csv``, ``jsonl`` or ``parquet``; None: by the file's ending.
+            format: ``csv``, ``jsonl`` or ``parquet``; None to take it from the ending of the file's name.
             every_rubric: whether each row is judged under each rubric of the file. There is then one item per row and
                 rubric, named by the ids of both.
         """
@@ -169,7 +175,7 @@ def rater_columns(table: Table) -> list[str]:
 
 
 def under_every_rubric(table: Table, scales: Mapping[str, Rubric] | None, raters: Sequence[str]) -> Table:
-    """A table with a row for each row and rubric.
+    """A table with one row for each pair of a row and a rubric.
 
     Raises:
         InputError: there is no file of rubrics; rows have rubrics, criteria or human scores, which belong to a single
@@ -273,9 +279,9 @@ def number(value: object, where: str) -> float:
 
 
 def read_scales(path: Path) -> dict[str, Rubric]:
-    """The rubrics of a file, by id.
+    """Dictionary from the id of each rubric of a file to the rubric.
 
-    The file is a list like ``resources/rubrics/hanna.yaml``, a mapping of id to question and levels, or one rubric's
+    The file is a list like ``resources/rubrics/hanna.yaml``, a mapping from id to question and levels, or one rubric's
     question and levels.
     """
     entries = files.read_yaml(path)

@@ -25,7 +25,7 @@ ATTEMPTS = 5
 TIMEOUT = 60.0
 LONGEST_SECONDS = 3600.0  # longest time of a download, all attempts together
 LARGEST_BYTES = 4 * 2**30  # largest size of a file
-REDIRECTS = 10  # largest number
+REDIRECTS = 10  # largest number of redirects
 
 
 def fetch(source: dict[str, Any], output: Path, *, mirror: Path | None, what: str, timeout: float = TIMEOUT) -> None:
@@ -69,7 +69,7 @@ def fetch(source: dict[str, Any], output: Path, *, mirror: Path | None, what: st
 
 
 def _way_out(source: dict[str, Any]) -> str:
-    """End of a message about a failed download: the setting for use without a network, if it has a mirror path."""
+    """End of a message about a failed download: the setting for use without a network, if a mirror path is known."""
     return f"; without a network, dataset_mirror names a folder with {source['mirror']}" if "mirror" in source else ""
 
 

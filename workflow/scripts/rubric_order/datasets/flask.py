@@ -31,7 +31,7 @@ class Flask(Adapter):
         Args:
             evaluation: the instructions.
             rubrics: a rubric for each skill.
-            outputs: file of each model's outputs, by the model's id; at least one.
+            outputs: dictionary from a model's id to the file of its outputs; at least one model.
         """
         if not outputs:
             raise InputError("adapter 'flask': expected at least one file of outputs, such as 'chatgpt', found none")
@@ -77,7 +77,7 @@ class Flask(Adapter):
 
 
 def read_instructions(path: Path, scale: dict[str, Rubric], rubrics: Path) -> dict[int, dict[str, Any]]:
-    """Instructions by ``idx``, in ascending order. All of their skills have rubrics."""
+    """Dictionary from ``idx`` to the instruction, in ascending order. All of their skills have rubrics."""
     instructions: dict[int, dict[str, Any]] = {}
     for line, record in files.read_json_lines(path):
         where = f"{path}: line {line}"
@@ -108,7 +108,7 @@ def read_instructions(path: Path, scale: dict[str, Rubric], rubrics: Path) -> di
 
 
 def read_outputs(path: Path) -> dict[int, str]:
-    """A model's outputs by ``question_id``."""
+    """Dictionary from ``question_id`` to a model's output."""
     outputs: dict[int, str] = {}
     for line, record in files.read_json_lines(path):
         where = f"{path}: line {line}"

@@ -67,7 +67,7 @@ def read_stories(path: Path) -> list[tuple[str, str]]:
 
 
 def read_ratings(path: Path) -> dict[tuple[str, int], list[int]]:
-    """Scores from 1 to 5 of each (criterion, rater), in the order of the stories."""
+    """Dictionary from each (criterion, rater) to the scores from 1 to 5, in the order of the stories."""
     columns = [f"Human {rater} {code}" for code in COLUMNS.values() for rater in RATERS]
     humans = [row for _, row in files.read_csv(path, ("Model", *columns)) if row["Model"] == "Human"]
     if len(humans) != 1:

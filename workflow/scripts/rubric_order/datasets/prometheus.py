@@ -1,8 +1,8 @@
 """MT-Bench, Vicuna-Bench, FLASK and Feedback Bench as prometheus-eval publishes them.
 
-Records are whole Prometheus prompts with GPT-4's scores. In Feedback Bench, records have the score for which a text was
-written instead. A record's prompt is cut at its section headings. A heading can occur inside the texts too, so the
-first sections are found from the front and the last sections from the back.
+Records are whole Prometheus prompts with GPT-4's scores. Records of Feedback Bench have the score for which a text was
+written, in place of GPT-4's scores. A record's prompt is cut at its section headings. A heading can occur inside the
+texts too, so the first sections are found from the front and the last sections from the back.
 
 Source: Kim et al. (2024), github.com/prometheus-eval/prometheus-eval, ``eval/benchmark/data``.
 """

@@ -37,7 +37,7 @@ class Rubric:
 
 
 def check_levels(levels: object, where: str) -> tuple[str, ...]:
-    """Descriptions of levels in ascending order, from a mapping of level to description. The lowest level is 0 or 1.
+    """Descriptions of levels in ascending order, from a mapping from level to description. The lowest level is 0 or 1.
 
     Raises:
         InputError: a level is missing, has no description or the description of another level, or is not a whole
@@ -65,7 +65,7 @@ def check_levels(levels: object, where: str) -> tuple[str, ...]:
 
 
 def lowest_of(levels: Mapping[Any, object]) -> int:
-    """Score of the lowest level in a mapping of level to description: 0 or 1."""
+    """Score of the lowest level in a mapping from level to description: 0 or 1."""
     return 0 if any(type(level) is int and level == 0 for level in levels) else 1
 
 
@@ -83,7 +83,7 @@ def at_scale(levels: tuple[str, ...], n: int) -> tuple[str, ...]:
 
 
 def read_rubrics(path: str | Path, prefix: str) -> dict[str, Rubric]:
-    """Rubrics of a file such as ``resources/rubrics/hanna.yaml``, by criterion id.
+    """Dictionary from a criterion's id to its rubric, read from a file such as ``resources/rubrics/hanna.yaml``.
 
     Args:
         path: a YAML list of mappings with ``id, name, question, levels`` and perhaps ``short``.

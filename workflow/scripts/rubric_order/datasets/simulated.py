@@ -45,8 +45,9 @@ class Simulated(Adapter):
 
         Args:
             dataset: id of the dataset; the qualities are hashes of this id and of the ids of items.
-            n_groups, n_candidates: number of groups, and of candidates in every group.
-            candidates: names of the candidates, in the place of `n_candidates`.
+            n_groups: number of groups.
+            n_candidates: number of candidates in every group.
+            candidates: names of the candidates, in place of `n_candidates`.
             criteria: ids of the criteria under which each response is judged.
             levels: number of levels of the rubrics; a study's scale takes some of them.
             raters: number of simulated people who score each item from 1 to 5.
@@ -140,7 +141,7 @@ def _check(
 
     Args:
         where: beginning of a message.
-        whole: whole numbers by name, each with its minimum.
+        whole: dictionary from the name of an option that is a whole number to its value and its minimum.
 
     Raises:
         InputError: an option is of the wrong kind or size.

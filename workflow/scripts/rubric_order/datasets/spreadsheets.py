@@ -28,7 +28,7 @@ class Row:
 
     Attributes:
         place: file and row, for error messages.
-        cells: content of each column, by its title; None for an empty cell.
+        cells: dictionary from a column's title to the content of its cell; None for an empty cell.
     """
 
     place: str

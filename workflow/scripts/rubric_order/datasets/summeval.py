@@ -2,7 +2,8 @@
 
 There is one file per system, with one JSON object per line: the article (``id``, ``text``), the summary (``decoded``)
 and each expert's score from 1 to 5 under each criterion (``expert_annotations``). The files can hold the articles in
-any order; an article's number is its place in the first file. The default systems give 1,600 items, all systems 4,800.
+any order. An article's number is its place in the first file, counted from 0. The default systems give 1,600 items, all
+systems 4,800.
 As in the paper, the reference summaries are not shown to the judge. Rubrics are ours.
 
 Xu et al. (2026) do not say which four systems they took. Ours span the whole range of quality: the systems are ranked
@@ -54,7 +55,7 @@ class SummEval(Adapter):
         task: str = TASK,
         **annotations: Path,
     ) -> Iterator[Item | Pair]:
-        """Summaries under each criterion, by article.
+        """Summaries under each criterion, one article after the other.
 
         Args:
             rubrics: YAML list of rubrics with the four criteria as ids.
@@ -123,16 +124,16 @@ def check_systems(systems: object) -> list[str]:
 
 
 def preference(scores: list[int], other: list[int]) -> str:
-    """The preferred summary of two, or a tie, by scores of the same number of experts.
+    """The preferred one of two summaries (``a`` or ``b``), or ``tie``.
 
-    Sums are compared, since they are exact.
+    Both have scores of the same number of experts. The sums of the scores are compared, since sums are exact.
     """
     difference = sum(scores) - sum(other)
     return "tie" if difference == 0 else "a" if difference > 0 else "b"
 
 
 def read_summaries(path: Path, system: str) -> dict[str, Summary]:
-    """A system's summaries by article id, in the order of the file."""
+    """Dictionary from an article's id to a system's summary of it, in the order of the file."""
     summaries: dict[str, Summary] = {}
     for line, record in files.read_json_lines(path):
         where = f"{path}: line {line}"

@@ -31,8 +31,8 @@ def drawn(
 
     Args:
         module: the module that draws the figure.
-        statistics: tables of estimates, by the name of the argument of the module's `draw` that takes each.
-        settings: the other arguments of `draw`.
+        statistics: dictionary from an argument of the module's `draw` to the table of estimates that it takes.
+        settings: the figure's block of config: `preset`, `condition`, and the other arguments of `draw`.
         labels: labels of judges and datasets.
         style: style file of all figures. `preset` in `settings` decides how large letters and lines are.
         note: a word across the figure; empty for none.

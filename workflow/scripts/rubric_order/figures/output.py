@@ -12,9 +12,9 @@ from matplotlib.transforms import Bbox
 from rubric_order.base import files
 from rubric_order.figures.presets import PRESETS
 
-PLACES = 9  # decimal places of a position that are kept
+PLACES = 9  # decimal places to which positions are rounded
 _METADATA = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-# Settings of Matplotlib that are lengths: in points, or in inches if they end in `_pad`.
+# Parameters of Matplotlib that are lengths, in points, or in inches if they end in `_pad`.
 _LENGTHS = [
     *("font.size", "figure.labelsize", "figure.titlesize", "legend.fontsize", "legend.title_fontsize"),
     *("axes.titlesize", "axes.labelsize", "axes.linewidth", "axes.titlepad", "axes.labelpad"),
@@ -39,8 +39,9 @@ def use_style(style: Path, preset: str = "page") -> None:
 class _Rounded(LayoutEngine):
     """A layout whose positions are rounded.
 
-    The solver of Matplotlib's constrained layout adds in an order that differs from process to process, and so do the
-    last digits of its positions. Names of clipping paths are made from all digits.
+    Matplotlib's constrained layout adds numbers in an order that differs from process to process, and so do the last
+    digits of its positions. Without rounding, files would differ too, because names of clipping paths are made from all
+    digits.
     """
 
     def __init__(self, engine: LayoutEngine) -> None:
@@ -60,7 +61,7 @@ class _Rounded(LayoutEngine):
 
 
 def save(figure: Figure, outputs: Iterable[Path]) -> None:
-    """Write a figure to each output, in the format of its suffix. All files have the layout of the first."""
+    """Write a figure to each output, in the format of its suffix. All files have the layout of the first file."""
     if (engine := figure.get_layout_engine()) is not None:
         figure.set_layout_engine(_Rounded(engine))
     for output in outputs:

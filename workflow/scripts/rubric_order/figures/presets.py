@@ -1,7 +1,7 @@
 """Sizes of figures for a page, a column of a paper, or a slide. The module draws nothing.
 
-A preset gives the width, and a factor for every other length: heights, letters, lines, markers. Sizes that a config
-sets stay as they are.
+A preset gives the width, and a factor for every other length: heights, letters, lines, markers. Sizes that config sets
+are not changed.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ LENGTHS = ("panel_height_in", "row_height_in", "height_in")
 
 
 class Preset(NamedTuple):
-    """Sizes of a figure for one kind of place.
+    """Sizes of a figure for a page, a column or a slide.
 
     Attributes:
         width_in: width in inches.
@@ -36,12 +36,12 @@ PRESETS = {
 
 
 def fill(block: dict[str, Any], defaults: Mapping[str, Any], usual: str) -> None:
-    """Add the sizes of a figure's preset to its block of config, in place, but keep sizes that the block sets itself.
+    """Add the sizes of a figure's preset to its block of config, in place. Sizes that the block sets itself are kept.
 
     Args:
         block: the block as the user wrote it.
-        defaults: default values of its keys in the schema; the sizes among them are for a page.
-        usual: name of the preset for figures that name none.
+        defaults: default values of the block's keys in the schema. Sizes among them are sizes for a page.
+        usual: name of the preset of blocks that name no preset.
     """
     preset = PRESETS[block.setdefault("preset", usual)]
     if "width_in" in defaults:

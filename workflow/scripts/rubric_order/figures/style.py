@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from rubric_order import strategies
 from rubric_order.figures.view import Layout
 
-# Colours that differ in lightness too, and markers: they can be distinguished in grey print and by the colour-blind.
-# From the eighth thing on, colours are darker.
+# Colours that also differ in lightness, and markers. A grey print and a colour-blind reader can distinguish them.
+# From the eighth on, colours are darker.
 COLOURS: tuple[str, ...] = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
 COLOURS += ("#003a5c", "#6e3000", "#00523c", "#73345a", "#808080", "#7a5400", "#23688f")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -25,17 +25,17 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 # A strategy looks the same in every figure.
 STRATEGIES: dict[str, dict[str, Any]] = {name: strategy.look for name, strategy in strategies.STRATEGIES.items()}
 
-# Colours of values with a sign, in every figure and (as --low and --high) on the pages of reads: blue below 0, red
-# above, white at 0. The colour-blind can distinguish blue and red. In grey print both look alike; the numbers in the
-# cells help.
+# Colours of values with a sign: blue below 0, red above 0, white at 0. All figures use them, and the pages of reads too
+# (as --low and --high). The colour-blind can distinguish blue and red. In grey print both look alike; the numbers in
+# the cells help.
 DIVERGING = "RdBu_r"
-LIGHTNESS = np.array([0.299, 0.587, 0.114])  # of red, green and blue
+LIGHTNESS = np.array([0.299, 0.587, 0.114])  # weights of red, green and blue
 LETTERS = 8.0  # points; lengths in the modules of figures are for letters of this size
 LETTER = 0.566  # width of a letter, relative to its height
 
 
 def scaled(length: float) -> float:
-    """A length that is given for letters of 8 points, converted to the present size of letters. Inches or points."""
+    """Convert a length in inches or points, given for letters of 8 points, to the present size of letters."""
     return length * plt.rcParams["font.size"] / LETTERS
 
 
@@ -45,22 +45,22 @@ def no_effect() -> dict[str, Any]:
 
 
 def colour(place: int) -> str:
-    """Colour of the thing at a place, from 0, among several."""
+    """Colour of one of several things. `place` is its index, from 0."""
     return COLOURS[place % len(COLOURS)]
 
 
 def marker(place: int) -> str:
-    """Marker of the thing at a place, from 0, among several. Things with the same colour have different markers."""
+    """Marker of one of several things, see `colour`. Things with the same colour have different markers."""
     return MARKERS[(place + place // len(MARKERS)) % len(MARKERS)]
 
 
 def look(place: int) -> dict[str, Any]:
-    """Colour and marker of the thing at a place, from 0, among several, as keywords of a line with intervals."""
+    """Colour and marker of one of several things, see `colour`, as keywords of a line with intervals."""
     return {"color": colour(place), "marker": marker(place), "elinewidth": scaled(0.9)}
 
 
 def count_range(counts: pd.Series) -> str:
-    """Counts as text: the number if all are equal, else the range, such as ``3 to 5``."""
+    """Counts as text: the number if all are equal, otherwise the range, such as ``3 to 5``."""
     low, high = counts.min(), counts.max()
     return f"{low}" if low == high else f"{low} to {high}"
 
@@ -74,13 +74,13 @@ def legend_above(figure: Figure, columns: int | None = None) -> None:
     """Add a legend above a figure, with each label of its panels once. No single panel needs to have all labels.
 
     Args:
-        columns: entries per row, at most; all entries by default.
+        columns: largest number of entries per row; by default, all entries are in one row.
     """
     pairs = (zip(*axis.get_legend_handles_labels()[::-1], strict=True) for axis in figure.axes if axis.get_visible())
     entries = dict(pair for panel in pairs for pair in panel)
     longest = max(map(len, entries), default=1)
     width = scaled(0.5) + text_width("m" * longest, plt.rcParams["legend.fontsize"])
-    room = max(int(figure.get_figwidth() / width), 1)  # side by side without being cut off
+    room = max(int(figure.get_figwidth() / width), 1)  # number of entries side by side that are not cut off
     columns = min(len(entries), columns or len(entries), room)
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns)
 
@@ -98,11 +98,11 @@ def panels(
     Args:
         count: number of panels, at least one.
         height_in: height of a panel in inches; the layout's height by default.
-        legend: leave room for a legend above the panels.
-        one_height: whether all panels share one vertical axis; else each has its own, with its labels.
+        legend: True to leave room for a legend above the panels.
+        one_height: True if all panels share one vertical axis. Otherwise each panel has its own axis, with its labels.
 
     Returns:
-        The figure; all its axes, rows by columns; and the panels. Axes after the last panel are not shown. The lowest
+        The figure, all its axes (rows by columns), and the panels. Axes after the last panel are not shown. The lowest
         panel of each column has the labels of the ticks below it.
     """
     columns = min(layout.columns, count)
@@ -129,7 +129,7 @@ def signed_map(axis: Axes, values: np.ndarray, reach: float, **options: Any) -> 
     """A heat map of values with a sign, white at 0.
 
     Args:
-        reach: the distance from 0, in either direction, that has the darkest colours.
+        reach: distance from 0, in either direction, that has the darkest colours.
         options: keywords of ``Axes.imshow``.
     """
     norm = CenteredNorm(0, halfrange=reach)
@@ -137,7 +137,7 @@ def signed_map(axis: Axes, values: np.ndarray, reach: float, **options: Any) -> 
 
 
 def ink(image: AxesImage, value: Any) -> str:
-    """Black or white, whichever can be read on the colour of a value in a heat map."""
+    """Black or white: the colour of a text that can be read on the colour of a value in a heat map."""
     if np.isnan(value):
         return "black"
     return "white" if np.array(image.to_rgba(value)[:3]) @ LIGHTNESS < 0.5 else "black"
@@ -154,9 +154,9 @@ def arrows(axis: Axes, line: pd.DataFrame, at: ArrayLike, reach: float, colour: 
 
     Args:
         line: rows with `ci_low` and `ci_high`.
-        at: places of the rows on the other axis.
+        at: coordinates of the rows on the other axis.
         reach: distance from 0 to the frame, on both sides.
-        upright: whether intervals are vertical.
+        upright: True if intervals are vertical.
     """
     markers = (CARETDOWN, CARETUP) if upright else (CARETLEFT, CARETRIGHT)
     for side, shape, end in zip((-1, 1), markers, ("ci_low", "ci_high"), strict=True):
@@ -169,7 +169,7 @@ def arrows(axis: Axes, line: pd.DataFrame, at: ArrayLike, reach: float, colour: 
 
 
 def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: Any) -> None:
-    """Draw shares of positions in per cent, with any intervals. Markers of a saturated judge are hollow.
+    """Draw shares of positions in per cent, with intervals if there are any. Markers of a saturated judge are hollow.
 
     Args:
         line: rows of `position_selection` with one share per position.
@@ -190,9 +190,9 @@ def uniform_line(axis: Axes, n: int) -> None:
 
 
 def positions(axis: Axes, n: int, *, first: int = 1) -> None:
-    """Name the positions of a prompt on the x axis, the first and the last of them also in words.
+    """Name the positions of a prompt on the x axis, the first and the last position also in words.
 
-    The words are short, so that the last one of a panel does not touch the first one of the next.
+    The words are short, so that the last word of a panel does not touch the first word of the next panel.
 
     Args:
         first: coordinate of position 1 on the axis.

@@ -27,7 +27,7 @@ class View:
     Attributes:
         study, profile, strategy, n, readout: values that identify the reads behind the estimates.
         dataset: a dataset of the study, or `EVERY` for all of its datasets together.
-        readouts: readouts of a figure that shows several; those that a judge lacks are left out.
+        readouts: readouts of a figure that shows several. Readouts that a judge lacks are left out.
         cluster: the unit that is sampled, ``item`` or ``group``; some figures allow further values.
     """
 
@@ -57,9 +57,9 @@ class Layout:
 
     Attributes:
         width_in: width of the figure in inches.
-        height_in: height in inches of a panel, or of one row in a panel, depending on the key of config; NaN where the
-            block has no height.
-        columns: panels side by side, at most.
+        height_in: height in inches of a panel, or of one row in a panel, as the key of config says; NaN if the block
+            has no height.
+        columns: largest number of panels side by side.
     """
 
     width_in: float = PRESETS["page"].width_in
@@ -71,9 +71,10 @@ def draw(module: ModuleType, *tables: pd.DataFrame, **keywords: Any) -> Figure:
     """Draw a figure from its block of config.
 
     Args:
-        module: module whose `draw` takes tables, a view, a layout, labels, and each further key of the block by name.
-        tables: statistics that the figure shows; they can be given by name too.
-        keywords: labels, the keys of the block, and tables by name.
+        module: module whose `draw` takes tables, a view, a layout, labels, and each further key of the block as a
+            keyword.
+        tables: statistics that the figure shows. They can also be among `keywords`.
+        keywords: labels, the keys of the block, and tables.
     """
     keywords = {"height_in" if key in LENGTHS else key: value for key, value in keywords.items()}
     view, layout = View(**_taken(keywords, View.__annotations__)), Layout(**_taken(keywords, Layout.__annotations__))
@@ -82,5 +83,5 @@ def draw(module: ModuleType, *tables: pd.DataFrame, **keywords: Any) -> Figure:
 
 
 def _taken(keywords: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Remove and return the keywords with some names."""
+    """Remove the keywords with some names, and return them."""
     return {name: keywords.pop(name) for name in names if name in keywords}

@@ -43,7 +43,7 @@ def write(responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge:
 
 
 def of_studies(responses: pd.DataFrame, studies: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Digest of one shard's answers and number of failed requests, by study.
+    """Dictionary from each study to a digest of its answers in one shard, and to the number of its failed requests.
 
     Args:
         responses: responses of one shard, see `shard.judge`.
@@ -55,7 +55,7 @@ def of_studies(responses: pd.DataFrame, studies: Sequence[str]) -> dict[str, dic
 
 
 def _digest(responses: pd.DataFrame) -> int:
-    """Sum of a hash of each row, modulo 2^64: neither the order of rows nor their shard matters."""
+    """Sum of the hashes of all rows, modulo 2^64. It depends neither on the order of rows nor on their shard."""
     logprobs = [row.tobytes() if isinstance(row, np.ndarray) else None for row in responses["option_logprobs"]]
     texts = {name: responses[name].astype(object) for name in TEXTS if name in responses}
     rows = pd.util.hash_pandas_object(pd.DataFrame({**texts, "known": logprobs}, dtype=object), index=False)
@@ -89,10 +89,12 @@ def check(told: Mapping[str, Any]) -> None:
 
 
 def unchanged(listed: Path, scores: Path, plan: Path, *, studies: Iterable[str], store: Path, made_by: str) -> bool:
-    """Tell whether scores need not be made again, since they would be equal to the existing ones.
+    """True if a new run would make scores that equal the existing scores. Four conditions must hold:
 
-    This is true if the plan, the code and the answers are unchanged, no request failed (a failed request could be asked
-    again), and the response store exists, which keeps each answer under the id of its request.
+    - The plan, the code and the settings are unchanged.
+    - The answers are unchanged.
+    - No request failed, since a later run could ask a failed request again.
+    - The response store exists. It keeps each answer under the id of its request.
 
     Args:
         listed: the file that joins the metadata of the shards.

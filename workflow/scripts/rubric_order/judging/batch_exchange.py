@@ -32,9 +32,9 @@ def export(requests: Path, judge: Endpoint, store: Store, output: Path) -> int:
     """Write a file of the Batch API with the requests that have no answer yet and are in no batch under way.
 
     Args:
-        requests: file of a study's requests of the judge.
-        judge: the judge.
-        store: its response store.
+        requests: file of the requests that a study sends to the judge.
+        judge: the judge's settings.
+        store: the judge's response store.
         output: the file to write.
 
     Returns:
@@ -61,13 +61,13 @@ def read_in(requests: Path, results: Path, judge: Endpoint, store: Store) -> Cou
     """Store the results of a file of the Batch API.
 
     Args:
-        requests: file of a study's requests of the judge.
+        requests: file of the requests that a study sends to the judge.
         results: file with lines of results, from an endpoint or from ``vllm run-batch``.
-        judge: the judge.
-        store: its response store.
+        judge: the judge's settings.
+        store: the judge's response store.
 
     Returns:
-        Number of lines by outcome: ``answered``, ``failed``, ``stored before``, and reasons why a line was ignored.
+        Number of lines with each outcome: ``answered``, ``failed``, ``stored before``, or a reason to ignore the line.
 
     Raises:
         InputError: a file cannot be read, no line is the result of a request, a job of the judge is running, or no

@@ -46,7 +46,7 @@ class Record(BaseModel):
     """Record of a batch, kept on disk.
 
     Attributes:
-        key: name of the record. The endpoint's batch can be found by it too.
+        key: name of the record. The endpoint keeps it with the batch, so that the batch can be found by it.
         engine: description of the engine, as the store will hold it.
         base_url: address of the endpoint.
         state: ``made`` before the endpoint is asked to create the batch, ``creating`` from then on, and ``created``
@@ -71,7 +71,7 @@ class Record(BaseModel):
     sent: AwareDatetime | None = None
 
     def asked(self) -> dict[str, Request]:
-        """The requests by their ids, without prompts."""
+        """Dictionary from the id of each request to the request, without its prompt."""
         questions = [tuple(entry) for entry in self.questions]
         return {
             sent.request_id: Request(
@@ -82,7 +82,7 @@ class Record(BaseModel):
 
     @property
     def most(self) -> dict[str, Amount]:
-        """The most that each request can use."""
+        """Dictionary from the id of each request to the most that the request can use."""
         return {sent.request_id: Amount(1, sent.tokens, sent.cost) for sent in self.requests}
 
     @property

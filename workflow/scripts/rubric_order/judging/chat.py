@@ -40,7 +40,7 @@ def encode_all(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
     """Tokens of each prompt's chat, up to and including the beginning of the answer.
 
     A prompt can hold the text of a special token. That text becomes ordinary tokens, so an item cannot end the user's
-    turn. All other prompts are encoded in one call, and equal chats only once.
+    turn. Prompts without such text are encoded in one call, and equal chats only once.
 
     Args:
         tokenizer: a tokenizer of the transformers library.

@@ -31,11 +31,11 @@ Encode = Callable[[str, str], Sequence[object]]  # prompt and profile to tokens
 
 
 def planned_reads(plans: Path, studies: Mapping[str, Sequence[str]], judge: str) -> dict[str, int]:
-    """Number of reads that a judge's plans have, by study.
+    """Dictionary from each study to the number of reads in a judge's plans.
 
     Args:
         plans: folder of plans, with one folder per study and dataset and one file per judge.
-        studies: datasets of each study.
+        studies: dictionary from a study to its datasets.
         judge: the judge's id.
     """
     return {
@@ -56,26 +56,33 @@ def judge_costs(
 
     Args:
         judge: the judge's settings.
-        requests: file of the judge's requests, by study.
-        reads: number of planned reads, by study.
+        requests: dictionary from a study to the file of the requests that it sends to the judge.
+        reads: dictionary from a study to its number of planned reads.
         store: the judge's response store.
-        encode: gives the judge's tokens of a prompt under a profile; None to count one token per `CHARACTERS_PER_TOKEN`
-            characters.
+        encode: function that returns the judge's tokens of a prompt under a profile; None to count one token per
+            `CHARACTERS_PER_TOKEN` characters.
 
     Returns:
-        One row per study, and one row for all studies together. Null where a value is not known.
+        One row per study, and one row for all studies together. A value that is not known is null. Columns:
 
-        - `reads`: planned reads. `requests`: distinct requests that no earlier study sends. `answered`: requests that
-          need not be asked, since the store has them. `to_ask`: the other requests.
-        - Tokens of the requests to ask: `prompt_tokens`, `cached_tokens` (prompt tokens that come from the prefix
-          cache) and `output_tokens`.
-        - `hours` of one job, `gpu_hours` and `cost`. `cost_cached`: the cost if the prefix cache works as estimated,
-          and all prompt tokens that are not in the cache are written to it. `hours_low` to `hours_high` and `cost_low`
-          to `cost_high`: 95% intervals, from the variation of speed and tokens in the judge's earlier answers.
-        - `prompt_tokens_from`: "tokenizer", "answers" (the endpoint's counts for this dataset's prompts) or
-          "characters". `output_tokens_from`: "answers" (the mean length of the answers in the store) or "max_tokens"
-          (the longest answer allowed).
-        - `tokens_per_second` of one job, from config or from earlier jobs.
+        - `reads`: number of planned reads.
+        - `requests`: number of distinct requests that no earlier study sends.
+        - `answered`: number of these requests that need not be asked, since the store has them.
+        - `to_ask`: number of the other requests. Tokens, hours and money are those of the requests to ask.
+        - `prompt_tokens`, `output_tokens`: tokens of prompts and of answers.
+        - `cached_tokens`: prompt tokens that come from the prefix cache.
+        - `prompt_tokens_from`: source of the tokens of prompts: "tokenizer", "answers" (the endpoint's counts for this
+          dataset's prompts) or "characters".
+        - `output_tokens_from`: source of the tokens of answers: "answers" (the mean length of the answers in the store)
+          or "max_tokens" (the longest answer allowed).
+        - `tokens_per_second`: speed of one job, from config or from earlier jobs.
+        - `hours`, `gpu_hours`: hours of one job, and hours of GPUs.
+        - `cost`: money, if every prompt token has its full price.
+        - `cost_cached`: money, if the prefix cache works as estimated, and all prompt tokens that are not in the cache
+          are written to it.
+        - `hours_low` to `hours_high`, and `cost_low` to `cost_high`: 95% intervals, from the variation of speed and
+          tokens in the judge's earlier answers.
+        - `currency`: currency of the money; empty for a judge without prices.
     """
     keys = {study: REQUESTS.read(path, columns=["profile", "dataset"]) for study, path in requests.items()}
     left, answers = {}, []
@@ -185,14 +192,20 @@ def _unanswered(
 
 
 def _sums(tokens: pd.DataFrame) -> pd.DataFrame:
-    """Number, sum and sum of squares of the tokens of answers, by dataset and profile."""
+    """Number of answers, sum of their tokens and sum of squares, for each kind of tokens, dataset and profile."""
     long = tokens.melt(["dataset", "profile"], var_name="tokens", value_name="sum").dropna(subset="sum")
     parts = long.assign(count=1, squares=long["sum"] ** 2)
     return parts.groupby(["tokens", "dataset", "profile"], as_index=False)[["count", "sum", "squares"]].sum()
 
 
 def _lengths(answers: Sequence[pd.DataFrame], tokens: str, by: str) -> pd.DataFrame:
-    """Mean and variance of the tokens per answer, and the number of answers (`count`), by dataset or by profile."""
+    """Number of answers (`count`), and mean and variance of their tokens. One row per value of column `by`.
+
+    Args:
+        answers: tables of sums, see `_sums`.
+        tokens: kind of tokens: `prompt_tokens` or `output_tokens`.
+        by: `dataset` or `profile`.
+    """
     columns = ["tokens", by, "count", "sum", "squares"]
     parts = pd.concat([part[columns] for part in answers] or [pd.DataFrame(columns=columns)])
     whole = parts[parts["tokens"] == tokens].groupby(by)[["count", "sum", "squares"]].sum().astype(float)
@@ -214,12 +227,12 @@ def output_tokens(judge: Judge, asked: pd.Series, lengths: pd.Series) -> tuple[f
 
     Args:
         judge: the judge's settings.
-        asked: number of requests, by profile.
-        lengths: mean tokens per answer, by profile, where known.
+        asked: number of requests of each profile.
+        lengths: mean tokens per answer of each profile for which the mean is known.
 
     Returns:
-        Expected tokens, NaN where answers have no known mean and no limit; and "answers" or "max_tokens", see
-        `judge_costs`.
+        Expected tokens, and their source, see `output_tokens_from` of `judge_costs`. The tokens are NaN if a profile
+        has neither a known mean nor a limit.
     """
     total, source = 0.0, "answers"
     if not judge.capabilities.writes:
@@ -272,7 +285,7 @@ def prompt_tokens(
 
 
 def sample(rows: np.ndarray) -> list[np.ndarray]:
-    """`SAMPLE_STRETCHES` evenly spaced runs of neighbouring rows; all rows as one run if they are few."""
+    """`SAMPLE_STRETCHES` evenly spaced runs of neighbouring rows. Up to `SAMPLE_PROMPTS` rows are one run."""
     if len(rows) <= SAMPLE_PROMPTS:
         return [rows] if len(rows) else []
     length = SAMPLE_PROMPTS // SAMPLE_STRETCHES + 1
@@ -283,7 +296,7 @@ def sample(rows: np.ndarray) -> list[np.ndarray]:
 def _read_prompts(
     path: Path, asked: np.ndarray, datasets: np.ndarray, wanted: np.ndarray
 ) -> tuple[np.ndarray, dict[int, str]]:
-    """Number of characters of the prompts to ask, by dataset, and the texts of the `wanted` rows, by row."""
+    """Number of characters of each dataset's prompts to ask, and a dictionary from each `wanted` row to its text."""
     characters = np.zeros(datasets.max(initial=-1) + 1)
     texts: dict[int, str] = {}
     first = 0
@@ -308,9 +321,10 @@ def encoder(judge: Judge, converted: Path) -> Encode | None:
 
 
 def pieces(judge: Judge, prompt: str, profile: str) -> list[str]:
-    """Stand-ins for the tokens of a prompt: pieces of `CHARACTERS_PER_TOKEN` characters, system message included.
+    """Estimated tokens of a prompt: pieces of `CHARACTERS_PER_TOKEN` characters, system message included.
 
-    The tokens that the chat template adds are not known. They count as one token, which differs between profiles.
+    The tokens that the chat template adds are not known. Together they count as one token, which differs between
+    profiles with different arguments of the template.
     """
     variant = judge.under(profile)
     if isinstance(judge, Decisions):

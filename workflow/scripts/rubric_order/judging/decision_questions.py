@@ -13,7 +13,7 @@ STATEMENT = "{question} Is this the level that fits: {description}"
 
 
 def questions_of(prompt: Structured, form: Form) -> dict[str, dict[str, Any]]:
-    """The questions of a prompt by name, in the order in which they are asked."""
+    """Dictionary from the name of each question of a prompt to the question, in the order in which they are asked."""
     numbers = range(1, len(prompt.orders) + 1) or [0]
     questions: dict[str, dict[str, Any]] = {}
     for number, options in zip(numbers, prompt.shown, strict=True):
@@ -35,7 +35,7 @@ def _asked(question: str, options: Sequence[Choice], form: Form) -> Iterator[dic
 def _levels(options: Sequence[Choice], form: Form) -> dict[str, Any]:
     """The field of a question that lists its options, in the order in which they are shown."""
     if form.question == "score":
-        # Levels are sent without labels: the text names a level, and its place is its number.
+        # Levels are sent without labels: the text names a level, and its position is its number.
         texts = [option.description for option in options]
         systemone = form.dialect == "systemone"
         return {"criteria": texts} if systemone else {"levels": [{"label": text} for text in texts]}

@@ -50,8 +50,9 @@ def claim(count: int) -> Iterator[list[str]]:
     """Claim `count` GPUs for this process and its children; wait until so many are free.
 
     A job takes all its devices at once or none, so that two jobs never wait for each other. It chooses among the
-    devices that ``CUDA_VISIBLE_DEVICES`` names, else among those of ``RUBRIC_ORDER_DEVICES``, else among all devices of
-    this machine. In a SLURM job, only processes of the job compete: SLURM gives each job devices of its own.
+    devices that ``CUDA_VISIBLE_DEVICES`` names. If this variable is not set, it chooses among those that
+    ``RUBRIC_ORDER_DEVICES`` names, and without both variables among all devices of this machine. In a SLURM job, only
+    processes of the job compete: SLURM gives each job devices of its own.
 
     Yields:
         The claimed ids. Inside the block, ``CUDA_VISIBLE_DEVICES`` holds them.
@@ -101,7 +102,10 @@ def _source() -> str:
 
 
 def _installed() -> dict[str, str]:
-    """Index of each device of this machine, by UUID. A divided GPU (MIG) is listed by the UUIDs of its parts."""
+    """Dictionary from the UUID of each device of this machine to its index.
+
+    A divided GPU (MIG) has an entry for each of its parts instead, in which key and value are the part's UUID.
+    """
     program = shutil.which("nvidia-smi")
     if not program:
         return {}
@@ -126,7 +130,7 @@ def _installed() -> dict[str, str]:
 def _slurm_step() -> str | None:
     """The SLURM job and step of this process, as ``job.step``.
 
-    Different devices can have the same number in two steps of one job.
+    Locks contain the step, since different devices can have the same index in two steps of one job.
     """
     job = os.environ.get("SLURM_JOB_ID")
     return job and f"{job}.{os.environ.get('SLURM_STEP_ID', 'batch')}"

@@ -6,7 +6,8 @@ from pathlib import Path
 from rubric_order.judging.engines import vllm_offline
 from rubric_order.settings.judges import Judge
 
-# Any of these features makes a format fast, by kind of processor. For other kinds nothing is known.
+# Kind of processor to its formats, and to the features that make a format fast: any one of them does. Nothing is known
+# about other kinds of processors.
 FAST = {
     "x86_64": {"bfloat16": {"avx512_bf16", "amx_bf16"}, "float16": {"avx512_fp16", "amx_fp16"}},
     "aarch64": {"bfloat16": {"bf16"}, "float16": {"asimdhp"}},

@@ -169,7 +169,7 @@ def set_aside(path: Path) -> Path:
 
 
 def _open_calls(path: Path, aside: list[bytes]) -> dict[tuple[str, str], Amount]:
-    """The most that sent calls can have used, by engine and request, summed over the calls.
+    """Dictionary from engine and request to the most that the calls sent for the request can have used together.
 
     Args:
         path: the file.

@@ -22,8 +22,8 @@ def sample(paths: Sequence[Path], probes: Sequence[str], size: int = REQUESTS) -
         size: approximate number of requests.
 
     Returns:
-        The requests, see `planning.requests.read_studies`, and the study of each. No unit is split. Each study has
-        about the share of the sample that it has of all requests.
+        The requests, see `planning.requests.read_studies`, and the study of each. No unit is split. A study's share of
+        the sample is about its share of all requests.
     """
     total = sum(pq.read_metadata(path).num_rows for path in paths)
     shards = max(total * STRETCHES // size, 1)

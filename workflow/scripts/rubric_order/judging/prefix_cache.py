@@ -17,7 +17,7 @@ class PrefixCache:
 
         Args:
             block_size: tokens per block.
-            least: least tokens of a shared prefix that is reused.
+            least: least number of tokens of a shared prefix that is reused.
         """
         self.block_size, self.least = block_size, least
         self._blocks: set[int] = set()

@@ -19,10 +19,10 @@ RECENT_SECONDS = 120.0  # longest time from which a speed is computed, unless fe
 
 
 class Speed:
-    """Recent answers per second. The wait for the first answer does not count: it is not typical of the others."""
+    """Recent answers per second. The wait for the first answer does not count, since later waits are not like it."""
 
     def __init__(self) -> None:
-        self.seen: deque[tuple[float, int]] = deque()  # times, and the number of answers by then
+        self.seen: deque[tuple[float, int]] = deque()  # each time, and the number of answers until then
 
     def at(self, now: float, done: int) -> float | None:
         """The speed when the `done`-th answer has come, at `now` in seconds; None while too little is known."""
@@ -71,7 +71,7 @@ def progress(
 
 
 def _told(speed: float | None, left: int, seconds: float) -> str:
-    """Words about the time: at the end the time taken, before that the speed and the remaining time."""
+    """Words about the time: after the last answer the time taken, before it the speed and the remaining time."""
     if not left:
         return f" in {timedelta(seconds=round(seconds))}"
     return "" if speed is None else f", {speed:.1f} a second, {timedelta(seconds=round(left / speed))} left"

@@ -15,7 +15,7 @@ from rubric_order.planning.references import REVIEW, STEPS, WRITE, Plan
 from rubric_order.prompts import conditions
 from rubric_order.settings.judges import REVIEWING, WRITING
 
-PROFILES = {WRITE: (WRITING,), REVIEW: (REVIEWING, DEFAULT_PROFILE)}  # profiles of the requests about one text, by role
+PROFILES = {WRITE: (WRITING,), REVIEW: (REVIEWING, DEFAULT_PROFILE)}  # profiles of each role's requests about a text
 COLUMNS = ["judge", "answered", "to_ask", "to_ask_most", "output_tokens"]
 
 
@@ -28,12 +28,16 @@ def to_make(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFram
         stores: response store of each judge. A step is done if all of its requests are answered in the store.
 
     Returns:
-        One row per judge: `answered` requests; `to_ask`, requests to come if every text that is still to be written is
-        accepted at once; `to_ask_most`, requests to come if no text is ever accepted; and the `output_tokens` of these
-        most requests if every answer is as long as `max_tokens` allows (NaN where a judge has no such limit).
+        One row per judge. Columns:
 
-        A text that is cut short needs no review. If many texts are cut in the last round, fewer requests than `to_ask`
-        are sent.
+        - `answered`: number of requests that are answered.
+        - `to_ask`: number of requests to come if every text that is still to be written is accepted at once.
+        - `to_ask_most`: number of requests to come if no text is ever accepted.
+        - `output_tokens`: tokens of the answers to these `to_ask_most` requests, if every answer is as long as
+          `max_tokens` allows; NaN for a judge without such a limit.
+
+        A text that is cut short needs no review. So if many texts are cut in the last round, the judges get fewer
+        requests than `to_ask`.
     """
     by_judge = {name: dict.fromkeys(COLUMNS[1:], 0.0) for name in plan.judges}
     responses: dict[str, pd.DataFrame] = {}
@@ -80,7 +84,15 @@ def _still_open(plan: Plan, left: list[str], responses: Mapping[str, pd.DataFram
 
 
 def _add(found: Mapping[str, dict[str, float]], plan: Plan, step: str, counts: pd.Series, *, least: bool) -> None:
-    """Add the requests of a step, by profile. `least`: they are asked even if every text is accepted at once."""
+    """Add the requests of a step to the row of the judge that answers the step.
+
+    Args:
+        found: dictionary from a judge to its row of `to_make`.
+        plan: plan by which the reference answers are made.
+        step: the step.
+        counts: number of requests under each profile.
+        least: True if the requests are asked even if every text is accepted at once.
+    """
     name = references.judge_of(step, plan.judges)
     row = found[name]
     for profile, count in counts.items():
@@ -91,16 +103,18 @@ def _add(found: Mapping[str, dict[str, float]], plan: Plan, step: str, counts: p
 
 
 def reads_to_come(reads: pd.DataFrame, conditions_: Sequence[str], *, n: int, levels: Collection[int]) -> float:
-    """Greatest number of reads to come that show one of these reference answers, from a plan without them.
+    """Greatest number of reads to come that show a reference answer that is not made yet.
 
     Args:
-        reads: the plan of one study, dataset and judge.
+        reads: the plan of one study, dataset and judge, made without these reference answers.
         conditions_: conditions of the study.
-        n, levels: scale of the reference answers, and the scores that they are written for.
+        n: scale of the reference answers.
+        levels: scores that the reference answers are written for.
 
     Returns:
-        For each condition that shows a reference answer, the reads of the condition that has the most; minus those
-        that the plan has already. NaN where the plan reads no condition on the scale, 0 where no condition shows one.
+        Number of conditions that show one of the reference answers, times the reads of the condition with the most
+        reads, minus the reads of these conditions that the plan already has. It is 0 if no condition shows one of the
+        reference answers. Otherwise it is NaN if the plan has no read on the scale.
     """
     of_scale = reads[reads["n"] == n]
     shown = [name for name in conditions_ if conditions.read(name, n).reference in levels]
@@ -111,16 +125,18 @@ def reads_to_come(reads: pd.DataFrame, conditions_: Sequence[str], *, n: int, le
 
 
 def to_come(block: Mapping[str, Any], plans: Path, dataset: str, judge: str) -> dict[str, float]:
-    """Greatest number of reads to come, see `reads_to_come`, in each study of a judge that shows a dataset's answers.
+    """Greatest number of reads to come, see `reads_to_come`, in each study that shows a judge a dataset's answers.
 
     Args:
         block: the dataset's `settings`, see `to_make_of`, and its `studies`, each with `judges`, `scales` and
             `conditions`.
         plans: folder of plans, with one folder per study and dataset and one file per judge.
-        dataset, judge: ids of the dataset and of the judge.
+        dataset: id of the dataset.
+        judge: id of the judge.
 
     Returns:
-        The numbers by study, and their sum as `EVERY`. The sum is NaN (not known) where the number of a study is.
+        Dictionary from each study to its number, and from `EVERY` to the sum. If a study's number is NaN (not known),
+        so is the sum.
     """
     scale = {"n": block["settings"]["n"], "levels": block["settings"]["levels"]}
     by_study = {}

@@ -56,14 +56,15 @@ def judge(
         retry_failed: whether to ask again the requests that failed for good.
         refuse_mixed: raises InputError where answers (`engine`, `model`) come from several versions, see
             `versions.check`. It is called before anything is asked, and at the end. None accepts all versions.
-        second_requests: takes requests and their responses, and makes second requests, see
+        second_requests: function that makes second requests from requests and their responses, see
             `second_requests.second_requests`. None if the judge gets no second requests.
-        watch: takes the responses and their number, passes the responses on, and shows the progress of the job.
+        watch: function that takes the responses and their number, passes the responses on, and shows progress.
         keep_open: whether the engine stays open when this function ends, since more will be asked. The caller that
             starts the engine then closes it.
 
     Returns:
-        `contracts.responses.RESPONSES`, without `RUN_COLUMNS`. With second requests also `constrained_text`.
+        Table with the columns of `contracts.responses.RESPONSES`, except `RUN_COLUMNS`. With second requests it also
+        has column `constrained_text`.
 
     Raises:
         InputError: some requests failed for a reason that may pass. All answers are in the store.

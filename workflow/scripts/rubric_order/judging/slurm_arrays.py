@@ -55,8 +55,12 @@ def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) ->
         environment: its environment variables.
 
     Returns:
-        The command; None where this Snakemake needs no other command: outside an array, in a task that runs its own
-        command already, and, if no command is found, in the first task or where the executor did not start it.
+        The command. None if this Snakemake needs no other command, in one of three cases:
+
+        - It is no task of an array.
+        - It runs the task's own command already.
+        - The arguments have no command for the task, and the task is the first one of its array, or the executor did
+          not start it.
 
     Raises:
         InputError: there is no command for the task, so that it would run the job of the first task.
@@ -77,7 +81,7 @@ def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) ->
 
 
 def _commands(arguments: Sequence[str]) -> dict[str, str]:
-    """The compressed command of each task, from arguments. The option and its value are one argument or two."""
+    """Dictionary from each task to its compressed command. The option and its value are one argument or two."""
     for entry, following in zip(arguments, [*arguments[1:], ""], strict=True):
         key, separator, value = entry.partition("=")
         if key == OPTION:
@@ -89,7 +93,7 @@ def check_length(commands: Mapping[str, Sequence[str]], limit: int, *, as_script
     """Check that each submission's commands fit into one argument.
 
     Args:
-        commands: the shell command of each job, by rule.
+        commands: dictionary from a rule to the shell commands of its jobs.
         limit: most tasks of one submission.
         as_script: whether commands are submitted as a script (``slurm-pass-command-as-script``).
 
@@ -112,7 +116,7 @@ def check_length(commands: Mapping[str, Sequence[str]], limit: int, *, as_script
 
 
 def _length(command: str) -> int:
-    """Bytes that a command adds to the argument: compressed, in hexadecimal digits, with its key, in base 64."""
+    """Bytes that a command adds to the argument: compressed, in hexadecimal digits, with its key, all in base 64."""
     return -(-(2 * len(zlib.compress(command.encode(), level=9)) + len('"1000": "", ')) * 4 // 3)
 
 
@@ -130,7 +134,7 @@ def check(jobs: Iterable[tuple[str, Mapping[str, object]]], rules: str, limit: i
         limit: most jobs that Snakemake runs at once; None for no limit.
 
     Raises:
-        InputError: jobs of one array need different resources, or there are more than `limit` of them.
+        InputError: jobs of one array need different resources, or a rule has more than `limit` jobs.
     """
     counts: dict[str, int] = defaultdict(int)
     asked: dict[str, set[str]] = defaultdict(set)

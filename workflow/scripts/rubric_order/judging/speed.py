@@ -22,11 +22,11 @@ class Speed(NamedTuple):
     """Speed of one job.
 
     Attributes:
-        tokens: tokens computed per second: those of answers, and of prompts without cached tokens. NaN where the judge
-            counts no tokens.
+        tokens: tokens computed per second: those of answers, and those of prompts except cached tokens. NaN if the
+            judge counts no tokens.
         requests: requests answered per second.
-        low, high: interval of the time per token (per request where no tokens are counted), as factors of the time that
-            `tokens` or `requests` gives; NaN where runs are too short for an interval.
+        low, high: ends of an interval of the time per token, or per request if the judge counts no tokens. They are
+            factors of the time that `tokens` or `requests` gives. NaN if runs are too short for an interval.
     """
 
     tokens: float = math.nan
@@ -94,7 +94,7 @@ def interval(parts: np.ndarray) -> tuple[float, float]:
         parts: numerator and denominator of each part, shape (parts, 2).
 
     Returns:
-        Lower and upper end; NaN with fewer than three parts, or where a sum without one part is not above 0.
+        Lower and upper end; NaN with fewer than three parts, or if a sum over all parts but one is not above 0.
     """
     n, whole = len(parts), parts.sum(axis=0)
     rest = whole - parts

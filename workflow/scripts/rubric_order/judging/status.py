@@ -27,14 +27,17 @@ UNSENT = {"made": "not sent yet", "creating": "being created", "created": "sent"
 def request_files(
     judge: str, studies: Iterable[str], requests: Path, steps: Mapping[str, Sequence[str]], references: Path
 ) -> dict[str, Path | list[Path]]:
-    """Files of a judge's requests, as `judge_status` takes them: by study, and by dataset with references to make.
+    """Files of a judge's requests, as `judge_status` takes them.
 
     Args:
         judge: the judge's id.
         studies: studies that ask the judge.
         requests: folder of requests, with one folder per study and one file per judge.
-        steps: by dataset, the steps of making reference answers whose requests the judge answers.
+        steps: dictionary from a dataset to the steps of making its reference answers that the judge answers.
         references: folder of reference answers, with the requests of each step.
+
+    Returns:
+        Dictionary from each study to its file, and from ``references of DATASET`` to the files of the dataset's steps.
     """
     of_studies = {study: requests / study / f"{judge}.parquet" for study in studies}
     return of_studies | {
@@ -47,8 +50,9 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
     """Progress of one judge.
 
     Args:
-        requests: file or files of the judge's requests, by study. A file need not exist yet. If there are several
-            files, only existing ones count: the requests for making reference answers become known step by step.
+        requests: dictionary from a study to the file or files of the judge's requests. A file need not exist yet. Of
+            several files only the existing ones count: the requests for making reference answers become known step by
+            step.
         store: the judge's response store.
 
     Returns:
@@ -56,13 +60,14 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
 
         - `requests`: number of requests. Each of them is either `done` (answered), `failed_passing` (failed for a
           reason that may pass), `failed_for_good` or `missing`.
-        - Tokens of the answered requests: `prompt_tokens`, `completion_tokens` and `cached_tokens`.
-        - `cost`. In the row for all studies it covers the whole store, with failed calls and with requests that are in
-          no study any more. `other` counts these requests.
-        - `mixed`: versions that the answers come from, where there are several, see `versions.listed`.
-        - `hours` of judging, in the row for all studies. Jobs that were killed are not counted.
-        - `in_batches`: requests that open batches hold. `open_batches`, in the row for all studies: number of open
-          batches.
+        - `prompt_tokens`, `completion_tokens`, `cached_tokens`: tokens of the answered requests.
+        - `cost`: money. In the row for all studies it covers the whole store, with failed calls and with requests that
+          are in no study any more.
+        - `other`: number of requests that are in no study any more, in the row for all studies.
+        - `mixed`: versions that the answers come from, if there are several, see `versions.listed`.
+        - `hours`: hours of judging, in the row for all studies. Jobs that were killed are not counted.
+        - `in_batches`: number of requests that open batches hold.
+        - `open_batches`: number of open batches, in the row for all studies.
 
     Raises:
         InputError: the record of a batch cannot be read.
@@ -132,10 +137,15 @@ def open_batches(store: Store, now: datetime) -> pd.DataFrame:
         now: the present time, with a time zone; ages are counted up to it.
 
     Returns:
-        One row per batch, the first one sent first. `batch`: the endpoint's id, or the record's key where the batch has
-        no id yet. `looked`: time at which a job last looked at the batch. `state`: state at that time, in the
-        endpoint's word. `done`: requests answered at that time. `requests`: number of requests. `sent`: time of
-        sending. `age_hours`: hours since `sent`. Times are in ISO 8601; missing where they are not known.
+        One row per batch, in the order in which they were sent. Times are in ISO 8601; missing if they are not known.
+
+        - `batch`: the endpoint's id, or the record's key if the batch has no id yet.
+        - `looked`: time at which a job last looked at the batch.
+        - `state`: state at that time, in the endpoint's word; before the first look, a word of `UNSENT`.
+        - `done`: number of requests that were answered at that time.
+        - `requests`: number of requests.
+        - `sent`: time of sending.
+        - `age_hours`: hours since `sent`.
 
     Raises:
         InputError: the record of a batch cannot be read.
@@ -181,7 +191,7 @@ def _hashes(names: pd.Series) -> np.ndarray:
 
 
 def _counts(results: pd.DataFrame) -> dict[str, Any]:
-    """Counts of requests by outcome, and sums of tokens and cost, from the known results of requests."""
+    """Number of requests with each outcome, and sums of tokens and cost, from the known results of requests."""
     passing, failed = may_pass(results["error"]), results["error"].notna()
     answered = results[~failed]
     return {

@@ -92,7 +92,7 @@ class Store:
         return table
 
     def rows_of(self, request_ids: Iterable[str]) -> set[tuple[str, str]]:
-        """Pairs of request and engine: each request with a row, with the description of each engine that gave one."""
+        """Pairs of a request with rows in the store, and the description of an engine that gave one of these rows."""
         wanted = pa.array(request_ids, pa.string(), from_pandas=True)
 
         def found() -> pd.DataFrame:
@@ -159,7 +159,7 @@ class Store:
                         path.unlink(missing_ok=True)
 
     def _to_join(self, wanted: pa.Array | None) -> list[Path]:
-        """The undamaged files to join: those that hold wanted requests, and are small or share one with another file.
+        """The files to join: undamaged, with wanted requests, and small or with a wanted request of another file.
 
         The files are in the order in which they were written, so that neighbours in a file of requests stay neighbours.
         """
@@ -211,7 +211,7 @@ class Store:
                     raise InputError(f"{self.folder}: a file of the response store cannot be read: {error}") from error
 
     def _find(self, wanted: pa.Array | None) -> _Found:
-        """Place of the best row of each request, in the order of `wanted`. `wanted` is None for all requests."""
+        """File and row of the best result of each request, in the order of `wanted`, which is None for all requests."""
         paths, keys, places = [], [_empty(KEYS)], []
         for path in self._paths():
             table = self._load(path, KEYS if wanted is None else ["request_id"])

@@ -21,7 +21,7 @@ ANSWERED = "version of the model"  # as the endpoint names it in its answers
 
 
 def counts(answers: pd.DataFrame, *, names: Collection[str] = ()) -> dict[str, Counter[str]]:
-    """Number of answers from each version, by the part that has versions, such as engine or weights.
+    """Dictionary from each part that has versions, such as the weights, to the number of answers from each version.
 
     Args:
         answers: columns `engine` (description, as JSON) and `model` (name of the model in the answer), without the rows

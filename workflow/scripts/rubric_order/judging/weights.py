@@ -42,7 +42,8 @@ def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: s
     """Dequantise a GGUF file into a folder with safetensors weights, tokenizer and chat template.
 
     Args:
-        package, name: the package that ships the file, and the file's name.
+        package: the package that ships the file.
+        name: the file's name.
         sha256: checksum of the file.
         output: the folder to make. It is renamed into place when it is complete.
         dtype: number format of the weights, such as ``bfloat16``.

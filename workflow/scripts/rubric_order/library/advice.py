@@ -38,7 +38,8 @@ class Advice:
 
     Attributes:
         goal: goal of the study.
-        table: one row per option, the best first: how items are read, numbers, calls, cost, and predicted precision.
+        table: one row per option, the best first: how items are read, numbers of groups and items, calls, cost, and
+            predicted precision.
         refused: judges and readouts without a prediction, with the reason.
         statistics: table of all estimates, see ``docs/statistics.md``.
     """
@@ -62,7 +63,7 @@ class Advice:
         return [*notes, *(f"Counted as 0, {flag}." for flag in flags)]
 
     def lines(self, most: int = 10) -> dict[str, list[tuple[str, ...]]]:
-        """Options as people read them, under `HEADS`, by judge and readout; at most `most` of each."""
+        """Dictionary from judge and readout to their `most` best options as people read them, with columns `HEADS`."""
         lines: dict[str, list[tuple[str, ...]]] = {}
         for row in self.table[self.table["rank"] <= most].to_dict("records"):
             missed = [name for name, column in (("target", "meets"), ("budget", "affordable")) if row[column] == 0]
@@ -82,10 +83,12 @@ class Advice:
         """Block of config of one option, in YAML, to be pasted into a config.
 
         Args:
-            place: row of `table`, from 0. study: id of the study.
+            place: index of a row of `table`, from 0.
+            study: id of the study.
 
         Returns:
-            A block `studies`. Judge and dataset are named as in the reads; plain tables name none.
+            A block `studies`. Judge and dataset have the names that they have in the reads. The dataset of a plain
+            table is called ``reads``.
         """
         row = self.table.iloc[place]
         budget = "" if pd.isna(row["reads_budget"]) else f"    budget: {row['reads_budget']:.0f}\n"
@@ -125,18 +128,18 @@ def advise(
     columns: Mapping[str, str] | None = None,
     scale: Sequence[str] | str | Scale | None = None,
 ) -> Advice:
-    """Options of a further study, with the precision that some reads predict for each.
+    """Options of a further study, each with the precision that the reads of a pilot predict.
 
     Args:
         reads: reads of a pilot, as a table or a file; see `position_bias`. All items are read in the same orderings,
             such as those of strategy balanced.
-        goal: the precision that is predicted. ``r``, ``mean`` and ``preference`` stand for the half-width of an
-            interval: of r with people, of the mean score (points), and of the preference for a position (log-odds).
-            ``ranked`` is the share of pairs of items that are in the order of their means over all orderings.
-            ``equivalent`` is the share of studies of a judge without bias whose card says equivalent. ``bias`` and
-            ``shift`` are the smallest preference for a position (log-odds) and the smallest shift by the usual ordering
-            (points) that 80% of studies find.
-        target: value that is to be reached.
+        goal: the precision that is predicted. For ``r``, ``mean`` and ``preference``, it is the half-width of an
+            interval: of r with people, of the mean score (points), or of the preference for a position (log-odds). For
+            ``ranked``, it is the share of pairs of items that are in the order of their means over all orderings. For
+            ``equivalent``, it is the share of studies whose card says equivalent if the judge has no bias. For ``bias``
+            and ``shift``, it is the smallest effect that 80% of studies find: a preference for a position (log-odds),
+            or a shift by the usual ordering (points).
+        target: value that the precision should reach.
         budget: greatest number of calls, or of money if there is a price.
         price: price of one call.
         readout: ``hard`` for written scores, or ``soft`` for expected scores; by default all that are known. Goals of

@@ -25,7 +25,8 @@ class Audit(NamedTuple):
 
     Attributes:
         form: form of the file: `SCORES`, `CHOICES`, or the form of a log.
-        cards: cards of scores. choices: cards of choices. One of the two is empty.
+        cards: cards of scores; empty if the file has choices.
+        choices: cards of choices; empty if the file has scores.
     """
 
     form: str
@@ -122,10 +123,10 @@ def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
 def form_of(
     table: pd.DataFrame, where: str | Path, names: Columns, *, nominal: bool = False
 ) -> tuple[str, logs.Log | None]:
-    """Form of a table; and the log, if the table is one.
+    """Form of a table, and the log if the table is a log.
 
     Raises:
-        InputError: the table is a log with an error, or a column that is named is missing.
+        InputError: the table is a log with an error, or a column that `names` gives is missing.
     """
     if not names.names and (log := logs.recognised(table, where)) is not None:
         return log.form, log

@@ -32,7 +32,7 @@ COLUMN = "calibrated_score"
 
 @dataclass(frozen=True)
 class Calibrations(Mapping[str, Calibration]):
-    """Calibrations of judges, by their names; made by `calibrate` or `load_calibration`.
+    """Dictionary from a judge's name to its calibration; made by `calibrate` or `load_calibration`.
 
     Attributes:
         judges: the calibration of each judge.
@@ -63,7 +63,7 @@ class Calibrations(Mapping[str, Calibration]):
             ordering: score at each position of the prompt.
             probabilities: probabilities of the scores 1 to n, in this order.
             score: the written score, if no probabilities are given.
-            judge: name of the judge; by default the only one.
+            judge: name of the judge; by default the only judge.
 
         Returns:
             Score from 1 to n.
@@ -89,7 +89,7 @@ class Calibrations(Mapping[str, Calibration]):
             orderings: score at each position, shape (m, n).
             probabilities: probabilities of the scores 1 to n, shape (m, n); NaN if unknown.
             scores: written scores, if no probabilities are given, shape (m,); NaN if there is none.
-            judge: name of the judge; by default the only one.
+            judge: name of the judge; by default the only judge.
 
         Returns:
             Scores from 1 to n, shape (m,); NaN if nothing is known.
@@ -124,10 +124,11 @@ class Calibrations(Mapping[str, Calibration]):
         All scores of a judge are calibrated by the same readout, because the two readouts are different quantities.
 
         Args:
-            reads: a table of reads, or a file of them, with the columns ordering, score or p_1 to p_n and, if there are
-                several judges, judge. Other columns are kept as they are.
-            readout: ``soft``, from option probabilities, or ``hard``, from the written score. By default ``soft`` for a
-                judge, if all its reads with a score have probabilities and its calibration has them; else ``hard``.
+            reads: a table of reads, or a file of them. Its columns are ordering; score, or p_1 to p_n; and judge, if
+                there are several judges. Other columns are kept as they are.
+            readout: ``soft``, from option probabilities, or ``hard``, from the written score. The default for a judge
+                is ``soft`` if all its reads with a score have probabilities, and its calibration was learnt from
+                probabilities. Otherwise it is ``hard``.
             columns: names that the table has for its columns, see `position_bias`.
 
         Returns:
@@ -192,7 +193,7 @@ class Calibrations(Mapping[str, Calibration]):
 
 
 def _first(shown: np.ndarray, n: int) -> str:
-    """The first row that is no ordering, or the shape of an array that is no table of orderings."""
+    """Text for an error: an array's shape if it is no table of orderings, else the first row that is no ordering."""
     if shown.ndim != 2 or shown.shape[1] != n:
         return f"an array of shape {shown.shape}"
     bad = (np.sort(shown, axis=1) != np.arange(1, n + 1)).any(axis=1)
@@ -202,9 +203,9 @@ def _first(shown: np.ndarray, n: int) -> str:
 def calibrate(reads: Reads, *, interactions: bool = True, columns: Mapping[str, str] | None = None) -> Calibrations:
     """Learn from reads in many orderings how to correct single reads of the same judge, prompt and rubric.
 
-    From option probabilities, it learns the preference for each position. From written scores, it learns the mean score
-    of the items that got a score at a position. ``docs/calibration.md`` says how much this helps, and how many groups
-    are enough.
+    From option probabilities, the function learns the preference for each position. From written scores, it learns a
+    mean for each score and position: the mean score of the items that got this score at this position.
+    ``docs/calibration.md`` says how much this helps, and how many groups are enough.
 
     Args:
         reads: a table of reads, or a file of them; columns as for `position_bias`. Written scores are used if all items
@@ -267,7 +268,7 @@ def calibrate(reads: Reads, *, interactions: bool = True, columns: Mapping[str, 
 
 
 def _evidence(block: Block) -> Evidence | None:
-    """Evidence of the reads of a judge, by all readouts that they have; None if they give no evidence."""
+    """Evidence from the reads of a judge, in all readouts that the reads have; None if they give no evidence."""
     from rubric_order.methods.calibration import evidence, learning
     from rubric_order.methods.position import preference, selections
 

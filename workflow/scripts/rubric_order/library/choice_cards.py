@@ -24,28 +24,36 @@ from rubric_order.parsing.choices import EMPTY
 BIASED, EQUIVALENT, CANNOT_TELL = VERDICTS = ("biased", "equivalent", "cannot tell")
 FORMAT = "rubric-order choices"
 LEVEL = 0.05
-EVEN = (0.35, 0.65)  # the order counts as drawn if each of a pair is first in such a share of the reads
+EVEN = (0.35, 0.65)  # orders of a pair count as drawn if each candidate is first in such a share of the reads
 MANY_TIES = 0.05  # share of ties among the choices from which a card warns of them
-FEWEST_CROSSED = 0.5  # least share of comparisons in several orders by which these decide
+FEWEST_CROSSED = 0.5  # if this share of comparisons is read in several orders, these comparisons decide
 
 
 class Evidence(NamedTuple):
     """Findings on one judge's choices.
 
     Attributes:
-        judge, n: name of the judge, and number of candidates.
-        places: share of each place among the choices that are no ties.
+        judge: name of the judge.
+        n: number of candidates.
+        places: share of each position among the choices that are no ties.
         changed: share of comparisons whose winner changes with the order.
         excess: how much more often two orders disagree than two reads of one order.
-        worth: log-odds that each place adds to a candidate.
-        first_last: worth of the first place less the worth of the last. `small`: the same with its interval at 90%.
-        largest: worth of the place whose interval is farthest from 0, with intervals that hold for all places together.
+        worth: log-odds that each position adds to a candidate.
+        first_last: worth of the first position minus worth of the last.
+        small: the same difference, with its interval at 90%.
+        largest: worth of the position whose interval is farthest from 0. These intervals hold for all positions
+            together.
         separated: whether the worth is finite only because of the penalty.
-        fairness: recency less primacy. ties, failed: share of ties, and share of reads without a choice.
-        gold: agreement with people. `gold_first`, `gold_later`: agreement if people's choice stands first, and if it
-            stands later. `gold_gap`: difference of these two within comparisons.
+        fairness: recency minus primacy.
+        ties: share of ties among the choices.
+        failed: share of reads without a choice.
+        gold: agreement with people.
+        gold_first: agreement with people if their choice stands first.
+        gold_later: agreement with people if their choice stands later.
+        gold_gap: `gold_first` minus `gold_later`, within comparisons.
         longest: share of choices of the longest candidate.
-        crossed: share of comparisons that are read in several orders. `drawn`: whether orders look drawn.
+        crossed: share of comparisons that are read in several orders.
+        drawn: whether orders look drawn.
         counts: numbers of comparisons, of groups, and of reads with and without a choice; and the greatest number of
             orders of a comparison.
     """
@@ -131,7 +139,7 @@ def choice_cards(
 
     Args:
         table, where, columns, labels: see `choices.as_comparisons`.
-        margin_log_odds: a smaller preference for a place counts as none.
+        margin_log_odds: a smaller preference for a position counts as none.
         notes: sentences that each card has.
 
     Raises:
@@ -219,12 +227,12 @@ def _gather(own: pd.DataFrame, judge: str, n: int) -> Evidence:
 
 
 def _tests(n: int) -> int:
-    """Number of places whose worth is tested. It is 1 for two places, because the worths sum to 0."""
+    """Number of positions whose worth is tested. It is 1 for two positions, because the worths sum to 0."""
     return n if n > 2 else 1
 
 
 def _gap(first: np.ndarray, later: np.ndarray, unit: pd.Series, group: np.ndarray) -> Interval:
-    """Agreement with people if their choice stands first less agreement if it stands later, within comparisons."""
+    """Agreement with people if their choice stands first minus agreement if it stands later, within comparisons."""
     table = pd.DataFrame({"unit": unit.to_numpy(), "group": group, "first": first, "later": later})
     means = table.groupby("unit").agg({"group": "first", "first": "mean", "later": "mean"})
     gaps = (means["first"] - means["later"]).to_numpy()
@@ -243,11 +251,17 @@ def _drawn(own: pd.DataFrame, first: np.ndarray) -> bool:
 def _verdict(found: Evidence, margin: float) -> tuple[str, tuple[str, ...], str]:
     """Verdict, reasons and advice.
 
-    With fewer groups than `FEW_CLUSTERS`, the verdict is *cannot tell*. If at least half of the comparisons are read in
-    several orders, the worth of places within comparisons decides: *biased* if the interval of a place, for all places
-    together, excludes 0; *equivalent*, for two candidates only, if the 90% interval of the first place less the last
-    lies inside the margin. Else the verdict is never *equivalent*. It is *biased*, for two candidates only, if orders
-    look drawn and the interval of the share of a place among all choices excludes an equal share.
+    With fewer groups than `FEW_CLUSTERS`, the verdict is *cannot tell*. With enough groups, there are two cases:
+
+    - At least half of the comparisons are read in several orders. Then the worth of positions within comparisons
+      decides. The verdict is *biased* if the interval of a position's worth excludes 0. These intervals hold for all
+      positions together. The verdict is *equivalent* if there are two candidates, and the 90% interval of the first
+      position's worth minus the last's lies inside the margin.
+    - Fewer comparisons are read in several orders. Then the verdict is never *equivalent*. It is *biased* if there are
+      two candidates, orders look drawn, and the interval of a position's share among all choices excludes an equal
+      share.
+
+    Otherwise, the verdict is *cannot tell*.
     """
     few = found.counts["n_groups"] < FEW_CLUSTERS
     if few:

@@ -39,7 +39,8 @@ class Labels:
     """Meanings of written labels.
 
     Attributes:
-        options: meaning of each label: a place (``A`` is the first), ``tie``, ``none``, or the name of a candidate.
+        options: dictionary from each label to its meaning: a position (``A`` is the first), ``tie``, ``none``, or the
+            name of a candidate.
 
     Examples:
         >>> Labels.parse(["1=A,2=B,0=tie"]).options["0"]
@@ -69,7 +70,7 @@ class Row(NamedTuple):
     """Meaning of a written choice.
 
     Attributes:
-        place: place of a candidate, from 1; 0 for a tie; None for no choice.
+        place: position of the chosen candidate, from 1; 0 for a tie; None for no choice.
         reason: reason why there is no choice.
     """
 
@@ -87,22 +88,25 @@ def as_comparisons(
     """Choices as scores of comparisons, in the form of probe ``pair_order``, with one row per read.
 
     Args:
-        table: columns ``item``, ``ordering`` and ``choice``. ``ordering`` has the candidates as they were shown, as a
-            list or as text with commas between them. In its place, a table of pairs can have ``first`` and ``second``,
-            or ``first`` and two columns of candidates, of which ``first`` names one (see `columns.SIDES`). ``choice``
-            says which candidate was chosen: by its place (``A``, ``2``, ``model_b``, ``first``), by its name, by
-            ``tie``, or by the answer of a judge. If they are known, ``judge``, ``group`` and ``gold`` (the choice of
-            people) are read too. Logs have more columns: ``tie`` (whether a tie was offered), and ``lengths`` as
-            shown, or ``length_a`` and ``length_b`` of two columns of candidates.
+        table: columns ``item``, ``ordering`` and ``choice``; and ``judge``, ``group`` and ``gold`` (the choice of
+            people), if they are known.
+
+            - ``ordering`` has the candidates as they were shown, as a list or as text with commas between them.
+            - A table of pairs can have other columns instead of ``ordering``: ``first`` and ``second``; or ``first``
+              and two columns of candidates, of which ``first`` names one (see `columns.SIDES`).
+            - ``choice`` is the position of the chosen candidate (``A``, ``2``, ``model_b``, ``first``), its name,
+              ``tie``, or the answer of a judge.
+            - Logs have more columns. ``tie`` says whether a tie was offered. ``lengths`` has the candidates' lengths in
+              the order shown; ``length_a`` and ``length_b`` have the lengths for two columns of candidates.
         where: name of the table in errors.
         columns: names that the table has for these columns.
         labels: meanings of other labels.
 
     Returns:
         The columns that statistics of comparisons read. Candidates are numbered in the order of their names. `gold` is
-        the number of the candidate that people chose, 0 for a tie, NaN if it is not known. `longest` is the place of
+        the number of the candidate that people chose, 0 for a tie, NaN if it is not known. `longest` is the position of
         the longest candidate, NaN if it is not known or there are several. `sides` names the two columns of candidates
-        if `first` told their order and a choice was read as a place; else it is empty.
+        if `first` told their order, and a choice was read as a position. Otherwise `sides` is empty.
 
     Raises:
         InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
@@ -170,7 +174,10 @@ def notes(own: pd.DataFrame) -> list[str]:
 
 
 def _first_place(word: str, pair: Sequence[str], sides: Sequence[str]) -> int | None:
-    """Place, from 0, of the candidate of a pair that a word names, by name or by column; None if it names neither."""
+    """Index, from 0, of the candidate of a pair that a word names.
+
+    The word is the candidate's name or the name of its column. The index is None if the word is neither.
+    """
     columns = [column_names.fold(side) for side in sides]
     ends = [column.rpartition("_")[2] for column in columns]
     for names in ([column_names.fold(name) for name in pair], columns, ends):
@@ -182,10 +189,10 @@ def _first_place(word: str, pair: Sequence[str], sides: Sequence[str]) -> int | 
 def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """A table of pairs with `first` and `second` added, if it has two columns of candidates and says which came first.
 
-    Choices that name such a column, directly or by a label, are replaced by its candidate.
+    If a choice names such a column, directly or by a label, the column's candidate replaces the choice.
 
     Returns:
-        The table; and the columns of candidates, if a choice is left that is read as a place.
+        The table, and the columns of candidates. The columns are left out if no choice is read as a position.
     """
     sides, column = column_names.sides(table), column_names.shown_first(table)
     if "ordering" in table or ("first" in table and "second" in table) or sides is None or column is None:
@@ -213,11 +220,12 @@ def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.
 
 
 def _chosen(words: Words, pair: Sequence[pd.Series], sides: Sequence[str], labels: Labels) -> tuple[pd.Series, bool]:
-    """Choices, in which a candidate replaces the name of its column, and whether any other choice is a place.
+    """Choices, in which a candidate replaces the name of its column, and whether any other choice is a position.
 
     Args:
         words: the choices.
-        pair: both candidates of each row. sides: their columns; a choice of one letter is a place, not a column.
+        pair: both candidates of each row.
+        sides: columns of the candidates. A choice of one letter is a position, not a column.
         labels: meanings of other labels, such as a column.
     """
     columns = [column_names.fold(side) for side in sides]
@@ -241,7 +249,8 @@ def _check_first(file: pd.DataFrame, table: pd.DataFrame, columns: Columns, wher
     """Check that no column of the file contradicts the candidates that are named as shown first and second.
 
     Args:
-        file: the table as it is. table: the same table with our names.
+        file: the table as it is.
+        table: the same table with our names.
 
     Raises:
         InputError: a column of the file says that the second candidate was shown first.
@@ -264,7 +273,7 @@ def _check_first(file: pd.DataFrame, table: pd.DataFrame, columns: Columns, wher
 
 
 def _shown(table: pd.DataFrame, pair: bool, where: str | Path) -> tuple[np.ndarray, list[list[str]]]:
-    """Number of each row's list of candidates, and the lists, as they were shown."""
+    """Index of each row's list of candidates, from 0, and the distinct lists, as they were shown."""
     if pair:
         first, second = (names_of(table, name, where) for name in ("first", "second"))
         both, codes = np.unique(first.codes * len(second.values) + second.codes, return_inverse=True)
@@ -306,7 +315,7 @@ def candidates(text: str) -> list[str]:
 
 
 def _numbers(names: Sequence[str]) -> list[int]:
-    """Number of the candidate at each place. Candidates are numbered in the order of their names."""
+    """Number of the candidate at each position. Candidates are numbered from 1, in the order of their names."""
     ranks = {name: rank for rank, name in enumerate(sorted(names), start=1)}
     return [ranks[name] for name in names]
 
@@ -314,7 +323,7 @@ def _numbers(names: Sequence[str]) -> list[int]:
 def _places(
     words: Words, code: np.ndarray, lists: Sequence[Sequence[str]], labels: Labels, field: str, where: str | Path
 ) -> tuple[np.ndarray, pd.Series]:
-    """Place of the choice of each row, 0 for a tie, NaN for none; and the reason why there is none."""
+    """Position of each row's choice, 0 for a tie, NaN for no choice; and the reason why there is no choice."""
     cells, cell = np.unique(words.codes * len(lists) + code, return_inverse=True)
     meant = [
         meaning(words.values[key // len(lists)], lists[key % len(lists)], labels, answers=field == "choice")
@@ -336,13 +345,13 @@ def _places(
 def meaning(text: str, names: Sequence[str], labels: Labels, *, answers: bool = True) -> Row | None:
     """Meaning of a written choice among candidates; None if it has no meaning.
 
-    The name of a candidate takes precedence over a place, so that candidates may be called ``A`` and ``B``.
+    The name of a candidate takes precedence over a position, so that candidates may be called ``A`` and ``B``.
 
     Args:
         text: the written choice.
         names: names of the candidates, as they were shown.
         labels: meanings of other labels.
-        answers: whether an answer of several words is read for its verdict.
+        answers: whether the verdict is looked for in an answer of several words.
     """
     word = text.casefold()
     if word in labels.options:
@@ -379,7 +388,7 @@ def meaning(text: str, names: Sequence[str], labels: Labels, *, answers: bool = 
 def _candidates(
     place: np.ndarray, code: np.ndarray, order: Sequence[Sequence[int]]
 ) -> pd.api.extensions.ExtensionArray:
-    """Number of the candidate at each row's place; 0 for a tie."""
+    """Number, from 1, of the candidate at the position that each row chooses; 0 for a tie."""
     numbers = [
         None if np.isnan(at) else 0 if at == 0 else order[k][int(at) - 1] for at, k in zip(place, code, strict=True)
     ]
@@ -429,7 +438,7 @@ def _gold(
 
 
 def _longest(table: pd.DataFrame, where: str | Path) -> np.ndarray:
-    """Place of the longest candidate of each row, NaN if lengths are not known, or several are the longest."""
+    """Position of the longest candidate of each row; NaN if lengths are not known, or several are the longest."""
     longest: np.ndarray = np.full(len(table), np.nan)
     if "lengths" not in table:
         return longest

@@ -1,4 +1,4 @@
-"""Columns of a table by the names that this project has for them, whatever the file calls them."""
+"""Columns of a table under the names that this project has for them, whatever the file calls them."""
 
 import csv
 import difflib
@@ -69,7 +69,8 @@ class Columns:
     """Names that a file has for columns.
 
     Attributes:
-        names: name in the file, by our name: of a column, or a path into a column, such as ``grading.score``.
+        names: dictionary from our name of a column to its name in the file, or to a path into a column of the file,
+            such as ``grading.score``.
 
     Examples:
         >>> Columns.parse(["item=sample_id,score=grading.score"]).names["score"]
@@ -100,7 +101,8 @@ class Columns:
         """Names from the argument `columns` of a function.
 
         Args:
-            names: names in the table, by our name. others: names that are known besides the columns of reads.
+            names: dictionary from our name to the name in the table.
+            others: names that are known besides the columns of reads.
 
         Raises:
             InputError: a name is not known.
@@ -111,7 +113,8 @@ class Columns:
         """The names, after a check that each is known.
 
         Args:
-            option: name of the option in errors. others: names that are known besides the columns of reads.
+            option: name of the option in errors.
+            others: names that are known besides the columns of reads.
 
         Raises:
             InputError: a name is not known.
@@ -150,7 +153,7 @@ def named(table: pd.DataFrame, columns: Columns, where: str | Path) -> pd.DataFr
         where: name of the table in errors.
 
     Returns:
-        The known columns and all others. A column is left out if another column is given for its name.
+        The known columns and all other columns. A column is left out if `columns` gives its name to another column.
 
     Raises:
         InputError: a named column is missing, or two columns could be meant.
@@ -191,13 +194,13 @@ def sides(table: pd.DataFrame) -> tuple[str, str] | None:
 
 
 def shown_first(table: pd.DataFrame) -> str | None:
-    """The column that names the candidate that was shown first, beside two columns of candidates; None if none does."""
+    """The column that tells which of two columns' candidates was shown first; None if there is no such column."""
     by_fold = {fold(name): str(name) for name in table.columns}
     return next((by_fold[name] for name in SHOWN_FIRST if name in by_fold), None) if sides(table) else None
 
 
 def of_choices(table: pd.DataFrame) -> bool:
-    """True for a table of choices, by our columns or by columns that nearly all logs of comparisons have."""
+    """True for a table of choices: it has our columns, or columns that nearly all logs of comparisons have."""
     if "choice" in table:
         return "score" not in table or ("first" in table and ("second" in table or sides(table) is not None))
     if "score" in table:
@@ -245,7 +248,7 @@ def _inside(value: Any, parts: Sequence[str]) -> Any:
 
 
 def paths(table: pd.DataFrame, rows: int = 20) -> list[str]:
-    """Names of columns; for columns with objects, paths to the values in these, as the first rows have them."""
+    """Names of columns. For a column with objects, paths to the values inside, as the first `rows` rows have them."""
     listed: dict[str, None] = {}
     for name in table.columns:
         inner = [value for value in table[name].head(rows) if isinstance(value, Mapping)]
@@ -272,7 +275,7 @@ def _not_there(absent: Sequence[str], table: pd.DataFrame) -> str:
 
 
 def unread_judges(table: pd.DataFrame) -> str:
-    """A sentence about a column with several values that may name judges and is not read; empty if there is none.
+    """A sentence about a column that may name several judges, but is not read; empty if there is no such column.
 
     Args:
         table: a table with our names.
@@ -294,7 +297,8 @@ def missing(absent: Sequence[str], table: pd.DataFrame, where: str | Path, usefu
     """The error that columns are missing. It names all missing columns, and columns of the file that could be meant.
 
     Args:
-        absent: our names of the missing columns. table: the table without them.
+        absent: our names of the missing columns.
+        table: the table in which they are missing.
         useful: our names of optional columns, which are suggested as well.
     """
     present = paths(table)

@@ -40,8 +40,9 @@ class Difference(NamedTuple):
         quantity: one of `QUANTITIES`.
         readout: ``hard`` (what was written) or ``soft`` (the option probabilities).
         of_one, of_other: the estimates for the two judges.
-        estimate: first judge less the other. low, high: ends of the interval; NaN if there is none.
-        p_holm: p-value of no difference after Holm's adjustment for all differences; NaN if there is none.
+        estimate: `of_one` minus `of_other`.
+        low, high: ends of the interval of `estimate`; NaN if there is none.
+        p_holm: p-value for no difference, after Holm's adjustment for all differences; NaN if there is none.
         n_groups: number of groups that contribute to the difference.
     """
 
@@ -73,7 +74,7 @@ class Comparison(NamedTuple):
     """Differences between two judges.
 
     Attributes:
-        one, other: names of the judges; differences are `one` less `other`.
+        one, other: names of the judges; differences are `one` minus `other`.
         verdict: one of `OUTCOMES`.
         reasons: sentences.
         differences: differences in all quantities that both judges have.
@@ -102,11 +103,11 @@ def page(found: Comparison, cards: Iterable[Card]) -> str:
     """The page of a comparison, as one file that loads nothing else.
 
     Args:
-        cards: cards of both sides, each from all its reads. Cards of one file may be in any order.
+        cards: cards of both sides, each made from all reads of its side. Cards of one file may be in any order.
     """
     judge_names, cards = (found.one, found.other), list(cards)
-    card_of = {card.judge: card for card in cards}  # two runs of one judge are renamed, and found by place
-    reach: dict[str, float] = {}  # of the axis, by unit
+    card_of = {card.judge: card for card in cards}  # two runs of one judge are renamed, and found by their order
+    reach: dict[str, float] = {}  # from a unit to the largest value on its axis
     for difference in found.differences:
         ends = [abs(end) for end in (difference.estimate, difference.low, difference.high) if not math.isnan(end)]
         reach[difference.unit] = max([reach.get(difference.unit, 0.0), *ends])
@@ -145,9 +146,10 @@ def compare(
 ) -> Comparison:
     """Compare the effects of the order on two judges, prompts or settings.
 
-    Differences of position preference (log-odds) and of the usual ordering's effect (points) are paired: the part that
-    a group adds to one side is compared with the part that it adds to the other. The p-values are adjusted for their
-    number. All tests together call two equal judges different in at most `LEVEL` of the cases.
+    The function compares two kinds of estimates: position preference (log-odds) and the usual ordering's effect
+    (points). The comparison is paired: a group's contribution to the estimate of one judge is compared with the same
+    group's contribution for the other judge. Holm's method adjusts the p-values for their number. If the judges are
+    equal, all tests together call them different in at most `LEVEL` of the cases.
 
     Args:
         one, other: tables or files of reads with one judge each; or `one` alone, with two judges.
@@ -173,7 +175,7 @@ def compare(
     shared = set(sides[0]["item_id"]) & set(sides[1]["item_id"])
     if not shared:
         raise InputError("the two judges have no item in common; items are the same where their names are")
-    # One strategy and one grouping for both, so that they are compared; each keeps its own orderings.
+    # Both sides get one strategy and one grouping, so that they are compared. Each side keeps its own orderings.
     own = [side.loc[side["item_id"].isin(shared), judge_comparison.COLUMNS["scores"]] for side in sides]
     strategy = own[0]["strategy"].iloc[0] if own[0]["strategy"].iloc[0] == own[1]["strategy"].iloc[0] else "recorded"
     groups = own[0].drop_duplicates("item_id").set_index("item_id")["group_id"]
@@ -210,10 +212,10 @@ def _differences(rows: Sequence[Row]) -> tuple[Difference, ...]:
 
 
 def verdict(differences: Sequence[Difference], n_groups: int) -> tuple[str, tuple[str, ...]]:
-    """Verdict on differences: one of `OUTCOMES`, and sentences why.
+    """Verdict on differences: one of `OUTCOMES`, and sentences with the reasons.
 
-    Only differences to which at least `uniformity.FEW_CLUSTERS` groups contribute count; with fewer, tests find too
-    much.
+    A difference counts only if at least `uniformity.FEW_CLUSTERS` groups contribute to it. With fewer groups, tests
+    find differences too often.
 
     Args:
         n_groups: number of groups that both judges have read.

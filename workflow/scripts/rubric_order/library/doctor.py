@@ -21,7 +21,9 @@ class Check(NamedTuple):
     """A check that a card makes.
 
     Attributes:
-        name: name of the check. runs: whether the file supports the check. why: reason why it does, or does not.
+        name: name of the check.
+        runs: whether the file supports the check.
+        why: reason why the file supports the check, or does not.
     """
 
     name: str
@@ -33,8 +35,10 @@ class Diagnosis(NamedTuple):
     """Diagnosis of one judge's reads.
 
     Attributes:
-        form: form of the file. judge: name of the judge, empty if the file has none.
-        facts: content of the file, in pairs of name and value. checks: all checks, also those that cannot run.
+        form: form of the file.
+        judge: name of the judge; empty if the file has none.
+        facts: content of the file, in pairs of name and value.
+        checks: all checks, also those that cannot run.
         notes: sentences on how the file was read.
     """
 

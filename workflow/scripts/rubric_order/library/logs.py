@@ -1,4 +1,4 @@
-"""Logs of comparisons as other programs write them, as plain tables of choices, see `choices.as_comparisons`."""
+"""Logs of comparisons by other programs, turned into plain tables of choices, see `choices.as_comparisons`."""
 
 import contextlib
 import json
@@ -34,7 +34,7 @@ class Log(NamedTuple):
     Attributes:
         form: name of the form.
         choices: a plain table of choices.
-        notes: sentences on how it was read.
+        notes: sentences on how the log was read.
     """
 
     form: str
@@ -118,7 +118,7 @@ def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
     """Both games of FastChat's judgments of pairs: with ``model_1`` shown first, and with ``model_2`` shown first.
 
     Source: ``play_a_match_pair`` of FastChat's ``llm_judge/common.py``: the winner of a game is ``model_1``,
-    ``model_2``, ``tie`` or ``error``, regardless of which stood first.
+    ``model_2``, ``tie`` or ``error``, regardless of which model stood first.
     """
     rows: list[dict[str, Any]] = []
     scored = 0
@@ -148,9 +148,9 @@ def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
 def _alpaca(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """AlpacaEval's annotations. They do not record the order in which outputs were shown, so it is inferred.
 
-    The answer names the better output by its place (``m`` is shown first, ``M`` second), and `preference` names it by
-    its number in the record. If an answer does not say it, the order is taken from AlpacaEval's draw, which depends on
-    the instruction and on seed 0.
+    The answer names the better output by its position (``m`` is shown first, ``M`` second). `preference` names the
+    better output by its number in the record. Together they tell the order. If they do not, the order is the result of
+    AlpacaEval's random draw, which depends only on the instruction and on seed 0.
 
     Source: ``RandomSwitchTwoColumnsProcessor`` and ``utils.random_seeded_choice`` of alpaca_eval.
     """
@@ -184,7 +184,7 @@ def _alpaca(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]
 
 
 def _named_best(raw: object) -> int | None:
-    """Place of the output that an answer of AlpacaEval names as the better one; None if it cannot be read."""
+    """Position of the output that an answer of AlpacaEval names as the better one; None if it cannot be read."""
     if isinstance(raw, Mapping):
         message = raw.get("message")
         raw = raw.get("text") or (message.get("content") if isinstance(message, Mapping) else None)
@@ -204,8 +204,9 @@ def _named_best(raw: object) -> int | None:
 def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Recorded comparisons of any benchmark, in the form that `recorded.importers.Pairwise` reads.
 
-    A winner may stand beside or in place of the answer, and a list of candidates in place of two. Two candidates are in
-    the order shown, unless a column names the one that was shown first; `choices.as_comparisons` then turns them.
+    A record may have a winner beside the answer, or instead of it. It may have a list of candidates instead of two
+    candidates. Two candidates are in the order shown, unless a column names the candidate that was shown first. In this
+    case `choices.as_comparisons` brings them into the order shown.
     """
     rows: list[dict[str, Any]] = []
     differ = 0
@@ -248,7 +249,7 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
 
 
 def _mapped(choice: object, options: object) -> object:
-    """A choice by the record's map from written labels to options; unchanged if the record has no map."""
+    """A choice, translated by the record's map from written labels to options; unchanged if the record has no map."""
     if not isinstance(options, Mapping) or choice is None:
         return choice
     by_label = {str(label).casefold(): option for label, option in options.items()}

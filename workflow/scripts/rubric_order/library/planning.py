@@ -21,7 +21,7 @@ class Plan(NamedTuple):
 
     Attributes:
         judge: name of the judge; empty if there are no reads.
-        found: the numbers.
+        found: the numbers of groups.
         reads: number of reads per group.
         notes: sentences.
     """
@@ -56,7 +56,7 @@ class Plan(NamedTuple):
         return f"{needed.groups:,.0f}", f"{math.ceil(needed.groups * self.reads * times):,}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as JSON has it; null if no number of groups is enough."""
+        """The plan as JSON has it. A number of groups is null if no number is enough."""
         effects = dict(zip(("log_odds", "points"), self.found.effects, strict=True))
         values = {"judge": self.judge or None, "power": self.found.power, "effects": effects}
         return values | self.found.content() | {"reads_per_group": self.reads, "notes": list(self.notes)}
@@ -87,7 +87,7 @@ def of_judge(given: Mapping[str, Any], *, effect: float, effect_points: float, p
     """Numbers of groups for an expected judge.
 
     Args:
-        given: values of the options of `rubric-order plan-groups` that are given, by name.
+        given: dictionary from each option of ``rubric-order plan-groups`` that is given to its value.
 
     Raises:
         InputError: an option is missing or cannot be used; the message says what was found and expected.

@@ -148,12 +148,13 @@ def probe(
 def _answers(
     texts: Sequence[str], shown: Sequence[tuple[int, ...]], judge: Endpoint, labels: tuple[str, ...]
 ) -> Iterator[tuple[int, str | None, str | None]]:
-    """Place of each prompt, its answer, and the reason why there is none, in the order in which answers come.
+    """Index of each prompt, from 0, its answer, and the reason why there is none, in the order in which answers come.
 
     An ordering that occurs twice is asked once.
 
     Args:
-        texts, shown: prompts, and the ordering that each shows; with two levels, both rotations occur twice.
+        texts: the prompts.
+        shown: the ordering that each prompt shows. With two levels, each of the two orderings occurs twice.
         judge: the judge behind the endpoint.
         labels: labels of the levels, the lowest first.
     """

@@ -33,8 +33,9 @@ def tests(study: Written) -> dict[str, Any]:
         study: see `relog.write`.
 
     Returns:
-        The content of a ``promptfooconfig.yaml``. In ``vars``, ``ordering`` is the level at each position and
-        ``labels`` are the labels of the levels, the lowest first. Of several messages, ``prompt`` is the last.
+        The content of a ``promptfooconfig.yaml``. In ``vars``, ``ordering`` is the level at each position, ``labels``
+        are the labels of the levels, the lowest first, and ``prompt`` is the prompt. If the prompt has several
+        messages, ``prompt`` is the last message.
     """
     judge = study.judge
     groups = dict(zip(study.reads["item_id"], study.reads["group_id"], strict=True))

@@ -71,9 +71,10 @@ def render(
         question: the criterion.
         reference: an answer that deserves the highest score.
         template: ``feedback`` (the prompt of Xu et al.), ``score`` (a score alone), or a prompt as printed in a paper,
-            such as ``papers/li2025``. It can also be the path of a Jinja file that writes each of `options` once and in
-            order, and may use `instruction`, `response`, `reference`, `question` and `n`; a list of messages, each with
-            ``role`` and ``content`` (Jinja); or the path of a YAML file with such a list.
+            such as ``papers/li2025``. It can also be a template of your own: the path of a Jinja file; a list of
+            messages, each with ``role`` and ``content`` (Jinja); or the path of a YAML file with such a list. A
+            template writes each of `options` once and in order, and may use `instruction`, `response`, `reference`,
+            `question` and `n`.
 
     Returns:
         A text, or messages with ``role`` and ``content`` if the template has messages.

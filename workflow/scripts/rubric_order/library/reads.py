@@ -110,22 +110,31 @@ def as_scores(
     """Reads as scores, see `scoring.scores.score_reads`, with one row per read.
 
     Args:
-        reads: columns ``item``; ``ordering``, the score at each position, such as ``1 2 3 4 5``, as text or as a list,
-            or a word such as ``descending``; and ``score``, a level or an answer that gives one, empty if there is
-            none. These columns are read if they are known: ``judge``; ``group``, the same for items that are not
-            independent (by default a text is a group, with all its criteria); ``criterion``; ``p_1`` to ``p_n``, the
-            probability of each score; ``human_score`` of the item; and ``failure``, the reason why a read has no score.
-            A text under several criteria is one item under each criterion. Other columns are not read.
+        reads: columns ``item``, ``ordering`` and ``score``, and others if they are known:
+
+            - ``ordering`` is the score at each position, such as ``1 2 3 4 5``, as text or as a list; or a word such as
+              ``descending``.
+            - ``score`` is a level, or an answer that gives a level. It is empty if there is none.
+            - ``judge`` and ``criterion`` are names. A text under several criteria is one item under each criterion.
+            - ``group`` is the same for items that are not independent. By default, a text is a group, with all its
+              criteria.
+            - ``p_1`` to ``p_n`` are the probabilities of the scores.
+            - ``human_score`` is the human score of the item.
+            - ``failure`` is the reason why a read has no score.
+
+            Other columns are not read.
         where: name of the table in errors.
         columns: names that the table has for these columns.
         scale: the levels; by default the levels that the orderings of a judge list, see `scales.of_labels`.
 
     Returns:
         The columns that statistics read, with study and dataset ``reads``. Levels are numbered from 1, and human scores
-        are on the same scale. `scale` has the levels as they were written. `lowest` is the number of the lowest level;
-        it is there if levels go by ones, but not from 1. `strategy` is ``balanced`` or ``all`` if every item of a judge
-        is read in all orderings of this name, however often, and in no others; else it is ``recorded``. Reads of an
-        item are numbered in the order of the table. `named_groups` says whether groups were named.
+        are on the same scale. `scale` has the levels as they were written. `lowest` is the number of the lowest level.
+        The table has this column only if levels go by ones, but not from 1. Reads of an item are numbered in the order
+        of the table. `named_groups` says whether groups were named.
+
+        `strategy` is ``balanced`` or ``all`` if a judge reads every item in all orderings of this strategy, however
+        often, and in no other ordering. Otherwise, and for all orderings of more than five levels, it is ``recorded``.
 
     Raises:
         InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
@@ -170,7 +179,7 @@ class Single(NamedTuple):
 
     Attributes:
         judge: name of the judge; None if the table names none.
-        rows: places of the reads in the table, shape (m,).
+        rows: indices of the reads' rows in the table, from 0, shape (m,).
         orderings: score at each position, shape (m, n).
         scores: written scores, shape (m,), NaN if there is none.
         probabilities: probability of each position, shape (m, n), NaN if unknown.
@@ -230,7 +239,7 @@ class Words(NamedTuple):
     """A column of texts.
 
     Attributes:
-        codes: number of each row's text, from 0, shape (rows,).
+        codes: index of each row's text, from 0, shape (rows,).
         values: the texts, without blanks around them.
     """
 
@@ -251,10 +260,10 @@ class Shown(NamedTuple):
     """The orderings of some reads.
 
     Attributes:
-        code: number of each row's ordering, shape (rows,).
-        orderings: level at each position, by number of the ordering.
+        code: index of each row's ordering, from 0, shape (rows,).
+        orderings: level at each position, for each distinct ordering.
         scales: the scales that occur.
-        scale_of_row: number of each row's scale, shape (rows,).
+        scale_of_row: index of each row's scale, from 0, shape (rows,).
     """
 
     code: np.ndarray
@@ -268,7 +277,7 @@ class Shown(NamedTuple):
         return np.array([scale.n for scale in self.scales])[self.scale_of_row]
 
     def of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Distinct orderings of some rows, the number of each row's ordering among them, and each row's ordering."""
+        """Distinct orderings of some rows, the index of each row's ordering among them, and each row's ordering."""
         used, number = np.unique(self.code[rows], return_inverse=True)
         distinct = np.stack([self.orderings[place] for place in used])
         return distinct, number, distinct[number]
@@ -299,7 +308,7 @@ def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
 
 
 def check_cells(reads: pd.DataFrame, where: str | Path) -> None:
-    """Check that no cell that is read holds an object, or half a character, which JSON can write and UTF-8 cannot."""
+    """Check that no cell that is read holds an object, or a lone surrogate: JSON can write it, but UTF-8 cannot."""
     for name in reads.columns:
         if reads[name].dtype == object and (name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(str(name))):
             nested = reads[name].map(_is_nested)
@@ -358,7 +367,7 @@ def names_of(reads: pd.DataFrame, field: str, where: str | Path, default: str | 
 
 
 def _criteria(reads: pd.DataFrame, where: str | Path) -> Words:
-    """The criterion of each row; an empty text for all rows if none is named."""
+    """The criterion of each row; an empty text for all rows if no criterion is named."""
     words = words_of(reads["criterion"]) if "criterion" in reads else None
     if words is None or words.empty:
         return Words(np.zeros(len(reads), dtype=np.int64), np.array([""], dtype=object))
@@ -387,7 +396,10 @@ def _named(words: Words, field: str, where: str | Path) -> Words:
 
 
 def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str | Path) -> Shown:
-    """The ordering and the scale of each row. A word has the scale of the judge's other orderings."""
+    """The ordering and the scale of each row.
+
+    A word such as ``descending`` has the scale of the judge's other orderings.
+    """
     words = words_of(column)
     parsed = [scales.ordering(text, scale) for text in words.values]
     turned = np.array([scales.direction(text) for text in words.values])
@@ -421,7 +433,7 @@ def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str 
 
 
 def _of_words(of_row: np.ndarray, words: Words, judge: Words, scale: Scale | None, where: str | Path) -> np.ndarray:
-    """The scale of each row. A word has the scale of the judge's first ordering that lists levels."""
+    """Index of each row's scale. A word has the scale of the judge's first ordering that lists levels."""
     of_judge = np.full(len(judge.values), -1 if scale is None else 0)
     listed = np.flatnonzero(of_row >= 0)[::-1]
     of_judge[judge.codes[listed]] = of_row[listed]
@@ -441,7 +453,7 @@ def check_alike(key: Words, value: np.ndarray, names: np.ndarray, field: str, wh
     """Check that every key, such as a judge, has one value, such as a number of levels, in all its rows."""
     number, keys = pd.factorize(key.codes)
     first: np.ndarray = np.empty(len(keys), dtype=value.dtype)
-    first[number[::-1]] = value[::-1]  # the last value that is written is the first of the key's rows
+    first[number[::-1]] = value[::-1]  # written from the last row on, so that the value of the key's first row stays
     first = first[number]
     rows = np.flatnonzero(value != first)
     if len(rows):
@@ -489,7 +501,7 @@ def _scores(column: pd.Series, shown: Shown, where: str | Path) -> tuple[np.ndar
 
 
 def _reasons(reads: pd.DataFrame, reason: pd.Series) -> pd.Series:
-    """Reasons why reads have no score: that of column `failure` where the score is empty and the column has a text."""
+    """Reasons why reads have no score. If a score is empty and column `failure` has a text, this text is the reason."""
     if REASON not in reads or not (empty := (reason == EMPTY).to_numpy()).any():
         return reason
     reason = reason.copy()
@@ -509,7 +521,7 @@ def _is_level(level: np.ndarray, scale: Scale) -> np.ndarray:
 
 
 def _choice(text: str, scale: Scale) -> tuple[int | None, str | None]:
-    """Level that a text gives, and the reason why it gives none; the reason is empty if the text is no answer."""
+    """Level that a text gives, and the reason why it gives none. The reason is empty if the text is no answer."""
     if text.lower() in MISSING:
         return None, EMPTY
     place = scale.place(text)
@@ -594,7 +606,7 @@ def _of_judge(
 
     Args:
         table: reads of all judges.
-        rows: places of the judge's reads in this table.
+        rows: indices of the judge's reads in this table, from 0.
     """
     scale = shown.scales[shown.scale_of_row[rows[0]]]
     distinct, number, order = shown.of(rows)
@@ -626,7 +638,7 @@ def _objects(rows: np.ndarray) -> np.ndarray:
 
 
 def _strategy(distinct: np.ndarray, number: np.ndarray, item: pd.Series) -> str:
-    """The name of the orderings that all items are read in, however often."""
+    """Name of the strategy whose orderings all items are read in, however often; ``recorded`` if there is none."""
     n = distinct.shape[1]
     distinct, merged = np.unique(distinct, axis=0, return_inverse=True)
     unit, items = pd.factorize(item)

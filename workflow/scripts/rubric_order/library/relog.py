@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 PROBE, STUDY, DATASET = "score_order", "position_bias", "relogged"
 ITEMS, CONFIG, RECORDED = "items.jsonl", "config.yaml", "recorded.jsonl"
 TEMPLATE, MESSAGES = "prompt.jinja", "prompt.yaml"  # templates of one user's message, and of several messages
-ADDRESSES = {"openai": ("https://api.openai.com/v1", "OPENAI_API_KEY")}  # by provider: address, and variable of the key
+ADDRESSES = {"openai": ("https://api.openai.com/v1", "OPENAI_API_KEY")}  # provider: address, variable of the key
 MADE = "# Written by rubric-order relog, "  # followed by a digest that shows edits
 CUT_SHORT = "length"  # finish reason of an answer that is unfinished
 RESULTS: Mapping[str, Sequence[str]] = {
@@ -63,7 +63,7 @@ class Log(NamedTuple):
 
     @property
     def certain(self) -> Rubric | None:
-        """The rubric, if exactly one is in all prompts; it has to be confirmed nevertheless."""
+        """The rubric, if exactly one rubric is in all prompts; else None. The user has to confirm it nevertheless."""
         everywhere = [rubric for rubric in self.rubrics if rubric.prompts == len(self.calls)]
         return everywhere[0] if len(everywhere) == 1 else None
 
@@ -74,16 +74,17 @@ class Written:
 
     Attributes:
         folder: folder with the config, and with all files that the config names.
-        judge_id, judge: the judge in the config.
+        judge_id: id of the judge in the config.
+        judge: settings of the judge in the config.
         labels: labels of the levels, the lowest first.
         reads: plan of all reads, see `plan_reads`.
         requests: the distinct requests, with their prompts.
         answered: requests that a recorded answer answers.
-        not_kept: number of recorded calls that answer no request, by reason.
-        left_out: number of calls that are no item, by reason.
-        agreeing, scored: number of recorded answers that are read as the score in the log, and number of recorded
-            answers with a score in the log.
-        recorded: ordering and score in the log of each item that has a score there.
+        not_kept: dictionary from each reason to the number of recorded calls that therefore answer no request.
+        left_out: dictionary from each reason to the number of calls that are therefore no item.
+        agreeing: number of recorded answers that the parser reads as the score in the log.
+        scored: number of recorded answers with a score in the log.
+        recorded: dictionary from each item with a score in the log to its ordering and its score there.
         text_is_named: see `Cut.text_is_named`.
     """
 
@@ -107,7 +108,7 @@ def look(paths: Sequence[str | Path], *, scorer: str | None = None, judge: str |
 
     Args:
         paths: see `reading.read`.
-        scorer, judge: choice among several, see `reading.of_one_judge`.
+        scorer, judge: choice among several scorers and judges, see `reading.of_one_judge`.
 
     Raises:
         InputError: a log cannot be read, or has several judges and none is chosen; or no prompt has levels.
@@ -282,7 +283,7 @@ def same_again(study: Written, reads: pd.DataFrame) -> tuple[int, int]:
         reads: see `ask`; a read that the log answers was not asked again, and is not counted.
 
     Returns:
-        Number of scores that the judge gave again, and number of scores that it was asked for again.
+        Number of scores that the judge gave again, and number of scores for which it was asked again.
     """
     same = asked = 0
     places = {label: place for place, label in enumerate(study.labels, start=1)}
@@ -466,13 +467,14 @@ def _keep(
     """Write recorded answers into the response store, each for the request with the same prompt, byte for byte.
 
     Returns:
-        Requests that have a recorded answer, and number of recorded calls that answer no request, by reason.
+        Requests that have a recorded answer, and a dictionary from each reason to the number of recorded calls that
+        therefore answer no request.
     """
     from rubric_order.judging.engines import Response
     from rubric_order.judging.store import Store
 
     store = Store(folder)
-    free: dict[tuple[Message, ...], list[str]] = {}  # requests of a prompt, by repeat
+    free: dict[tuple[Message, ...], list[str]] = {}  # requests of each prompt, sorted by repeat
     for row in requests.sort_values("repeat", kind="stable").itertuples():
         prompt = tuple(Message(part["role"], part["content"]) for part in messages.chat(row.prompt, system_prompt))
         free.setdefault(prompt, []).append(row.request_id)
@@ -502,7 +504,7 @@ def _keep(
 
 
 def _agreement(made: Cut) -> tuple[int, int]:
-    """Numbers of recorded answers that are read as their score in the log, and of all with such a score."""
+    """Number of recorded answers that are read as their score in the log, and number of answers with such a score."""
     agreeing = scored = 0
     for piece in made.pieces:
         answer, score = piece.call.answer, piece.call.score

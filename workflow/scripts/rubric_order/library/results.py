@@ -1,7 +1,7 @@
 """Results of the library: tables that a notebook shows, and that draw themselves.
 
-The examples have one judge. It reads 40 texts in all balanced orderings, and gives a quarter of them the score that
-stands first.
+The examples have one judge. It reads 40 texts in all balanced orderings, and gives a quarter of the texts the score
+that stands first.
 
     >>> import pandas as pd
     >>> import rubric_order as ro
@@ -52,7 +52,7 @@ class Result:
 
     Attributes:
         table: one row per estimate, see ``docs/statistics.md``. `statistics` has more.
-        statistics: tables of all estimates by name, also with items as the sample.
+        statistics: dictionary from a statistic's name to the table of all its estimates, also with items as the sample.
     """
 
     table: pd.DataFrame
@@ -178,7 +178,7 @@ def agreement(
 def budget_curve(
     reads: Reads, *, columns: Mapping[str, str] | None = None, scale: Sequence[str] | str | None = None
 ) -> Result:
-    """Mean correlation with human scores by the number of reads that are averaged. Arguments as for `agreement`.
+    """Mean correlation with human scores, for each number of reads that are averaged. Arguments as for `agreement`.
 
     Examples:
         >>> table = ro.budget_curve(rated).table
@@ -211,8 +211,8 @@ def corrected_mean(
             averaged. Without item, each row is an item; without group, each item is a group. Items of one group may
             depend on each other. The labelled groups must be a random sample of the groups.
         scale: least and greatest score that people can give; estimates are cut off there.
-        passes: least score that passes, or a pair: for scores of people, and of the judge. By default there are no
-            pass rates.
+        passes: least score that passes, or a pair of such scores: for scores of people, and for scores of the judge. By
+            default there are no pass rates.
         reference: candidate that others are compared with, by default the first by name.
         confidence: nominal coverage of the intervals.
         margins: margins of error for which the necessary numbers of labelled groups are given.
@@ -268,8 +268,8 @@ def bias_card(
     Args:
         reads, columns, scale: see `position_bias`.
         where: name of a table in errors; a file is called by its own name.
-        margin_points, margin_log_odds: a smaller shift of the mean score, and a smaller preference for a
-            position, count as none.
+        margin_points: a smaller shift of the mean score counts as none.
+        margin_log_odds: a smaller preference for a position counts as none.
 
     Examples:
         >>> card = ro.bias_card(reads)[0]
@@ -291,7 +291,7 @@ def _notes(block: blocks.Block, failure: pd.Series) -> tuple[str, ...]:
     """Facts that a reader should know about the reads of a judge.
 
     Args:
-        failure: why a read has no score, in the order of the file.
+        failure: reason why each read has no score, in the order of the file.
     """
     own, notes = block.table, []
     if unread := own["unread_judges"].iloc[0]:
@@ -339,7 +339,7 @@ def _rated(scores: pd.DataFrame, reads: Reads) -> pd.DataFrame:
 def _shown(table: pd.DataFrame) -> pd.DataFrame:
     """The rows with groups as the sample, each once, without columns that are the same for all plain tables.
 
-    A plain table is one dataset, so that rows about all datasets together would repeat the other rows.
+    A plain table is one dataset. So rows about all datasets together would repeat the other rows.
     """
     same = ["study", "profile", "condition", "dataset", "cluster", "seed", "confidence"]
     chosen = table[(table["cluster"] == "group") & (table["dataset"] != EVERY)].drop(columns=same, errors="ignore")
@@ -352,7 +352,8 @@ def drawn(name: str, statistics: Mapping[str, pd.DataFrame], *, empty: str = "",
     The figure is closed in pyplot, so that a notebook shows it once, as the value of a cell.
 
     Args:
-        name: name of the figure. statistics: tables by name.
+        name: name of the figure.
+        statistics: dictionary from a statistic's name to its table.
         empty: reason why there are no estimates, if there are none.
         options: options of the figure.
     """

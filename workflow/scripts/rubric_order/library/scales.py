@@ -17,7 +17,7 @@ LETTERS = "ABCDEFGHIJK"
 ASCENDING = {"ascending", "asc", "canonical", "usual", "standard", "forward", "increasing", "low_to_high", "original"}
 DESCENDING = {"descending", "desc", "reversed", "reverse", "backward", "decreasing", "high_to_low"}
 SAME = 1e-9  # numbers that differ by less are the same
-# A score, alone or with words that belong to a score. For levels that begin neither at 0 nor at 1, or go by halves.
+# Matches a score, alone or with words that belong to it. For levels that begin neither at 0 nor at 1, or go by halves.
 _SCORE = re.compile(
     r"\W*(?:\[?(?:final |overall )?(?:score|rating|grade|result|answer)\]?\s*(?:is|of|:|=|-)?\s*)?\W*?"
     r"(?P<number>-?[0-9]+(?:[.,][0-9]+)?)\s*(?:(?:/|out of)\s*(?P<most>[0-9]+(?:[.,][0-9]+)?))?"

@@ -52,7 +52,7 @@ def study(
 
     Answers are kept in `folder` as they come. After an interruption, a further call asks the missing requests only. The
     requests are the same as in the workflow for the same items, rubric, function and settings of the judge (such as
-    ``model``), so that the study and the workflow find the answers of each other.
+    ``model``). So the study and the workflow can use each other's answers.
 
     Args:
         judge: a function of one argument, or its name as ``module:name``. It takes the prompt as text, or the messages

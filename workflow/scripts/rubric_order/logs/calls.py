@@ -55,9 +55,10 @@ class Answer(NamedTuple):
 
     Attributes:
         text: exactly what the judge wrote.
-        finish_reason: why the answer ended, in the words of the chat completions protocol.
+        finish_reason: reason why the answer ended, in the words of the chat completions protocol.
         model: name of the model that the answer states.
-        prompt_tokens, completion_tokens: tokens of the prompt, and of the answer; None where the log has no number.
+        prompt_tokens: number of tokens of the prompt; None where the log has no number.
+        completion_tokens: number of tokens of the answer; None where the log has no number.
     """
 
     text: str
@@ -75,13 +76,14 @@ class Call:
         where: file and sample, for messages.
         sample: name of the sample; calls with the same sample form a group.
         candidate: writer of the judged text; None where the log does not say.
-        grader: name in the log for the judge's part: a scorer, an assertion.
+        grader: name of the scorer or assertion in the log that asked the judge.
         messages: the prompt as it was sent.
         asked: the judge.
         answer: answer of the judge; None where the log does not keep it.
         score: the score as the log writes it; None where there is none.
-        text, instruction, reference: the judged text, the task that it answers, and an answer to compare it with; None
-            where the log does not store them apart from the prompt.
+        text: the judged text; None where the log does not store it apart from the prompt.
+        instruction: the task that the text answers; None where the log does not store it apart from the prompt.
+        reference: an answer to compare the text with; None where the log does not store it apart from the prompt.
     """
 
     where: str

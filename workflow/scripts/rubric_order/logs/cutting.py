@@ -50,7 +50,7 @@ class Cut:
             else None.
         labels: labels of the levels, the lowest first.
         pieces: the prompts.
-        left_out: number of calls that are not among the pieces, by reason.
+        left_out: dictionary from each reason to the number of calls that are therefore not among the pieces.
         text_is_named: True if the judged texts are those that the log stores apart from the prompts; False if they are
             the parts in which the prompts differ.
     """
@@ -67,7 +67,7 @@ Parts = tuple[str, ...]
 
 
 class _Prompt(NamedTuple):
-    """A prompt in parts: one for each message, but two for the message with the levels, before and after them."""
+    """A prompt in parts: one part for each message, but two for the message with the levels: before and after them."""
 
     call: Call
     block: Block
@@ -156,8 +156,7 @@ def _check_roles(call: Call) -> None:
 def _is_plain(calls: Sequence[Call], message: int) -> bool:
     """True if each prompt is one user's message with the levels, perhaps after a system message that all share.
 
-    A system message that looks like a template makes it False: it is then written as a template, with its signs
-    escaped.
+    False if the system message looks like a template: it is then written as a template, with its signs escaped.
     """
     first = calls[0].messages
     if message != len(first) - 1 or len(first) > 2 or any(BRACES.search(part.text) for part in first[:-1]):
@@ -166,7 +165,7 @@ def _is_plain(calls: Sequence[Call], message: int) -> bool:
 
 
 def _parts(call: Call, block: Block, message: int, begin: int) -> Parts:
-    """Messages of a prompt from number `begin` on; the message with the levels is in two parts."""
+    """Messages of a prompt from index `begin` (from 0) on; the message with the levels is in two parts."""
     texts = [part.text for part in call.messages]
     around = (texts[message][: block.start], texts[message][block.end :])
     return (*texts[begin:message], *around, *texts[message + 1 :])
@@ -181,7 +180,7 @@ def _names_response(prompts: Sequence[_Prompt], texts: Sequence[Mapping[str, str
 
 
 def _fields(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]:
-    """Parts of a template around the levels, with marks for its fields, and the texts of these fields by prompt.
+    """Parts of a template around the levels, with marks for its fields, and the texts of these fields for each prompt.
 
     The fields are the texts that the log stores apart from the prompts, if the rest of all prompts is the same without
     them. Otherwise the fields are the parts that differ.
@@ -213,7 +212,7 @@ def _marked(prompt: _Prompt, choice: Sequence[str]) -> tuple[Parts | None, dict[
 
 
 def _differing(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]:
-    """Result of `_fields` from the parts that differ by prompt: the response and, if two differ, the instruction.
+    """Result of `_fields` from the parts that differ between prompts: the response and, if two differ, the instruction.
 
     Raises:
         InputError: nothing differs, so that the judged text is not known; or more than two parts differ.
@@ -275,7 +274,7 @@ def _template(
     Args:
         parts: see `_parts`, with marks.
         roles: roles of the messages.
-        message: number of the message whose levels are between two parts.
+        message: index, from 0, of the message whose levels are between two parts.
         block: levels of a prompt.
         between: texts from one level to the next.
     """

@@ -87,7 +87,7 @@ class Form(NamedTuple):
     """Form of levels that several prompts share.
 
     Attributes:
-        message: number of the message that holds the levels, from 0.
+        message: index of the message that holds the levels, from 0.
         before, after: see `Block`.
         labels: the labels, sorted.
     """
@@ -106,7 +106,7 @@ class Rubric:
         form: the form that all prompts share.
         blocks: the levels of each call, in the order of the calls; None where a call has no such levels, or several
             equally likely blocks of them.
-        wordings: number of prompts for each wording, which is the descriptions in the order of `Form.labels`.
+        wordings: number of prompts for each wording. A wording is the descriptions in the order of `Form.labels`.
     """
 
     form: Form

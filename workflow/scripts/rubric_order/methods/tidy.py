@@ -14,10 +14,10 @@ def from_parts(parts: list[tuple[Row, Row]], columns: list[str]) -> pd.DataFrame
     """One table from many small tables, without the cost of joining them.
 
     Args:
-        parts: two dictionaries for each small table: the values that all its rows share, and its own columns. Each own
-            column is an array, or one value for all rows of the small table. A column must be in the same dictionary of
-            all parts that have it.
-        columns: columns of the result. The rows of a part that lacks a column have no value there.
+        parts: a pair of dictionaries for each small table. The first has values that all rows of this table share. The
+            second has columns: an array, or one value for all rows. If a column is in the first dictionary of one part,
+            it must not be in the second of another.
+        columns: columns of the result. A row has no value in a column that its part lacks.
     """
     if not parts:
         return pd.DataFrame(columns=columns)
@@ -39,10 +39,11 @@ def from_rows(
     """Estimates as a table sorted by `KEYS`. A table without rows has the same column types.
 
     Args:
-        rows: one row per estimate. A column that a row lacks is missing there.
-        columns: columns of the table. `n` and the counts (``n_...``) are whole numbers. The others in `KEYS`, and those
-            in `words`, are texts. All other columns are real numbers.
-        types: types of columns for which this does not hold.
+        rows: one row per estimate. A row without a value for a column has a missing value there.
+        columns: columns of the table. `n` and the counts (``n_...``) are whole numbers. The other columns of `KEYS`,
+            and the columns of `words`, are texts. All further columns are real numbers.
+        words: columns of text beside `KEYS`.
+        types: dictionary from column to type, for columns that are exceptions to this rule.
     """
     texts = {*KEYS[:-1], *words}
 
@@ -60,9 +61,10 @@ def from_rows_with_gaps(rows: list[Row], columns: list[str], words: list[str]) -
     A table without rows has the same column types.
 
     Args:
-        rows: one row per estimate. A column that a row lacks is missing there.
+        rows: one row per estimate. A row without a value for a column has a missing value there.
         columns: columns of the table. Counts (`n`, ``n_...``), `position`, `df` and `seed` are whole numbers. The
-            others in `KEYS`, and those in `words`, are texts. All other columns are real numbers.
+            other columns of `KEYS`, and the columns of `words`, are texts. All further columns are real numbers.
+        words: columns of text beside `KEYS`.
     """
     whole = {"n", "position", "df", "seed"}
 
@@ -75,7 +77,7 @@ def from_rows_with_gaps(rows: list[Row], columns: list[str], words: list[str]) -
 
 
 def _sorted(rows: list[Row], types: dict[str, str]) -> pd.DataFrame:
-    """Rows as a table with columns of some types, sorted by `KEYS`; a row in which a key is missing comes last."""
+    """Rows as a table with columns of the given types, sorted by `KEYS`. A missing key is sorted to the end."""
     keys = [key for key in KEYS if key in types]
 
     def place(row: Row) -> list[tuple[bool, Any]]:

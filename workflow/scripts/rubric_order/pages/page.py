@@ -17,7 +17,7 @@ def render(name: str, **values: Any) -> str:
 
     Args:
         name: name of a template in this package. Texts in it are escaped.
-        values: values that the template may use, by name.
+        values: keyword arguments: the values that the template may use, under their names.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),

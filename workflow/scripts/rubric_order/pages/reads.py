@@ -62,9 +62,9 @@ def measured(scores: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row per item of a block, in the order of the scores: `SETTING`, `NAMES`, `n_reads`, `n_failed`, `n_orders`,
         `mean` score, `moved` and `moved_soft`. `moved` is the greatest difference between the mean scores of two
-        orders, and `moved_soft` the greatest difference between mean expected scores. Both are NaN if fewer than two
-        orders have a score. Verdicts are no numbers: `moved` is then the share of verdicts other than the commonest
-        one, and `mean` and `moved_soft` are NaN.
+        orders, and `moved_soft` is the greatest difference between the mean expected scores of two orders. Both are NaN
+        if fewer than two orders have a score. Verdicts of comparisons are no numbers. For them, `moved` is the share of
+        verdicts other than the commonest verdict, and `mean` and `moved_soft` are NaN.
     """
     keys = [*SETTING, *NAMES]
     table = scores[[*keys, "failure", "expected_score"]].assign(
@@ -181,7 +181,7 @@ def content(
     Args:
         prompts: `request_id` and `prompt`. For recorded answers, only known prompts.
         responses: see `scores.read_responses`.
-        raters: human scores of an item by its id, for items with scores of several people.
+        raters: dictionary from an item's id to its human scores, for items with scores of several people.
         about: see `choose`.
     """
     reads, answers = choice.reads, responses.set_index("request_id").to_dict("index")
@@ -234,7 +234,7 @@ class _Prompts(NamedTuple):
 
     Attributes:
         frames: pairs of beginning and end.
-        parts: for each request, the number of its frame and the text between beginning and end.
+        parts: dictionary from each request to the index of its frame, from 0, and the text between beginning and end.
         cut: requests whose prompts were too long and are cut.
     """
 
@@ -326,7 +326,7 @@ def _read(
 
 
 def _probabilities(read: Mapping[str, Any], logprobs: object) -> list[float] | None:
-    """Probability of the option at each position; for one of several criteria, of each score; None if unknown."""
+    """Probability of the option at each position, or of each score of one of several criteria; None if unknown."""
     shares = read.get("position_probabilities")
     if (
         shares is None

@@ -19,7 +19,7 @@ Question = Literal["score", "choice", "predicate"]
 
 REFUSAL = "refusal"  # the model declines to answer a question
 MISSING_LEVEL = "missing_level"  # an option has no probability, or two
-BAD_PROBABILITIES = "bad_probabilities"  # one is below 0, above 1 or no number, or their sum is not 1
+BAD_PROBABILITIES = "bad_probabilities"  # a probability is below 0, above 1 or no number, or the sum is not 1
 TIED = "tied"  # several options are equally the most probable
 CHOSEN, MOST_PROBABLE = "chosen", "most_probable"  # forms of a choice
 
@@ -56,8 +56,8 @@ class Decision(NamedTuple):
     """Answer of a decision model.
 
     Attributes:
-        probabilities: probability of the option at each place; they sum to 1.
-        chosen: place of the option that the model itself names; None where it names none.
+        probabilities: probability of the option at each position of the prompt; they sum to 1.
+        chosen: index (from 0) of the position whose option the model itself names; None if the model names no option.
     """
 
     probabilities: tuple[float, ...]
@@ -67,7 +67,7 @@ class Decision(NamedTuple):
         """The label of the option that the model names, or else of the most probable option. A tie chooses nothing.
 
         Args:
-            labels: label of the option at each place.
+            labels: label of the option at each position.
         """
         if self.chosen is not None:
             return Choice(labels[self.chosen], CHOSEN)
@@ -89,7 +89,7 @@ class DecisionError(ValueError):
 
 
 def value_of(label: str) -> str:
-    """Name of a level in a `choice`. Bare numbers as keys of an object would be sorted by JavaScript."""
+    """Name of a level in a `choice`. JavaScript would sort the keys of an object if they were bare numbers."""
     return f"Score {label}"
 
 
@@ -98,8 +98,8 @@ def names_of(form: Form, labels: Sequence[str], number: int = 0) -> list[str]:
 
     Args:
         form: form of the questions.
-        labels: label of the option at each place.
-        number: number of the ordering, from 1, if one request asks about several orderings; else 0.
+        labels: label of the option at each position.
+        number: number of the ordering, counted from 1; 0 if the request asks about a single ordering.
     """
     names = [value_of(label) for label in labels] if form.question == "predicate" else [NAME]
     return [f"{name} ({number})" if number else name for name in names]
@@ -111,7 +111,7 @@ def read_all(content: object, form: Form, labels: Sequence[Sequence[str]]) -> li
     Args:
         content: the answer, from JSON.
         form: form of the questions.
-        labels: for each ordering, the label of the option at each place.
+        labels: for each ordering, the label of the option at each position.
 
     Raises:
         DecisionError: the answer does not have the form of the dialect.

@@ -35,8 +35,8 @@ class Reader(NamedTuple):
     """Patterns for one set of labels.
 
     Attributes:
-        label_of: the label for each spelling in small letters.
-        forms: name and pattern, from the most to the least explicit.
+        label_of: dictionary from a spelling in small letters to its label.
+        forms: name and pattern of each form of writing, from the most to the least explicit.
         echo: pattern of the prompt's words about the labels, which an answer may repeat in place of a score.
         not_given: pattern of scores that an answer mentions but does not give.
     """
@@ -81,7 +81,8 @@ def _forms(labels: Sequence[str], any_case: str) -> tuple[tuple[str, str], ...]:
     """Name and pattern of each form, from the most to the least explicit.
 
     Args:
-        labels: the labels, the longest first. any_case: a pattern that matches any of them.
+        labels: the labels, the longest first.
+        any_case: a pattern that matches any of the labels.
     """
     # A label matches as written or in capitals, since a small letter in prose is a word.
     exact = "|".join(dict.fromkeys(re.escape(spelling) for label in labels for spelling in (label, label.upper())))

@@ -157,8 +157,12 @@ def _scales(scale: Scale) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Patter
     """Patterns of an answer's words about its scale, and about other scales.
 
     Returns:
-        Four patterns. They match the scale mentioned beside a score; the template's placeholder before a score; the
-        prompt's words about the scale, in place of a score; and any other scale.
+        Four patterns:
+
+        - of the scale, mentioned beside a score;
+        - of the template's placeholder before a score;
+        - of the prompt's words about the scale, in place of a score;
+        - of any other scale.
     """
     lowest, highest = scale
     span = rf"(?<![\w.,]){lowest}\s*(?:to|and|through|-)\s*{highest}(?![\w/]|[.,:]\d)"
@@ -242,7 +246,7 @@ def parse_leading(text: str, scale: Scale) -> Choice | None:
     """The score at the beginning of a text, such as the text after a label; None if no number is there.
 
     Args:
-        text: see `normalise`; ornament before the number is passed over.
+        text: see `normalise`. Ornament before the number is skipped.
         scale: the possible scores.
     """
     match = _LEADING.match(text)

@@ -67,9 +67,12 @@ def parse_scores(
         truncated: whether the engine says that the answer was cut at the token limit.
 
     Returns:
-        One choice per name, in the order of `names`. A criterion without a score in the answer has reason ``no_score``;
-        ``truncated`` if the answer was cut; or ``echo`` if the answer repeats the prompt and scores no criterion. No
-        text makes it raise an error.
+        One choice per name, in the order of `names`. No text makes the function raise an error. A criterion without a
+        score in the answer has one of three reasons:
+
+        - ``truncated`` if the answer was cut;
+        - else ``echo`` if the answer repeats the prompt and its JSON scores no criterion;
+        - else ``no_score``.
 
     Raises:
         ValueError: the labels are neither the numbers 1..n nor the numbers 0..n-1.
@@ -294,7 +297,11 @@ class _Pairs(list[Any]):
 
 
 def _scores(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
-    """Every key with its value; and, where an object has a name and a score as values, the name with the score."""
+    """Every key of a JSON value and of the values in it, with its value.
+
+    Two kinds of pairs are added: a name and a score that are values of one object, and the names and scores of two
+    lists that belong together.
+    """
     if depth > 5:
         return
     if isinstance(value, _Pairs):

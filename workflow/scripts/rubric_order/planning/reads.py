@@ -20,8 +20,8 @@ from rubric_order.probes import Probe, Shown, Unit
 from rubric_order.prompts import orderings
 from rubric_order.settings.judges import Judge
 
-DRAWN = strategies.names(lambda strategy: strategy.drawn)  # strategies that draw other orderings for each unit
-IN_TURN = strategies.names(lambda strategy: strategy.in_turn)  # strategies whose orderings units take in turn
+DRAWN = strategies.names(lambda strategy: strategy.drawn)  # strategies that draw orderings for each unit
+IN_TURN = strategies.names(lambda strategy: strategy.in_turn)  # strategies in which units take orderings in turn
 
 
 class Design(NamedTuple):
@@ -30,14 +30,15 @@ class Design(NamedTuple):
     Attributes:
         scales: numbers of score levels.
         strategies: strategies of the probe, see `Probe.choose`.
-        budget: reads per unit, for the strategies that take a number; for the default see `strategies.Wanted.reads`.
-        seed: seed of the sample and of the random orderings. The orderings also depend on strategy, dataset, unit and
-            scale, and on nothing else.
+        budget: number of reads per unit, for strategies that take a number; for the default see
+            `strategies.Wanted.reads`.
+        seed: seed of the sample and of the random orderings. Apart from the seed, the orderings depend only on
+            strategy, dataset, unit and scale.
         conditions: variations beside the order, all with the same orderings. A unit is read in the conditions that it
             offers.
-        crossed: whether the order of the score levels is varied together with the order of the options.
+        crossed: True to vary the order of the score levels together with the order of the options.
         comparisons: settings that say which pairs or lists are read, see `Probe.units`.
-        sample: number of groups that are drawn from a dataset, None for all, see `in_sample`.
+        sample: number of groups that are drawn from a dataset; None for all groups. See `in_sample`.
     """
 
     scales: Sequence[int]
@@ -61,7 +62,7 @@ class _Read(NamedTuple):
     ordering: tuple[int, ...]
     levels: tuple[int, ...]
     repeat: int
-    request_ids: tuple[str, ...]  # by profile
+    request_ids: tuple[str, ...]  # one for each profile
 
 
 def plan_reads(
@@ -81,9 +82,13 @@ def plan_reads(
 
     Args:
         items, rubrics, pairs: the tables of one dataset.
+        study: name of the study.
+        judge_id: id of the judge.
+        judge: settings of the judge.
+        template: template of the prompt.
         design: the wanted reads of each unit.
-        probe: name of the probe, which says what is permuted or varied, see `probes`.
-        profiles: the judge's profiles; all read the same orderings.
+        probe: name of the probe, see `probes`. The probe determines what is permuted or varied.
+        profiles: the judge's profiles; all profiles read the same orderings.
 
     Returns:
         One row per read, with the columns of `contracts.reads.PLAN` and further columns of the probe's units. Rows are
@@ -115,10 +120,11 @@ def plan_reads(
 
 
 def in_sample(items: pd.DataFrame, *, sample: int | None, seed: int) -> pd.DataFrame:
-    """The items of some of a dataset's groups, which are drawn without replacement.
+    """The items of some groups of a dataset. The groups are drawn without replacement.
 
     Args:
-        sample: number of groups, None for all. A larger sample holds a smaller one.
+        items: items of one dataset.
+        sample: number of groups; None for all groups. A larger sample contains each smaller sample.
         seed: seed of the draw, which also depends on the dataset.
     """
     groups = sorted(items["group_id"].unique())
@@ -137,7 +143,7 @@ def _reads_of(
     design: Design,
     namers: Sequence[tuple[Callable[[bytes, int], str], bool]],
 ) -> Iterator[_Read]:
-    """The reads of one unit; each prompt is rendered and named once."""
+    """The reads of one unit. Each prompt is rendered and named only once."""
     request_ids: dict[tuple[Shown, int], tuple[str, ...]] = {}
     for condition in filter(unit.offers, design.conditions):
         for strategy in design.strategies:
@@ -147,7 +153,7 @@ def _reads_of(
                 levels = [tuple(itertools.chain(*rows))] * len(rows)
             seen: dict[Shown, int] = {}
             for index, (ordering, shown_levels) in enumerate(zip(rows, levels, strict=True)):
-                # Reads that are asked together share one request, whichever of its questions answers each read.
+                # Reads that are asked together share one request, although different questions of it answer them.
                 shown = Shown(rows[0] if together else ordering, shown_levels, condition)
                 repeat = 0 if together else seen.get(shown, 0)
                 seen[shown] = repeat + 1
@@ -161,7 +167,7 @@ def _reads_of(
 def _orders(
     unit: Unit, number: int, n: int, strategy: str, probe: Probe, design: Design
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    """The orderings of a unit's options and, in a crossed design, of the score levels; one of each per read."""
+    """The orderings of a unit's options and, in a crossed design, of the score levels, for each read."""
     key = (str(unit.about["dataset"]), unit.unit_id, n)
     if strategy in DRAWN:
         rng = randomness.generator(design.seed, f"{strategy} orderings", *key)
@@ -189,7 +195,7 @@ def _as_tuples(rows: np.ndarray) -> list[tuple[int, ...]]:
 def _as_table(
     reads: list[_Read], about: Mapping[str, Mapping[str, object]], profiles: Sequence[str], design: Design
 ) -> pd.DataFrame:
-    """Reads of all profiles, sorted, with the facts about their units. Ties keep the order of the units."""
+    """Reads of all profiles, sorted, with the columns about their units. Equal reads keep the order of the units."""
     table = pd.DataFrame(reads, columns=_Read._fields)
     parts = [
         table.assign(profile=profile, request_id=[ids[place] for ids in table["request_ids"]])

@@ -1,9 +1,9 @@
-"""Reference answers at every score: one judge writes them, another says whether they match their score.
+"""Reference answers at every score: one judge writes them, another judge says whether they match their score.
 
 A reference answer belongs to a group, a criterion and a score, not to an item. In each round a writer answers the
-instruction at the level of one description, and a reviewer says whether the text matches the description. Texts that
-are not accepted are written again in the next round, in which the judges change roles. The reviewer also scores each
-text without knowing the score that it was written for.
+instruction at the level of one description, and a reviewer says whether the text matches the description. If the
+reviewer does not accept a text, a new text is written in the next round, in which the judges change roles. The reviewer
+also scores each text without knowing the score for which it was written.
 
 The answers to the steps so far determine the attempts (`attempts`) and the next requests (`requests`).
 
@@ -44,7 +44,7 @@ WRITE, REVIEW = "write", "review"
 STEPS = (WRITE, REVIEW)  # steps of each round
 BLIND = "reference_none"  # condition under which a text is scored
 FILE = "file"  # writer of texts that a user brings
-SAME, FIRST = "same", "first"  # which instruction of a group is answered
+SAME, FIRST = "same", "first"  # rule for the instruction of a group: the same for all items, or that of the first item
 VERDICTS = ("no", "yes")
 KEYS = ["dataset", "group_id", "criterion", "rubric_id", "level"]
 TEXT = Question("", (), "text")
@@ -59,11 +59,11 @@ _LAST_SENTENCE = re.compile(r"[.!?\n]\W*(yes|no)\W*\Z", re.IGNORECASE)
 
 
 class Slot(NamedTuple):
-    """Slot of one reference answer: the task and the score that the answer is written for.
+    """Slot of one reference answer: the task and the score for which the answer is written.
 
     Attributes:
         dataset, group_id, criterion, rubric_id, level: keys of the reference answer; `level` is its score.
-        instruction: the instruction that is answered.
+        instruction: the instruction that the reference answer answers.
         levels: descriptions of the scores 1 to n.
         question: the criterion in words.
     """
@@ -88,11 +88,12 @@ class Plan(NamedTuple):
     Attributes:
         slots: the reference answers that are wanted.
         n: number of score levels.
-        judges: names of the one or two judges; the first one writes in the first round and reviews in the second.
-        settings: settings of each judge, by name, with the profiles of `Judge.with_roles`.
-        templates: the templates of writing and reviewing, by `STEPS`; and of each judge's prompt for one score, by the
-            judge's name.
-        shows_rejected: whether a writer is shown earlier texts that were not accepted.
+        judges: names of the one or two judges. Of two judges, the first writes in the first round and reviews in the
+            second.
+        settings: dictionary from the name of each judge to its settings, with the profiles of `Judge.with_roles`.
+        templates: dictionary to templates: from each of `STEPS` to the template of writing or reviewing, and from each
+            judge's name to the template of the judge's prompt for one score.
+        shows_rejected: True to show a writer the earlier texts that were not accepted.
     """
 
     slots: Sequence[Slot]
@@ -104,7 +105,7 @@ class Plan(NamedTuple):
 
 
 def judge_of(step: str, names: Sequence[str]) -> str:
-    """Judge that answers a step, such as ``2_review``; the judges change roles by round."""
+    """Judge that answers a step, such as ``2_review``. The judges change roles in each round."""
     turn, role = step.split("_")
     return names[(int(turn) - 1 + STEPS.index(role)) % len(names)]
 
@@ -117,10 +118,15 @@ def steps(rounds: int) -> list[str]:
 def slots(
     items: pd.DataFrame, rubrics: pd.DataFrame, *, n: int, levels: Sequence[int], instruction: str = SAME
 ) -> list[Slot]:
-    """Slots that reference answers are written for: each group and criterion of a dataset, at each of some levels.
+    """Slots for reference answers: each group and criterion of a dataset, at each of the given levels.
 
     Args:
-        instruction: `SAME` if all items of a group have one instruction; `FIRST` takes that of the first item.
+        items: items of one dataset.
+        rubrics: rubrics of the items.
+        n: number of score levels.
+        levels: the levels for which reference answers are written.
+        instruction: `SAME` if all items of a group must have the same instruction; `FIRST` takes the instruction of the
+            first item.
 
     Raises:
         InputError: a rubric has no scale of n levels or has scores from 0, or (`SAME`) instructions in a group differ.
@@ -158,7 +164,8 @@ def attempts(plan: Plan, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         responses: responses of each step so far.
 
     Returns:
-        One row per attempt, by round and slot: `contracts.items.REFERENCES`. A slot may have no accepted attempt.
+        One row per attempt, sorted by round and slot: `contracts.items.REFERENCES`. A slot may have no accepted
+        attempt.
     """
     rows: list[dict[str, Any]] = []
     for turn in range(1, len(responses) // 2 + 1):
@@ -169,7 +176,7 @@ def attempts(plan: Plan, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def _round(
     plan: Plan, turn: int, before: pd.DataFrame, responses: Mapping[str, pd.DataFrame]
 ) -> Iterator[dict[str, Any]]:
-    """The attempts of one round, whose two steps were answered."""
+    """The attempts of one round. Both steps of the round were answered."""
     write, review = (f"{turn}_{role}" for role in STEPS)
     texts = _texts(plan, turn, before, responses[write])
     answers = _by_id(responses[review])
@@ -195,8 +202,8 @@ def _round(
 def requests(plan: Plan, step: str, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Requests of a step, given the answers to all steps before it: `contracts.reads.REQUESTS`.
 
-    A writer is asked for the slots without an accepted text. A reviewer is asked about each text of the round twice:
-    whether the text matches, and for its score.
+    A writer is asked for a text for each slot without an accepted text. A reviewer is asked two questions about each
+    text of the round: whether the text matches, and for its score.
     """
     turn, role = int(step.partition("_")[0]), step.partition("_")[2]
     earlier = {name: responses[name] for name in steps(turn - 1)}
@@ -218,7 +225,7 @@ def _open(plan: Plan, before: pd.DataFrame) -> list[Slot]:
 def _texts(
     plan: Plan, turn: int, before: pd.DataFrame, responses: pd.DataFrame
 ) -> dict[Slot, tuple[str | None, str | None]]:
-    """Text of each slot that was written in a round, or None and the reason."""
+    """Text that was written for each slot in a round, or None and the reason why there is none."""
     answers = _by_id(responses)
     texts: dict[Slot, tuple[str | None, str | None]] = {}
     for slot in _open(plan, before):
@@ -234,7 +241,7 @@ def _texts(
 
 
 def _answer(row: Any) -> tuple[str | None, str | None, bool]:
-    """The text of an answer, the reason if there is none, and whether the text was cut."""
+    """The text of an answer, the reason if there is no text, and True if the text was cut."""
     failure = reason_of(row.error)
     return (None if failure else row.text or ""), failure, row.finish_reason == "length"
 
@@ -246,8 +253,8 @@ def _by_id(responses: pd.DataFrame) -> dict[str, Any]:
 def read_verdict(answer: str, *, truncated: bool) -> tuple[str | None, str | None]:
     """The verdict of a review (``yes`` or ``no``) or the reason why there is none.
 
-    The verdict is said at the beginning, after a word such as "verdict", or as a last sentence of one word. That last
-    sentence does not count in a truncated answer. An answer that says both ``yes`` and ``no`` gives no verdict.
+    The verdict is at the beginning, after a word such as "verdict", or a last sentence of one word. In a truncated
+    answer, the last sentence does not count. An answer that says both ``yes`` and ``no`` gives no verdict.
     """
     text = strip_thinking(answer)
     if text is None:
@@ -269,13 +276,13 @@ def _writing(plan: Plan, turn: int, slot: Slot, before: pd.DataFrame) -> dict[st
         same = (before[KEYS] == list(slot[: len(KEYS)])).all(axis=1) & before["text"].notna()
         rejected = before.loc[same, "text"].tolist()
     prompt = _render(plan.templates[WRITE], slot, n=plan.n, rejected=rejected)
-    # A judge that wrote in an earlier round is asked once more, for another draw.
+    # If a judge already wrote in an earlier round, a further repeat asks it for another draw.
     repeat = sum(judge_of(f"{earlier}_{WRITE}", plan.judges) == writer for earlier in range(1, turn))
     return _request(plan, writer, WRITING, slot, turn, prompt, TEXT, repeat)
 
 
 def _review(plan: Plan, turn: int, slot: Slot, text: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The two requests about a text: whether the text matches, and for its score."""
+    """The two requests about a text: one asks whether the text matches, the other asks for its score."""
     reviewer = judge_of(f"{turn}_{REVIEW}", plan.judges)
     prompt = _render(plan.templates[REVIEW], slot, text=text)
     asked = _request(plan, reviewer, REVIEWING, slot, turn, prompt, VERDICT)
@@ -333,6 +340,7 @@ def read_own(path: Path, wanted: Sequence[Slot], *, n: int) -> pd.DataFrame:
     Args:
         path: file of CSV, JSON Lines or Parquet.
         wanted: all slots of the dataset, at every level.
+        n: number of score levels.
 
     Returns:
         A table like that of `attempts`, with all texts in round 0, written by `FILE` and accepted.
@@ -354,7 +362,7 @@ def read_own(path: Path, wanted: Sequence[Slot], *, n: int) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     seen: dict[Slot, str] = {}
     for where, row in table.rows:
-        named = row.get("group_id")  # a number is a name too; lines of JSON may lack a key
+        named = row.get("group_id")  # a number is a name, too; lines of JSON may lack a key
         group = clean(named if named is None else str(named), f"{where}: field 'group_id'")
         if row.get("criterion") is None and len(criteria) > 1:
             raise InputError(f"{where}: field 'criterion': expected one of {', '.join(criteria):.120}, found nothing")
@@ -391,8 +399,10 @@ def load_plan(
     """Load the plan by which reference answers of a dataset are made.
 
     Args:
+        items: items of the dataset.
+        rubrics: rubrics of the items.
         templates: files of the templates: of writing, of reviewing, and of each judge's prompt for one score.
-        weights: files that name the weights of judges whose settings do not; each has the judge's name.
+        weights: files that name the weights of judges whose settings do not name them; each file has the judge's name.
         settings: `n`, `levels`, `judges`, their `settings` (see `judges.read`), `sample`, `seed`, `shows_rejected`,
             `instruction` and `file`.
     """
@@ -415,10 +425,11 @@ def with_references(items: pd.DataFrame, made: pd.DataFrame | None) -> pd.DataFr
 
     Args:
         items: one row per item.
-        made: the attempts, see `attempts`; None where no reference answers are made.
+        made: the attempts, see `attempts`; None if the run makes no reference answers.
 
     Returns:
-        The items with the column `references`: text by scale and level. Without attempts, the items as given.
+        The items with the column `references`: dictionaries from scale and level to text. Without attempts, the items
+        as given.
     """
     if made is None or not len(made):
         return items

@@ -1,7 +1,7 @@
 """From reads to the distinct requests of a judge.
 
-A request is the call that is sent for a read. Its name is the hash of all that determines the answer, so that reads of
-several strategies and studies share a request.
+A request is the call that is sent for a read. Its name is the hash of everything that determines the answer. So reads
+of several strategies and studies can share a request.
 """
 
 import hashlib
@@ -27,10 +27,10 @@ COLUMNS = [name for name in REQUESTS.names if name in PLAN.names]
 
 
 def namer(judge: Judge, n: int, probe: Probe) -> Callable[[bytes, int], str]:
-    """A function that names the requests of one judge, scale and probe.
+    """Function that names the requests of one judge, scale and probe.
 
-    Names are hashes over the judge's identity, the number of levels, the repeat index and the message. These parts of
-    a name are never changed again, since each stored answer is found by its name alone.
+    Names are hashes over the judge's identity, the number of levels, the repeat index and the message. Never change
+    these parts of a name: a stored answer is found by its name alone.
     """
     identity = [judge.identity(probe.IDENTITY), n]
     head = hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=16)
@@ -49,8 +49,8 @@ def distinct_requests(
 ) -> pd.DataFrame:
     """The distinct requests that reads need and that no earlier study sends, without prompts.
 
-    They are sorted so that a beginning that prompts share is computed once. All orderings of a unit are neighbours, and
-    among them the orderings with the longest common prefix.
+    Requests are sorted so that an engine computes a common beginning of prompts only once. All orderings of a unit are
+    neighbours. Among them, orderings with a long common prefix are neighbours.
 
     Args:
         reads: plans of one study and judge, with `COLUMNS`.
@@ -59,8 +59,8 @@ def distinct_requests(
     """
     table = reads[COLUMNS]
     table = table[~text_columns.is_among(table["request_id"], owned_elsewhere)]
-    # If reads share a request, the first after sorting is kept, whatever the order before.
-    # Units of a group stay together too: candidates share their instruction, which comes before the response.
+    # If reads share a request, the first read after sorting is kept, whatever the order before.
+    # Units of a group stay together, too: candidates share their instruction, which comes before the response.
     orders = zip(table["ordering"], table["levels"], strict=True)
     ordering_key = [bytes(map(int, ordering)) + bytes(map(int, levels)) for ordering, levels in orders]
     repeat = table["repeat"].where(~table["profile"].isin(greedy), 0)
@@ -80,10 +80,13 @@ def units_asked(
     probe: str,
     comparisons: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[tuple[int, str], Unit]:
-    """The units of one dataset that requests are about, by number of levels and id.
+    """Dictionary from number of levels and unit id to the units of one dataset that requests are about.
 
     Args:
         requests: see `distinct_requests`.
+        items, rubrics, pairs: the tables of the dataset.
+        template: template of the prompt.
+        probe: name of the probe.
         comparisons: see `Probe.units`; the same for all scales.
     """
     wanted = set(requests[["n", "unit_id"]].drop_duplicates().itertuples(index=False, name=None))
@@ -100,7 +103,7 @@ def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit
     """Requests about one dataset, with their prompts.
 
     Args:
-        requests: some or all requests; the prompts of one call are in memory together.
+        requests: some or all requests. The prompts of one call are in memory together.
         units: see `units_asked`.
 
     Returns:
@@ -121,7 +124,7 @@ def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit
         prompts.append(text)
         questions.append(record)
         options.append(unit.options)
-    # As plain objects, since neighbours share one text, which columns of text would copy.
+    # Plain objects: neighbours share one text, which a column of text would copy.
     return requests.assign(
         prompt=pd.Series(prompts, requests.index, object),
         options=pd.Series(options, requests.index, object),
@@ -130,13 +133,14 @@ def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit
 
 
 def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
-    """The requests of one shard. It has neighbouring whole units, and about as many requests as other shards.
+    """The requests of one shard. A shard has neighbouring whole units, and about as many requests as other shards.
 
-    Only the row groups that hold these requests are read, and the row groups in which the shard begins and ends.
+    The function reads only the row groups that hold these requests, and the row groups in which the shard begins and
+    ends.
 
     Args:
         path: file of requests.
-        shard: number of the shard, from 1 to `shards`.
+        shard: index of the shard, from 1 to `shards`.
         shards: number of shards.
     """
     with pq.ParquetFile(path) as file:
@@ -154,9 +158,9 @@ def read_studies(
     """The requests of one shard of several studies, with column `probe`, and the study of each request.
 
     Args:
-        paths: file of each study's requests, in a folder of the study's name.
+        paths: file of each study's requests, in a folder with the study's name.
         probes: the probe of each of these studies.
-        shard, shards: see `read_shard`; a shard has its part of each study.
+        shard, shards: see `read_shard`. A shard has its part of each study.
     """
     parts = [read_shard(path, shard, shards).assign(probe=probe) for path, probe in zip(paths, probes, strict=True)]
     studies = [path.parent.name for path, part in zip(paths, parts, strict=True) for _ in range(len(part))]
@@ -164,7 +168,7 @@ def read_studies(
 
 
 def _next_unit(file: pq.ParquetFile, groups: np.ndarray, row: int) -> int:
-    """The first row, from row `row` on, at which a unit begins; the number of rows if no unit does."""
+    """The first row, from row `row` on, at which a unit begins; the number of rows if no unit begins there."""
     if row in (0, groups[-1]):
         return int(row)
     before = None

@@ -1,7 +1,7 @@
 """Probes, which say what a study permutes or varies in a prompt. Each probe is a subclass of `Probe`.
 
-Plan, requests, engines, parser, scores and pages work from what a probe says of itself, its units, the units'
-questions and the questions' labels. Few places name probes:
+A probe describes itself, its units, the units' questions and the questions' labels. Plan, requests, engines, parser,
+scores and pages work from these descriptions. Few places name probes:
 
 - The catalogue says which probes' scores a statistic reads.
 - `recorded` says to which probes recorded answers belong.
@@ -41,12 +41,12 @@ class Question(NamedTuple):
     """One thing that an answer must say.
 
     Attributes:
-        name: name in the prompt, such as a criterion; empty where an answer says one thing.
-        labels: texts that may be written, one for each option, position or level, in canonical order.
-        names: kind of thing that a label stands for. An ``option`` is permuted, and its label moves with it. A
-            ``position`` of the prompt keeps its label. With ``position_or_tie``, the last label says that none is
-            better. A ``ranking`` joins the labels of all positions by ``>``, the best first. A ``level`` need not be
-            listed in the prompt. The others are a ``verdict``, and a ``text``, which is an answer without labels.
+        name: name of the question in the prompt, such as a criterion; empty if an answer says only one thing.
+        labels: texts that an answer may write, one for each option, position or level, in canonical order.
+        names: kind of thing that a label names. An ``option`` is permuted, and its label moves with it. A ``position``
+            of the prompt keeps its label. With ``position_or_tie``, the last label says that no option is better. A
+            ``ranking`` joins the labels of all positions by ``>``, the best first. A ``level`` need not be listed in
+            the prompt. The remaining kinds are a ``verdict``, and a ``text``, which is an answer without labels.
     """
 
     name: str
@@ -59,7 +59,8 @@ class Shown(NamedTuple):
 
     Attributes:
         ordering: the option at each position.
-        levels: in a crossed design, the score level at each position of the second axis; else empty.
+        levels: in a crossed design, the score level at each position of the second axis. For the meaning in one request
+            for all orderings see `Probe.asks_together`. In all other cases empty.
         condition: name of the variation beside the order.
     """
 
@@ -76,10 +77,11 @@ class Unit:
         unit_id: unique in the dataset.
         options: ids of the things that are permuted, in canonical order.
         about: columns of the plan and the scores that describe the unit: ``dataset`` (always), ``group_id``,
-            ``candidate``, ``criterion``, ``human_score``, and all others that the probe needs for its scores.
+            ``candidate``, ``criterion``, ``human_score``, and all further columns that the probe needs for its scores.
         questions: function that returns the questions, in the order in which the prompt asks them.
         prompt: function that returns the user's message.
-        offers: function that says whether the unit can be shown in a condition. If not, it has no reads there.
+        offers: function that returns True for a condition in which the unit can be shown. The unit has no reads in
+            other conditions.
     """
 
     unit_id: str
@@ -91,29 +93,30 @@ class Unit:
 
 
 def lowest_scores(reads: pd.DataFrame) -> list[int]:
-    """The lowest score, 0 or 1, of the rubric of each read of a plan."""
+    """Lowest score, 0 or 1, of the rubric of each read of a plan."""
     return [1] * len(reads) if LOWEST not in reads else [int(lowest) for lowest in reads[LOWEST]]
 
 
 class Probe(ABC):
     """Base class of probes: what a study permutes, how a prompt shows it and asks for it, and how answers are scored.
 
-    Each import of this module counts in `code_version` of all scripts that use probes, such as the one that asks
-    judges. So parsing and scores are in other modules; common ways are `one_score.parse_score` and `readouts.score`.
+    Each import of this module counts in `code_version` of all scripts that use probes, such as the script that asks
+    judges. So parsing and scores are in other modules. Many probes use `one_score.parse_score` and `readouts.score`.
 
     Attributes:
-        PERMUTES: description of the things that the orderings permute: ``the answers in a list``.
+        PERMUTES: description of the things that the orderings permute, such as ``the answers in a list``.
         STRATEGIES: names of the ways to choose orderings, see `choose`.
-        SOURCE: key, in ``cards/references.bib``, of the paper that the probe follows; None where it follows nothing
+        SOURCE: key, in ``cards/references.bib``, of the paper that the probe follows; None if it follows nothing
             published.
         CONDITIONS: names of the variations beside the order that a study can use; `BASELINE` comes first.
-        IDENTITY: settings of a judge that say how the answer is asked for, and so are part of a request's name.
-        PROMPTS: names of the prompts among which a study can choose, each with the `answer_format` that the prompt asks
-            for, or None if the prompt fits any format. Empty where a probe has only one prompt.
-        COMPARES: whether the units are pairs or lists of texts, which `comparisons` of a study choose.
-        DECIDES: whether decision models can be asked. The prompts then keep text, question and options apart.
-        CROSSED: whether a second axis, the order of the score levels, can be varied together with the options.
-        FIELDS: names that a template of the user may write, each with its meaning; empty where users bring no template.
+        IDENTITY: settings of a judge that say how the answer is asked for. So they are part of a request's name.
+        PROMPTS: dictionary from the names of the prompts among which a study can choose to the `answer_format` that the
+            prompt asks for, or to None if the prompt fits any format. Empty if a probe has only one prompt.
+        COMPARES: True if the units are pairs or lists of texts, which `comparisons` of a study choose.
+        DECIDES: True if decision models can be asked. The prompts then keep text, question and options apart.
+        CROSSED: True if a study can vary a second axis, the order of the score levels, together with the options.
+        FIELDS: dictionary from the names that a user's template may write to their meanings; empty if users bring no
+            template.
         COLUMNS: columns of the scores beside the plan's columns; they include those of `contracts.scores.SCORES`.
     """
 
@@ -164,9 +167,9 @@ class Probe(ABC):
     ) -> Iterator[Unit]:
         """The units of one dataset at scale n, in the order in which they are read.
 
-        `comparisons` is for probes that compare texts, and says which pairs or lists they read: ``pairs`` (`given` or
-        `all`), ``sample`` (number of units, None for all), ``lists`` (number of lists in a group), ``seed``, and
-        ``prompt``, the name of the template.
+        `comparisons` is for probes that compare texts. It says which pairs or lists they read: ``pairs`` (`given` or
+        `all`), ``sample`` (number of units, None for all), ``lists`` (number of lists in a group), and ``seed``. It
+        also has ``prompt``, the name of the template.
 
         Raises:
             InputError: an item or a rubric does not fit the probe.
@@ -174,30 +177,30 @@ class Probe(ABC):
 
     @abstractmethod
     def choose(self, strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
-        """The orderings in which a unit with this number of options is read, shape (reads, options).
+        """Orderings in which a unit with this number of options is read, shape (reads, options).
 
         Raises:
             UnfitError: the strategy has too many orderings.
         """
 
     def asks_together(self, condition: str, n: int) -> bool:
-        """True for a condition in which one request asks all orderings of a strategy.
+        """True for a condition in which one request asks about all orderings of a strategy.
 
-        Then `Shown.levels` holds these orderings one after the other, and the reads of a unit share a request.
+        `Shown.levels` then holds these orderings one after the other, and the reads of a unit share a request.
         """
         return False
 
     def problems(self, study: Study) -> Iterator[str]:
-        """Settings of a study that do not fit the probe, as key and message: ``/strategies: ...``."""
+        """Settings of a study that do not fit the probe, each as key and message: ``/strategies: ...``."""
         return iter(())
 
     @abstractmethod
     def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
-        """The questions of each read of a plan, equal to those of `Unit.questions`."""
+        """Questions of each read of a plan, equal to those of `Unit.questions`."""
 
     @abstractmethod
     def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
-        """Choices of an answer, one for each question. No text makes it raise an error."""
+        """Choices of an answer, one for each question. It raises no error for any text."""
 
     @abstractmethod
     def score(
@@ -207,8 +210,9 @@ class Probe(ABC):
 
         Args:
             reads: a plan with the column `option_logprobs`: for each read, the log-probabilities of all labels of its
-                questions, one question after the other; null where they are not known.
-            questions, choices: the questions and choices of each read, in the order in which the prompt asks.
+                questions, one question after the other; null if they are not known.
+            questions: the questions of each read, in the order in which the prompt asks.
+            choices: the choices of each read, in the same order.
         """
 
 
@@ -218,7 +222,7 @@ names = REGISTRY.names
 
 @functools.cache
 def load(probe: str) -> Probe:
-    """A probe by its name.
+    """Load a probe by its name.
 
     Raises:
         InputError: see `Plugins.load`.

@@ -3,12 +3,12 @@
 A unit is a pair or a list of items of one group under one criterion. A label names a position: the first candidate
 is always A. A study can vary more than the order, in these conditions (`CONDITIONS`):
 
-- `tie`, `no_tie`: whether a tie is offered. In the others of these conditions, a prompt offers a tie if its
-  source does (`OFFERS_TIE`).
-- `length_sentence`: the judge is told not to judge by length, in other words than those of MT-Bench's prompt.
-- `padded_1`, `padded_2`: the first or the second candidate, in canonical order, is half as long again, by sentences
-  that say nothing new.
-- `truncated`: all candidates are cut to the length of the shortest one.
+- `tie`, `no_tie`: the prompt offers a tie, or does not. In the other conditions here, it does as the original prompt
+  (`OFFERS_TIE`: only MT-Bench's prompt offers a tie).
+- `length_sentence`: a sentence tells the judge not to judge by length. It is not MT-Bench's own sentence.
+- `padded_1`, `padded_2`: sentences that say nothing new make the first or the second candidate, in canonical order, 50%
+  longer.
+- `truncated`: all candidates are cut to the length of the shortest candidate.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 # `papers/...`: a prompt as printed in a paper, question and responses included.
 PROMPT_NAMES = ("mt_bench", "devbench", "papers/shi2025_devbench", "relative", "letter")
 PAPERS = "papers/"
-TEMPLATE = "compare_"  # prefix: with the name of a prompt that is not a paper's, it names a template file
+TEMPLATE = "compare_"  # prefix of template files; the name of a prompt that is not a paper's follows
 DEVBENCH = ("devbench", "papers/shi2025_devbench")
 OFFERS_TIE = dict.fromkeys((*PROMPT_NAMES, "own"), False) | {"mt_bench": True}
 RANKING = "ranking"
 LETTERS = "ABCDEFGHIJ"
 COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")  # from 2 on
 RANKS = ("best", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
-MATH = "math"  # the task whose reference answers the prompt of MT-Bench shows
-# From P4 (a textbook section on debiasing judges), its answer to Q2.
+MATH = "math"  # task for which the prompt of MT-Bench shows reference answers
+# From P4 (a textbook section on debiasing judges), the section's answer to Q2.
 LENGTH_SENTENCE = "Judge on correctness, not length; favor concise correct answers over long verbose ones."
 PADDING_SHARE = 0.5
 PADDING = (
@@ -69,7 +69,7 @@ class Candidates(Probe):
     SIZES: Sequence[int]
     SOURCE = "shi2025"
     CONDITIONS: tuple[str, ...] = (BASELINE, "tie", "no_tie", "length_sentence", "padded_1", "padded_2", "truncated")
-    PROMPTS = MappingProxyType(dict.fromkeys(PROMPT_NAMES))  # each fits any format of answers
+    PROMPTS = MappingProxyType(dict.fromkeys(PROMPT_NAMES))  # each prompt fits any format of answers
     COMPARES = True
     FIELDS: Mapping[str, str] = {
         "candidates": "the candidates in the order of the read, each once: `{{ one.response }}`, or `one.turns`, each "
@@ -90,12 +90,12 @@ class Candidates(Probe):
     COLUMNS = _comparisons.COLUMNS
 
     def template(self, judge: Judge, prompt: str | None = None) -> str:
-        """The prompt that a study names; else `letter` for a judge that only writes a score, or `mt_bench`."""
+        """Template of the prompt that a study names; else `letter` if a judge only writes a score, or `mt_bench`."""
         prompt = prompt or ("letter" if judge.answer_format == "score" else "mt_bench")
         return prompt if prompt.startswith(PAPERS) else TEMPLATE + prompt
 
     def try_template(self, template: Template, n: int) -> None:
-        """Render a user's template for n candidates, with a tie and without one.
+        """Render a user's template for n candidates, with a tie and without a tie.
 
         Raises:
             UnfitError: the template does not write each candidate once and in order, or leaves out a label.
@@ -169,8 +169,9 @@ def unit(
         unit_id: unique in the dataset.
         items: items of the candidates, in canonical order.
         about: columns of the plan beside those that follow from the items.
-        template, prompt: template of the prompt, and the name of its file.
-        criterion: question that the rubric asks; None where there is no rubric.
+        template: template of the prompt.
+        prompt: name of the template's file.
+        criterion: question that the rubric asks; None if there is no rubric.
 
     Raises:
         InputError: the prompt asks for something that the items lack.
@@ -202,7 +203,7 @@ def unit(
 
 
 def _input_length(item: Mapping[str, Any]) -> int:
-    """Characters of the text that an item answers: the user's turns of a conversation, or else the instruction."""
+    """Number of characters of the text that an item answers: the user's turns of a conversation, or the instruction."""
     turns = item["turns"]
     return len(item["instruction"]) if turns is None else sum(len(turn["user"]) for turn in turns)
 
@@ -218,7 +219,7 @@ def _check(prompt: str, items: Sequence[Mapping[str, Any]], criterion: str | Non
 def _source(group: str, category: str | None) -> str:
     """Source that several questions share, from the id of a question's group and the question's category (its task).
 
-    If the id ends with an underscore and the category, in small or capital letters, the source is the id without this
+    If the id ends with an underscore and the category, in lower or upper case, the source is the id without this
     ending. Otherwise the source is the whole id.
     """
     if isinstance(category, str) and group.lower().endswith(f"_{category.lower()}"):
@@ -228,7 +229,7 @@ def _source(group: str, category: str | None) -> str:
 
 @cache
 def _labels(n: int, tie: bool, condition: str) -> tuple[str, ...]:
-    """Labels that may be written: a letter for each position, and the next letter for a tie if it is offered."""
+    """Labels that an answer may write: a letter for each position, and the next letter for a tie if it is offered."""
     tie = {"tie": True, "no_tie": False, RANKING: False}.get(condition, tie)
     return tuple(LETTERS[: n + tie])
 
@@ -254,12 +255,12 @@ def sampled(unit_ids: Sequence[str], comparisons: Mapping[str, Any]) -> set[str]
 
 
 def records(items: pd.DataFrame) -> dict[str, Mapping[str, Any]]:
-    """Items by id, as mappings."""
+    """Dictionary from item id to item, as a mapping."""
     return {item["item_id"]: item for item in items.to_dict("records")}
 
 
 def criteria(rubrics: pd.DataFrame) -> dict[str, str]:
-    """Question that each rubric asks, by the rubric's id."""
+    """Dictionary from rubric id to the question that the rubric asks."""
     return dict(zip(rubrics["rubric_id"], rubrics["question"], strict=True))
 
 
@@ -316,7 +317,7 @@ def _texts(items: Sequence[Mapping[str, Any]], condition: str) -> list[dict[str,
 
 
 def _varied(texts: Sequence[str], condition: str, *, last: bool) -> list[str]:
-    """Texts of all candidates under a condition; a conversation is padded in its last turn."""
+    """Texts of all candidates under a condition. Only the last turn of a conversation is padded (`last`)."""
     if condition == "truncated":
         shortest = min(map(len, texts))
         return [cut(text, shortest) for text in texts]
@@ -334,7 +335,7 @@ def cut(text: str, length: int) -> str:
 
 
 def pad(text: str) -> str:
-    """A text that is longer by `PADDING_SHARE`, through sentences at its end that say nothing new."""
+    """A text with sentences at its end that say nothing new; they make it longer by `PADDING_SHARE`."""
     wanted, added = PADDING_SHARE * len(text), []
     for sentence in itertools.cycle(PADDING):
         added.append(sentence)

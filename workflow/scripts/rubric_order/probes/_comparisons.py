@@ -1,6 +1,6 @@
 """Common parts of the probes that compare candidates: the scores of pairs and lists.
 
-A read shows the candidates of a pair or a list in one order and asks which is best. The plan describes the
+A read shows the candidates of a pair or a list in one order, and asks which candidate is best. The plan describes the
 comparison (`ABOUT`), and the scores hold the outcome (`COLUMNS`). Candidates are numbered from 1 in canonical order,
 the order of `candidates`; `ordering` has the candidate at each position.
 """
@@ -16,7 +16,7 @@ from rubric_order.probes import Question
 if TYPE_CHECKING:
     import pandas as pd
 
-TIE = 0  # in place of the number of a candidate, and of its position
+TIE = 0  # replaces the number of a candidate, and its position
 # Columns that describe a comparison in a plan, beside the columns that all plans have.
 #
 # - item_id: the same as `unit_id`.
@@ -24,12 +24,13 @@ TIE = 0  # in place of the number of a candidate, and of its position
 # - task: the kind of question.
 # - source_id: source that several questions share (a project, in DevBench); the group if they share no source.
 # - candidates: names, in canonical order.
-# - baseline: the candidate that the others are compared with; null where there is none. If there is a
-#   baseline, `candidate` is the other candidate of the pair; else it is null.
-# - human_scores: human scores of the candidates, in canonical order; null where they are not known.
-# - lengths: characters of the candidates' full responses, even if the condition changes them; null where they are not
+# - baseline: the candidate with which the other candidates are compared; null if there is none. With a baseline,
+#   `candidate` is the other candidate of the pair; without a baseline, `candidate` is null.
+# - human_scores: human scores of the candidates, in canonical order; null if they are not known.
+# - lengths: numbers of characters of the candidates' full responses, even if the condition changes the responses; null
+#   if they are not known.
+# - input_length: number of characters of the question that the candidates answer, with all its turns; null if it is not
 #   known.
-# - input_length: characters of the question that the candidates answer, with all its turns; null where not known.
 ABOUT = (
     "item_id",
     "benchmark",
@@ -41,16 +42,17 @@ ABOUT = (
     "lengths",
     "input_length",
 )
-# - tie: whether the prompt offered a tie.
-# - score: the number of the chosen candidate, `TIE`, or null where the answer chooses nothing.
-# - position: the place of the chosen candidate in the prompt, `TIE`, or null.
-# - pattern, failure: the form of answer that the parser found; the reason why there is no choice.
-# - first_verdict: the place that the answer's first `[[A]]` or `Choice: A` names, `TIE`, or null; see
+# - tie: True if the prompt offered a tie.
+# - score: the number of the chosen candidate; `TIE`; or null if the answer chooses nothing.
+# - position: the position of the chosen candidate in the prompt; `TIE`; or null.
+# - pattern: the form of answer that the parser found.
+# - failure: the reason why there is no choice.
+# - first_verdict: the position that the answer's first `[[A]]` or `Choice: A` names; `TIE`; or null. See
 #   `verdict.first_verdict`.
 # - expected_score: always null.
 # - option_mass: the probability that the judge wrote any of the labels.
 # - position_probabilities: probability of each position, then of a tie if it was offered; they sum to 1.
-# - ranking: the numbers of the candidates, best first, where the answer ranks them all; else null.
+# - ranking: the numbers of the candidates, best first, if the answer ranks all candidates; else null.
 COLUMNS = (
     *("question", "tie", "score", "position", "pattern", "failure", "first_verdict"),
     *("expected_score", "option_mass", "position_probabilities", "ranking"),
@@ -64,9 +66,9 @@ def score(
 
     Args:
         reads: a plan with `ABOUT` and `option_logprobs`, see `Probe.score`.
-        questions: one question for each read. Its labels name the positions, and then a tie if it was offered.
-        choices: one choice for each read. Its label names a position, a tie, or several positions joined by ``>``,
-            which is a ranking.
+        questions: one question for each read. Its labels name the positions, and then a tie if the prompt offered it.
+        choices: one choice for each read. Its label names a position, or a tie, or is a ranking: several positions
+            joined by ``>``.
     """
     import numpy as np
     import pandas as pd
@@ -108,10 +110,10 @@ def _zip(one: Sequence[Any], other: Sequence[Any]) -> zip[Any]:
 
 
 def _place(index: int, candidates: int) -> int:
-    """The place of a label, from 1; `TIE` for the label that follows the labels of the candidates."""
+    """Position of the label with this index, from 1; `TIE` for the label after the labels of the candidates."""
     return TIE if index >= candidates else index + 1
 
 
 def _places(label: str | None, labels: Sequence[str]) -> list[int] | None:
-    """Places of the labels that a choice names, from 0, best first; None if it names no label."""
+    """Indices of the labels that a choice names, from 0, best first; None if it names no label."""
     return None if label is None else [labels.index(part) for part in label.split(">")]

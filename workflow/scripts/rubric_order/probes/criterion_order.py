@@ -1,7 +1,7 @@
 """The order of the criteria in a prompt that asks for the score of one text under each criterion.
 
-In a crossed design the prompt also lists the score levels of every criterion. Their order is the same for all criteria
-and is varied together with the order of the criteria.
+In a crossed design the prompt also lists the score levels of every criterion. The order of the levels is the same for
+all criteria, and is varied together with the order of the criteria.
 """
 
 # Checks of a config read the constants of this module, so slow imports are inside the functions that use them.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rubric_order.settings.judges import Judge
 
 TEXT = ["dataset", "group_id", "candidate", "instruction", "response"]  # columns that items about one text share
-# Columns of the plan with lists over a text's criteria, in canonical order, each with its column in the scores.
+# From columns of the plan, which hold lists over a text's criteria in canonical order, to their columns in the scores.
 LISTS = {
     "criterion_names": "question",
     "criterion_ids": "criterion",
@@ -145,8 +145,9 @@ class CriterionOrder(Probe):
         """One row per read and criterion, in canonical order of the criteria.
 
         `item_id`, `criterion` and `human_score` come from the criterion's item. `question` is the criterion's name in
-        the prompt, `criterion_position` is its position there, and `predecessor` is the criterion right before it, null
-        for the first. `position` is the position of the score among the levels, null where the prompt lists no levels.
+        the prompt, and `criterion_position` its position there. `predecessor` is the criterion right before it; null
+        for the first criterion. `position` is the position of the score among the levels; null if the prompt lists no
+        levels.
         """
         import pandas as pd
 
@@ -173,7 +174,7 @@ class CriterionOrder(Probe):
         table = table.explode([*lists, "criterion_position", "predecessor"], ignore_index=True)
         table = table.astype({"criterion_position": "int8", "human_score": float})
         chosen = readouts.chosen(*zip(*canonical, strict=True)) if canonical else readouts.chosen((), ())
-        # If the answer gives no score, it has no place at which a score could be likely: `Plot: 1 sentence`.
+        # If an answer gives no score, its log-probabilities are not those of a score: `Plot: 1 sentence`.
         scored = chosen["score"].notna()
         logprobs = [row if has_score else None for row, has_score in zip(logprobs, scored, strict=True)]
         positions = readouts.readouts(chosen["score"], logprobs, table["levels"].tolist())
@@ -187,11 +188,11 @@ def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row per text, in the order of the items: `unit_id` (group and candidate), dataset, group_id, candidate,
         instruction and response. Further columns hold lists over the text's criteria, in the order of the items:
-        `criterion_ids`, `criterion_items` (ids of the items), `criterion_names` (as the prompt writes them),
+        `criterion_ids`, `criterion_items` (ids of the items), `criterion_names` (names in the prompt),
         `criterion_rubrics` and `criterion_human_scores`.
 
     Raises:
-        InputError: an item has no rubric; a text has fewer than two criteria, one criterion twice, or two criteria
+        InputError: an item has no rubric; a text has fewer than two criteria, the same criterion twice, or two criteria
             with the same name; or two texts would have the same id.
     """
     import pandas as pd
@@ -214,7 +215,7 @@ def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
             }
         )
     units = pd.DataFrame(rows)
-    # Several texts of one candidate about one prompt are numbered.
+    # If a candidate has several texts in a group, the id has a number from the second text on.
     place = units.groupby(["group_id", "candidate"]).cumcount()
     several = [f"-{number + 1}" if number else "" for number in place]
     units.insert(0, "unit_id", units["group_id"] + "-" + units["candidate"] + several)
@@ -290,7 +291,7 @@ def _places_of(ordering: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _places(ordering: Sequence[int]) -> tuple[int, ...]:
-    """The position, from 0, of each criterion in canonical order."""
+    """Index of the position of each criterion, from 0, in canonical order of the criteria."""
     return _places_of(tuple(ordering))
 
 

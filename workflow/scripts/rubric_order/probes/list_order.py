@@ -1,7 +1,7 @@
-"""The order of several candidates in a prompt that asks which is best, or for a ranking.
+"""The order of several candidates in a prompt that asks for the best candidate, or for a ranking.
 
 Lists of candidates are drawn, at most as many as a study wants (`comparisons`). No two lists share a candidate. Every
-group that has all candidates of a list is read with that list. A study's scales are the lengths of its lists.
+group that has all candidates of a list is read with this list. A study's scales are the lengths of its lists.
 
 Source: Shi et al. (2025), Section 3.1: three lists of three, drawn from the models of MT-Bench.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ListOrder(_candidates.Candidates):
-    SIZES = range(3, 10)  # each candidate has a letter, and a tie has one too
+    SIZES = range(3, 10)  # each candidate has a letter, and a tie has a letter, too
     PERMUTES = "the answers in a list"
     STRATEGIES = strategies.offered("list_order")
     CONDITIONS = (*_candidates.Candidates.CONDITIONS, _candidates.RANKING)
@@ -44,7 +44,7 @@ class ListOrder(_candidates.Candidates):
         """Lists of n candidates, in the order of the groups.
 
         Raises:
-            InputError: no group has n candidates, or an item lacks what the prompt shows.
+            InputError: no group has n candidates, or an item lacks something that the prompt shows.
         """
         records, asks = _candidates.records(items), _candidates.criteria(rubrics)
         lists, candidates = {}, drawn(items, n, comparisons["lists"], comparisons["seed"])
@@ -70,13 +70,13 @@ class ListOrder(_candidates.Candidates):
             )
 
     def problems(self, study: Study) -> Iterator[str]:
-        """Settings of a study that do not fit; none for recorded answers, since no judge is asked for them."""
+        """Settings of a study that do not fit. With recorded answers all settings fit, because no judge is asked."""
         if study.strategies != ["recorded"]:
             yield from super().problems(study)
 
 
 def _every_list(items: pd.DataFrame, lists: list[list[str]]) -> Iterator[tuple[str, str, int, list[str]]]:
-    """Group, criterion, number of the list (from 1) and ids of its items, for each list whose items all exist."""
+    """Group, criterion, index of the list (from 1) and ids of its items, for each list whose items all exist."""
     for (group, criterion), block in items.groupby(["group_id", "criterion"], sort=False):
         of = dict(zip(block["candidate"], block["item_id"], strict=True))
         for number, candidates in enumerate(lists, start=1):
@@ -88,7 +88,7 @@ def drawn(items: pd.DataFrame, n: int, lists: int, seed: int) -> list[list[str]]
     """Candidates of each list, drawn without replacement from the candidates that answered the most groups.
 
     Raises:
-        InputError: these are too few candidates for one list, or they answered fewer than half of the groups.
+        InputError: these candidates are too few for a list, or they answered fewer than half of the groups.
     """
     dataset = items["dataset"].iloc[0]
     groups = items.groupby("candidate")["group_id"].nunique()

@@ -1,8 +1,8 @@
-"""The order of two candidates in a prompt that asks which is better.
+"""The order of two candidates in a prompt that asks which candidate is better.
 
-A pair is given by the dataset, such as a model and the baseline, or it is any two candidates of a group under one
-criterion (`comparisons` of a study). Its canonical order is the order in the dataset's pair; for other pairs, the order
-of the items.
+The dataset gives the pairs, such as a model and the baseline; or any two candidates of a group under one criterion are
+a pair (`comparisons` of a study). The canonical order of a given pair is its order in the dataset. For other pairs, it
+is the order of the items.
 """
 
 # Checks of a config read the constants of this module, so slow imports are inside the functions that use them.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rubric_order.settings.studies import Study
 
-# Points of both candidates of a pair, by the preferred candidate.
+# From the preferred candidate to the points of both candidates of a pair.
 POINTS = {"a": (1.0, 0.0), "b": (0.0, 1.0), "tie": (0.5, 0.5)}
 
 
@@ -77,13 +77,13 @@ class PairOrder(_candidates.Candidates):
             )
 
     def problems(self, study: Study) -> Iterator[str]:
-        """Settings of a study that do not fit; none for recorded answers, since no judge is asked for them."""
+        """Settings of a study that do not fit. With recorded answers all settings fit, because no judge is asked."""
         if study.strategies != ["recorded"]:
             yield from super().problems(study)
 
 
 def _every_pair(items: pd.DataFrame, given: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Every two items of a group under one criterion; a pair that the dataset has is taken from there."""
+    """Every two items of a group under one criterion. If the dataset gives this pair, it is the dataset's pair."""
     pair_by_items = {frozenset((pair["item_a"], pair["item_b"])): pair for pair in given}
     for (group, criterion), block in items.groupby(["group_id", "criterion"], sort=False):
         rows = zip(block["item_id"], block["candidate"], strict=True)
@@ -96,13 +96,13 @@ def _every_pair(items: pd.DataFrame, given: list[Mapping[str, Any]]) -> Iterator
 
 
 def _baseline(given: list[Mapping[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """The candidate that is in all pairs of a dataset; None if no candidate is, or all pairs compare the same two."""
+    """The candidate that is in all pairs of a dataset. None if there is no such candidate, or if there are two."""
     shared = set.intersection(*({known[pair[name]]["candidate"] for name in ("item_a", "item_b")} for pair in given))
     return shared.pop() if len(shared) == 1 else None
 
 
 def _human_scores(first: Mapping[str, Any], second: Mapping[str, Any], preference: str | None) -> list[float] | None:
-    """The items' human scores, or else points for the preferred candidate, or None if neither is known."""
+    """Human scores of the two items. If they are not known: points for the preferred candidate, or None."""
     scores = [first["human_score"], second["human_score"]]
     if all(score == score for score in scores):  # neither is NaN
         return scores

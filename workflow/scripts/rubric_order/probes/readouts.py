@@ -29,7 +29,7 @@ def chosen(questions: Iterable[Question], choices: Iterable[Choice]) -> pd.DataF
     """Choices as columns, one row each.
 
     Returns:
-        `score` (number of the chosen label among the question's labels, from 1; null where none was chosen), `pattern`
+        `score` (index of the chosen label among the question's labels, from 1; null if no label was chosen), `pattern`
         and `failure`.
     """
     choices = list(choices)
@@ -52,14 +52,14 @@ def readouts(
     """Hard and soft readout of each answer to one question.
 
     Args:
-        score: the number of the chosen option; null where none was chosen.
+        score: index of the chosen option, from 1; null if no option was chosen.
         logprobs: for each answer, the log-probabilities of the options in canonical order, or None.
-        shown: for each answer, the option at each position; empty where the prompt lists no options.
+        shown: for each answer, the option at each position; empty if the prompt lists no options.
 
     Returns:
-        A table with the index of `score`. It has the `position` of the chosen option. Where the log-probabilities are
-        known, it has `expected_score` (sum of k times p_k), `option_mass` (the probability that the judge wrote any of
-        the options) and `position_probabilities` (list: the probability of each position, summing to 1).
+        A table with the index of `score`. It has the `position` of the chosen option. If the log-probabilities are
+        known, it also has `expected_score` (sum of k times p_k), `option_mass` (the probability that the judge wrote
+        any of the options) and `position_probabilities` (a list of the probability of each position; sum 1).
     """
     table = pd.DataFrame(
         {
@@ -91,7 +91,7 @@ def _soft(found: pd.DataFrame, rows: np.ndarray, logprobs: np.ndarray, order: np
     probabilities = np.exp(logprobs)
     mass = probabilities.sum(axis=1)
     found.loc[rows, "option_mass"] = mass
-    usable = mass > 0  # the probabilities are known, and not all zero
+    usable = mass > 0  # the probabilities are known, and are not all zero
     shares = probabilities[usable] / mass[usable, None]
     found.loc[rows[usable], "expected_score"] = shares @ np.arange(1, logprobs.shape[1] + 1)
     if order.shape[1]:

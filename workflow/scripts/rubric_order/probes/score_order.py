@@ -57,7 +57,7 @@ class ScoreOrder(Probe):
         return prompt or judge.answer_format
 
     def try_template(self, template: Template, n: int) -> None:
-        """Render a user's template once with a reference answer and once without.
+        """Render a user's template twice: with a reference answer, and without.
 
         Raises:
             UnfitError: the template does not write each level once, does not write the response, or is for decision
@@ -162,9 +162,9 @@ class ScoreOrder(Probe):
 
 
 def _references(item: Any, n: int) -> dict[int, str]:
-    """The reference answers of an item, by the level that each is written for.
+    """Dictionary from level to the reference answer of an item that is written for this level.
 
-    The answer for the highest level comes with the dataset. The others are made, or a user brings them, see
+    The answer for the highest level can come with the dataset. The other answers are made, or a user brings them, see
     `references.attempts`.
     """
     made = {level: text for (scale, level), text in getattr(item, "references", {}).items() if scale == n}
@@ -172,7 +172,7 @@ def _references(item: Any, n: int) -> dict[int, str]:
 
 
 def _has(n: int, known: frozenset[int], condition: str) -> bool:
-    """True where an item has the reference answer that a condition shows."""
+    """True if an item has the reference answer that a condition shows, or if the condition needs none."""
     wanted = conditions.read(condition, n).reference
     return not wanted or wanted in known
 
@@ -222,5 +222,5 @@ def _questions_of(n: int, lowest: int, shown: Shown) -> tuple[Question, ...]:
 
 @cache
 def _questions(n: int, lowest: int, condition: str, name: object = "") -> tuple[Question, ...]:
-    """The question of a read. A request names no criterion; an answer in JSON can."""
+    """The question of a read. A request names no criterion, but an answer in JSON can name it."""
     return (Question(name if isinstance(name, str) else "", conditions.read(condition, n).labels(n, lowest), "option"),)

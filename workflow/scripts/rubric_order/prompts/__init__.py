@@ -1,1 +1,1 @@
-"""Prompts that a judge reads: orderings of options, and frames that text is filled into."""
+"""Prompts that a judge reads: orderings of options, and frames with gaps for the options."""

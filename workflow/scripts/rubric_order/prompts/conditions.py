@@ -1,8 +1,8 @@
 """Conditions of probe `score_order`: variations of a prompt beside the order of its score levels.
 
-A condition is written as its parts, joined by ``+``, such as ``letter+reference_5``. It has at most one part for score
-IDs, one for the reference answer, and one for an edit without meaning. ``baseline`` has no parts. With part
-``together``, one request asks all orderings of a text.
+The name of a condition joins its parts by ``+``, such as ``letter+reference_5``. A condition has at most one part for
+score IDs, one part for the reference answer, and one part for an edit without meaning. ``baseline`` has no parts. With
+part ``together``, one request asks about all orderings of a text.
 
 Checks of a config read this module, so it imports nothing that is slow to import.
 """
@@ -20,7 +20,7 @@ from rubric_order.base.keys import BASELINE
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi")
 _LETTERS = "ABCDEFGHIJK"
 MOST_LEVELS = 11
-# IDs of n levels by name, lowest level first.
+# From the name of a style to the IDs of n levels, lowest level first.
 _STYLES = {
     "letter": lambda n: tuple(reversed(_LETTERS[:n])),
     "letter_a_lowest": lambda n: tuple(_LETTERS[:n]),
@@ -33,7 +33,7 @@ _REFERENCE = re.compile(r"reference_(?P<text>\d{1,2})(?:_as_(?P<shown>\d{1,2}))?
 TOGETHER = "together"
 NEUTRAL = ("neutral_1", "neutral_2", "neutral_3")
 LONGEST_ID = 20  # characters
-# Examples for messages; `Offered` accepts others too.
+# Examples for messages. `Offered` also accepts other conditions.
 EXAMPLES = (
     BASELINE,
     *_STYLES,
@@ -47,15 +47,15 @@ EXAMPLES = (
 
 
 class Condition(NamedTuple):
-    """Settings of a condition, at a number of levels, which are counted from 1.
+    """Settings of a condition at a number of levels. Levels are counted from 1.
 
     Attributes:
         ids: IDs of the levels, lowest first; None for the rubric's numbers.
-        reference: level that the shown reference answer is written for; 0 for no reference answer. None is for the
-            item's own reference answer, if it has one, which is written for the highest level.
-        shown: level whose ID is attached to the reference answer.
-        neutral: number of an edit without meaning, 0 for none.
-        together: whether one request asks all orderings of a strategy, which is possible for decision models.
+        reference: level for which the shown reference answer is written; 0 for no reference answer. None stands for the
+            item's own reference answer, which is written for the highest level. An item need not have such an answer.
+        shown: level whose ID the prompt gives the reference answer.
+        neutral: index of an edit without meaning, from 1; 0 for none.
+        together: True if one request asks about all orderings of a strategy. This is possible for decision models.
     """
 
     ids: tuple[str, ...] | None
@@ -80,7 +80,7 @@ def _numbers(n: int, lowest: int = 1) -> tuple[str, ...]:
 
 @cache
 def read(name: str, n: int) -> Condition:
-    """A condition at n levels, by its name.
+    """Read the name of a condition at n levels.
 
     Raises:
         UnfitError: the name is no condition, or does not fit n levels.
@@ -97,7 +97,7 @@ def read(name: str, n: int) -> Condition:
 
 
 def _part(part: str, n: int) -> tuple[str, object]:
-    """Kind of a part, and its value."""
+    """Kind of a part, and the part's value."""
     if part in _STYLES:
         return "score IDs", _STYLES[part](n)
     if own := _OWN.fullmatch(part):
@@ -134,7 +134,7 @@ def _own_ids(written: str, n: int) -> tuple[str, ...]:
 
 
 class Offered(tuple[Any, ...]):
-    """The conditions that the probe offers. Its elements are examples; ``in`` is true for all that fit some scale."""
+    """Conditions that the probe offers. The elements are examples; ``in`` is true for all conditions of some scale."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and any(_fits(name, n) for n in range(2, MOST_LEVELS + 1))

@@ -1,7 +1,7 @@
 """Rendering the prompt of one read.
 
-Templates are files; texts of datasets are only ever values. The sandboxed engine does not look for template syntax in
-values, so an item that contains ``{{ 7*7 }}`` or ``###Score Rubrics:`` is shown unchanged.
+Templates are files. Texts of datasets are only values, never templates. The sandboxed engine does not look for template
+syntax in values, so an item that contains ``{{ 7*7 }}`` or ``###Score Rubrics:`` is shown unchanged.
 """
 
 import re
@@ -34,14 +34,14 @@ def compile_template(source: str) -> Template:
 
 
 def load_template(path: str | Path) -> Template:
-    """A template from its file, which holds messages if its ending is one of `messages.FILES`, and else one text."""
+    """A template from its file. A file with an ending of `messages.FILES` holds messages, any other file one text."""
     if messages.is_file(path):
         return compile_template(messages.source(path))
     return compile_template(Path(path).read_text(encoding="utf-8"))
 
 
 class Option(str):
-    """The line of an option, ``Score 4: Good.``, with its parts, for templates that write lines of their own."""
+    """The line of an option, ``Score 4: Good.``, with its two parts, for templates that write their own lines."""
 
     __slots__ = ("description", "label")
 
@@ -55,22 +55,22 @@ class Option(str):
 
 
 def option_lines(levels: Sequence[str], ordering: Sequence[int], labels: Sequence[str] | None = None) -> list[Option]:
-    """The lines that are permuted: score k keeps its ID and its description; only its position changes.
+    """Lines that are permuted. Score k keeps its ID and its description; only its position changes.
 
     Args:
-        levels: descriptions of scores 1..n.
+        levels: descriptions of scores 1 to n.
         ordering: the score at each position.
-        labels: IDs of scores 1..n, by default these numbers.
+        labels: IDs of scores 1 to n; by default these numbers.
     """
     return [Option(str(labels[score - 1] if labels else score), levels[score - 1]) for score in ordering]
 
 
 def wording(condition: Condition, n: int, lowest: int = 1) -> dict[str, object]:
-    """Changes that a condition of probe `score_order`, and a scale from 0, make to the text of its templates.
+    """Values with which a condition of probe `score_order`, or a scale from 0, changes the text of templates.
 
     Returns:
-        `ids` (IDs of the levels, lowest first; None where they are the numbers 1 to n), `reference_score` (ID of the
-        reference answer's score), `neutral` (number of an edit without meaning), and the `lowest` and `highest` score.
+        `ids` (IDs of the levels, lowest first; None if they are the numbers 1 to n), `reference_score` (ID of the
+        reference answer's score), `neutral` (index of an edit without meaning), and the `lowest` and `highest` score.
     """
     labels = condition.labels(n, lowest)
     spelled = None if set(labels) == set(Condition(None, None, n, 0).labels(n)) else labels
@@ -88,11 +88,11 @@ def is_structured(template: Template) -> bool:
 
 
 class Frame:
-    """A prompt with gaps for its options, rendered once for all orderings of them.
+    """A prompt with gaps for its options, rendered once for all orderings of the options.
 
     Args:
         pieces: the text before, between and after the gaps.
-        gaps: for each gap, the position of its option and the part of the option that is shown: ``label``,
+        gaps: for each gap, the index of its option, from 0, and the part of the option that is shown: ``label``,
             ``description``, or an empty text for the whole line. None if each option has one gap, for its line.
     """
 
@@ -118,14 +118,16 @@ class _Gap(str):
 
 
 def frame(template: Template, *, n: int, parts: bool = False, **values: object) -> Frame | StructuredFrame:
-    """Render a template with gaps for its n options. It has to write each of `options` once, in order.
+    """Render a template with gaps for its n options. The template has to write each of `options` once, in order.
 
-    A template with the blocks `structured.PARTS` writes no options, which are passed on beside text and question.
+    A template with the blocks `structured.PARTS` writes no options: a decision model gets text, question and options
+    separately.
 
     Args:
-        template: a compiled file of ``resources/templates/``, or one of a user's own.
-        parts: whether the template may write an option's `label` and `description` in place of its line.
-        values: other values for the template; texts of datasets are shown unchanged.
+        template: a compiled file of ``resources/templates/``, or a template of the user.
+        n: number of options.
+        parts: True if the template may write an option's `label` and `description` separately, not only its whole line.
+        values: everything else that the template shows. Texts of datasets are never run as templates.
 
     Raises:
         UnfitError: the template writes an option twice, never, in another order, or a description without its label.
@@ -174,9 +176,11 @@ def render(
 
     Args:
         template: a compiled file of ``resources/templates/``.
-        reference: an answer that deserves the highest score, or None: its section is then left out.
+        instruction: the instruction that the response answers.
+        response: the text that is judged.
+        reference: an answer that deserves the highest score. None leaves out its section.
         question: the criterion.
-        levels: descriptions of scores 1..n.
+        levels: descriptions of scores 1 to n.
         ordering: the score at each position, shape (n,).
         condition: condition of the wording and the IDs. The reference answer is always `reference`.
         lowest: score of the lowest level, 0 or 1.

@@ -1,8 +1,8 @@
-"""Prompts of several messages: their templates, and the messages of a prompt that was rendered.
+"""Prompts of several messages: their templates, and the messages of a rendered prompt.
 
-Such a prompt is always kept as one text, both in files of requests and for the names of requests. In this text each
-message begins with its role between two control characters. Texts of datasets and templates hold no control characters,
-so a text of a dataset cannot begin a message. A prompt without these marks is a single message of the user.
+Files of requests and names of requests use such a prompt as one text. In this text each message begins with its role
+between two control characters. Texts of datasets and templates hold no control characters, so a text of a dataset
+cannot begin a message. A prompt without these marks is a single message of the user.
 """
 
 import re
@@ -37,7 +37,8 @@ def compose(messages: Iterable[tuple[str, str]]) -> str:
     r"""Messages as one text, or templates of messages as one template.
 
     Args:
-        messages: role and content of each. One line end at the end of a content is left out, as in a template's file.
+        messages: role and content of each message. A line end at the end of a content is left out, as in a template's
+            file.
 
     Example:
         >>> compose([("system", "Be fair."), ("user", "Hello.")])
@@ -60,7 +61,7 @@ def split(prompt: str) -> list[Message]:
 
 
 def chat(prompt: str, system_prompt: str | None = None) -> list[dict[str, str]]:
-    """The messages of a prompt as chat models take them: new objects, which the caller may change.
+    """The messages of a prompt in the form that chat models take. They are new objects, which the caller may change.
 
     Args:
         prompt: the prompt, as a file of requests holds it.
@@ -71,7 +72,7 @@ def chat(prompt: str, system_prompt: str | None = None) -> list[dict[str, str]]:
 
 
 def shown(prompt: str) -> str:
-    """A prompt as people read it: a line with its role before each message, if there are several."""
+    """A prompt as pages show it: a line with its role before each message, if there are several messages."""
     messages = split(prompt)
     if messages == [("user", prompt)]:
         return prompt
@@ -79,7 +80,7 @@ def shown(prompt: str) -> str:
 
 
 def source(path: str | Path) -> str:
-    """A template from its file: messages of a file of YAML or JSON as one template, else the unchanged text.
+    """A template from its file: messages of YAML or JSON as one template; any other file as its unchanged text.
 
     Raises:
         InputError: see `read`.
@@ -96,7 +97,8 @@ def read(path: str | Path) -> list[Message]:
     """The messages of a template's file: YAML or JSON with a list of `role` and `content`.
 
     Raises:
-        InputError: the file has no such list. The error names the message (from 1), the content and the expected one.
+        InputError: the file has no such list. The error names the message (from 1), what was found, and what was
+            expected.
     """
     try:
         return of(files.read_yaml(path))
@@ -108,7 +110,7 @@ def of(listed: object) -> list[Message]:
     """Messages from a list of mappings with `role` and `content`.
 
     Raises:
-        UnfitError: this is no such list. The error names the message (from 1), the content and the expected one.
+        UnfitError: this is no such list. The error names the message (from 1), what was found, and what was expected.
     """
     if not isinstance(listed, list | tuple):
         raise UnfitError(f"expected a list of messages, each with role and content, found {listed!r:.60}")

@@ -1,4 +1,4 @@
-"""The orderings in which the options of a prompt are shown, by strategy (`strategies`)."""
+"""The orderings in which a strategy shows the options of a prompt, see `strategies`."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.G
     Args:
         strategy: one of ``STRATEGIES``.
         n: number of options, 2 to 11.
-        budget: reads per item of `random`, `fixed` and `repeated_rotations`; by default 2n, the budget of `balanced`.
-            The other strategies set their own.
-        rng: generator that `random` draws from.
+        budget: number of reads per item, for `random`, `fixed` and `repeated_rotations`; by default 2n, the budget of
+            `balanced`. The other strategies set their own budget.
+        rng: generator from which `random` draws.
 
     Returns:
         Shape (reads, n).
@@ -74,9 +74,9 @@ def choose_candidates(
     Args:
         strategy: `swap` (pairs), `cyclic` or `latin` (lists), `all`, `random`, `fixed` or `single`.
         n: number of candidates, 2 to 9.
-        budget: reads per unit, which `all` ignores. If the strategy has fewer orderings, they are repeated. By default
-            each ordering is read once, `random` draws n orderings, and `fixed` repeats its one ordering n times.
-        rng: generator that `random` and `latin` draw from.
+        budget: number of reads per unit; `all` ignores it. If the strategy has fewer orderings, they are repeated. By
+            default each ordering is read once, `random` draws n orderings, and `fixed` repeats its ordering n times.
+        rng: generator from which `random` and `latin` draw.
 
     Returns:
         Shape (reads, n): the candidate at each position.
@@ -91,7 +91,7 @@ def choose_candidates(
 
 def _orderings(strategy: str, wanted: Wanted) -> np.ndarray:
     make = strategies.STRATEGIES[strategy].orderings
-    assert make is not None  # all strategies listed above have one
+    assert make is not None  # all strategies listed above have this function
     return make(wanted)
 
 
@@ -99,14 +99,14 @@ def levels_beside(strategy: str, reads: int, n: int, *, start: int, rng: np.rand
     """Orderings of the score levels in a crossed design, for the reads of one unit.
 
     Args:
-        strategy: strategy that chose the orderings of the options. `random` also draws the orderings of the levels.
-            With `fixed` and `single` the levels stay canonical. With other strategies read i has row ``start + i`` of
-            `balanced`, and the first row follows the last. Over 2n units with `start` 0, 1, 2, ... each ordering of the
-            options then meets each ordering of the levels equally often.
+        strategy: strategy that chose the orderings of the options. With `random`, the orderings of the levels are also
+            drawn. With `fixed` and `single`, the levels stay canonical. With other strategies, read i has row
+            ``start + i`` of `balanced`, where the first row follows the last. So over 2n units with `start` 0, 1, 2,
+            ... each ordering of the options meets each ordering of the levels equally often.
         reads: number of reads of the unit.
         n: number of score levels.
-        start: row of `balanced` for the first read.
-        rng: generator that `random` draws from.
+        start: index of the row of `balanced` for the first read, from 0.
+        rng: generator from which `random` draws.
 
     Returns:
         Shape (reads, n).

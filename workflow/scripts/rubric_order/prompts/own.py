@@ -12,11 +12,11 @@ from rubric_order.base.errors import InputError
 from rubric_order.prompts import frames, messages
 
 OTHER_FILES = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
-LOOKS = (nodes.Filter, nodes.Test, nodes.Compare)  # nodes that would inspect an option before it is filled in
+LOOKS = (nodes.Filter, nodes.Test, nodes.Compare)  # nodes that would inspect a gap instead of the option
 PARTS = ("label", "description")
-MAX_CHARACTERS = 1_000_000  # of a template
+MAX_CHARACTERS = 1_000_000  # largest number of characters of a template
 
-Messages = Sequence[tuple[str, str]]  # role and content of each
+Messages = Sequence[tuple[str, str]]  # role and content of each message
 
 
 def check(template: str | Path | Messages, fields: Collection[str], trials: Iterable[Callable[..., Any]]) -> None:
@@ -25,11 +25,11 @@ def check(template: str | Path | Messages, fields: Collection[str], trials: Iter
     Args:
         template: file of the template; or role and content of each of its messages.
         fields: the names that the template may use.
-        trials: functions that take the compiled template, and raise a ValueError that says what is wrong with it.
+        trials: functions that take the compiled template. They raise a ValueError that says what is wrong with it.
 
     Raises:
-        InputError: the template cannot be used. The error names the file, and the message or the line where known, what
-            was found and what was expected.
+        InputError: the template cannot be used. The error names the file, the message or the line if it is known, what
+            was found, and what was expected.
     """
     if isinstance(template, str | Path):
         where = f"{template}: "

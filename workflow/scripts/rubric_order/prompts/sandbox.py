@@ -1,8 +1,8 @@
-"""Jinja with limits: a template that would need all memory, or never end, is an error instead.
+"""Jinja with limits: a template that would need all memory, or never end, raises an error.
 
-Jinja's sandbox keeps a template from objects that are not its own. But it lets a template multiply texts, and nest
-loops. This module limits the length of each text that a template makes, the number of its steps, and the filters and
-methods that it may call.
+Jinja's sandbox keeps a template from objects that are not its own. But the sandbox lets a template multiply texts, and
+nest loops. This module limits the length of each text that a template makes, the number of the template's steps, and
+the filters and methods that it may call.
 """
 
 import contextvars
@@ -14,10 +14,10 @@ from jinja2 import Template, TemplateRuntimeError, Undefined, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
-MAX_CHARACTERS = 10_000_000  # most characters of any text that a template makes
+MAX_CHARACTERS = 10_000_000  # largest number of characters of a text that a template makes
 MAX_STEPS = 100_000  # turns of loops, and calls, in one rendering
-MAX_WIDTH = 1000  # largest number for a filter, such as a width to indent or cut to
-MAX_BITS = 256  # most bits of the numbers of an operation
+MAX_WIDTH = 1000  # largest number for a filter, such as the width of an indent or of a cut text
+MAX_BITS = 256  # largest number of bits of the numbers in an operation
 
 FILTERS = (
     "abs capitalize count d default e escape first float indent int join last length list lower map max min reject"
@@ -36,7 +36,7 @@ _steps: contextvars.ContextVar[int] = contextvars.ContextVar("steps", default=0)
 
 
 class Limited(Template):
-    """A template whose steps are counted anew each time that it is rendered."""
+    """A template whose steps are counted from 0 in each rendering."""
 
     def render(self, *values: Any, **named: Any) -> str:
         """Render the text, as Jinja does."""
@@ -89,7 +89,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         """The result of an operator.
 
         Raises:
-            TemplateRuntimeError: the operator is not offered, a number is too large, or a text would be too long.
+            TemplateRuntimeError: the operator is not allowed, a number is too large, or a text would be too long.
         """
         numbers = all(isinstance(side, int | float) for side in (left, right))
         if operator == "**" or (operator == "%" and not numbers):
@@ -106,7 +106,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
     def call(self, context: Any, function: Callable[..., Any], *values: Any, **named: Any) -> Any:
-        """The result of a call, which is a step."""
+        """The result of a call. A call counts as a step."""
         _step()
         return super().call(context, function, *values, **named)
 
@@ -114,14 +114,14 @@ class Sandbox(ImmutableSandboxedEnvironment):
         """Return None, so that `format` is refused: a format can ask for any width."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """True if a template may use an attribute. Only those methods of data are allowed that lengthen no text."""
+        """True if a template may use an attribute. Methods of data are allowed only if they lengthen no text."""
         of_data = isinstance(obj, str | bytes | int | float | list | tuple | dict | set)
         allowed = not (of_data and callable(value)) or attr in METHODS.split()
         return allowed and super().is_safe_attribute(obj, attr, value)
 
 
 class _WithLimits(NodeTransformer):
-    """Change a tree so that it counts turns of loops, measures joined texts, and refuses lists in lists."""
+    """Change a template's tree so that it counts turns of loops, measures joined texts, and refuses lists in lists."""
 
     def visit_For(self, node: nodes.For) -> nodes.For:  # noqa: N802 - as Jinja names it
         self.generic_visit(node)
@@ -150,11 +150,11 @@ def _filtered(value: nodes.Node, name: str) -> nodes.Filter:
 
 
 def _limited(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter that refuses numbers that are too large. Filters of text also refuse lists and other objects."""
+    """A filter that refuses too large numbers. Filters of text also refuse lists and other objects."""
 
     @functools.wraps(plain)
     def run(*values: Any, **named: Any) -> Any:
-        passes = hasattr(plain, "jinja_pass_arg")  # then the first value is not the template's
+        passes = hasattr(plain, "jinja_pass_arg")  # then the first value does not come from the template
         given = values[1:] if passes else values
         _step()
         for value in (*given[1:], *named.values()):
@@ -183,7 +183,7 @@ def _join_all(values: list[Any]) -> str:
 
 
 def _flat(values: Any) -> Any:
-    """A list that a template writes, if it holds no list. Lists in lists could double in size with each line."""
+    """Return a list that a template writes, if the list holds no list. Lists in lists could double with each line."""
     inside = [*values, *values.values()] if isinstance(values, dict) else values
     if any(isinstance(value, list | tuple | dict | set) for value in inside):
         raise TemplateRuntimeError("a list holds a list; expected texts and numbers")

@@ -1,6 +1,6 @@
 """Prompts of decision models, in separate parts: a text, a question about it, and the options that are permuted.
 
-A file of requests holds such a prompt as JSON. A request's name depends on this JSON, so the name covers text, question
+A file of requests holds such a prompt as JSON. A request's name depends on this JSON, so it depends on text, question
 and order.
 """
 
@@ -32,9 +32,9 @@ class Structured(NamedTuple):
     Attributes:
         text: the judged text, with all that belongs to it.
         question: the question about the text.
-        options: the options in the order in which they are shown, or in canonical order if there are `orders`.
-        orders: for each ordering in which the question is asked, the number (from 1) of the option at each place. Empty
-            if the question is asked only once.
+        options: the options in the order in which they are shown; in canonical order if there are `orders`.
+        orders: for each ordering in which the question is asked, the index (from 1) of the option at each position.
+            Empty if the question is asked only once.
     """
 
     text: str
@@ -76,7 +76,7 @@ class Structured(NamedTuple):
 
 
 class StructuredFrame:
-    """A prompt in parts without its options, rendered once for all orderings of them."""
+    """A prompt in parts without its options, rendered once for all orderings of the options."""
 
     def __init__(self, text: str, question: str) -> None:
         self.text, self.question = text, question
@@ -90,7 +90,7 @@ class StructuredFrame:
 
         Args:
             options: the options in canonical order.
-            orders: for each question, the number (from 1) of the option at each place.
+            orders: for each question, the index (from 1) of the option at each position.
         """
         return Structured(self.text, self.question, _choices(options), tuple(orders)).encode()
 

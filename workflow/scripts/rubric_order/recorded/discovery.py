@@ -21,18 +21,18 @@ def discover(folder: str | Path) -> dict[str, dict[str, Any]]:
     """The judges whose answers are recorded in a folder.
 
     Args:
-        folder: every ``.jsonl``, ``.jsonl.gz`` and ``.parquet`` in it and below it is read; other files, and
-            files whose names begin with a dot, are ignored.
+        folder: the folder. Every ``.jsonl``, ``.jsonl.gz`` and ``.parquet`` file in it and below it is read. Other
+            files, and files whose names begin with a dot, are ignored.
 
     Returns:
-        Settings by judge id, sorted: ``engine`` (``recorded``), ``model`` (the judge's name in the files), ``label``,
-        ``prompt_style`` (or None), ``n`` (number of scores), ``compares`` (whether all answers compare texts),
-        ``adapters`` (adapters of the datasets that the answers are about; None if these can be any) and ``files``
-        (sorted). A judge with two prompt styles counts as two judges.
+        Sorted dictionary from judge id to settings: ``engine`` (``recorded``), ``model`` (the judge's name in the
+        files), ``label``, ``prompt_style`` (or None), ``n`` (number of scores), ``compares`` (whether all answers
+        compare texts), ``adapters`` (adapters of the datasets that the answers are about; None if these can be any) and
+        ``files`` (sorted). A judge with two prompt styles counts as two judges.
 
     Raises:
         InputError: there are no such files; a file is broken or of no known format; a field is missing or wrong; two
-            names give one id, or a name gives none.
+            names give one id, or a name gives no id.
     """
     judges: dict[str, dict[str, Any]] = {}
     for (name, style), seen in _seen_in(_files_of(Path(folder))).items():
@@ -62,8 +62,9 @@ class _Seen:
 
     Attributes:
         place: place of the judge's first answer.
-        formats, adapters: formats of the answers, and adapters of their datasets.
-        files: paths, as keys in their order.
+        formats: formats of the answers.
+        adapters: adapters of the datasets that the answers are about.
+        files: dictionary whose keys are the paths, in their order.
         scores: numbers of scores in the orderings.
     """
 
@@ -90,7 +91,7 @@ def _files_of(folder: Path) -> list[Path]:
 
 
 def _seen_in(paths: list[Path]) -> dict[tuple[str, str | None], _Seen]:
-    """Contents of the files by judge: its name and prompt style."""
+    """Dictionary from a judge (its name and prompt style) to the contents of its files."""
     by_judge: dict[tuple[str, str | None], _Seen] = {}
     for path in paths:
         for record in formats.read(path):

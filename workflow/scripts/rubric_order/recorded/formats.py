@@ -61,8 +61,9 @@ class Importer(ABC):
 
     Attributes:
         marks: fields by which a record of the format is known; no other format has all of them.
-        required, optional: fields, each with a function that checks its value, such as those of `fields`. A null
-            counts as a missing field; other fields are left out.
+        required: dictionary from each required field to a function that checks its value, such as those of `fields`. A
+            null counts as a missing field.
+        optional: dictionary from each optional field to such a function. All other fields are left out.
         compares: True if an answer compares two texts or more, False if it scores one.
         takes_labels: True if field `options` may be a map from written labels to options.
     """
@@ -112,7 +113,7 @@ REGISTRY: Plugins[Importer] = Plugins("rubric_order.importers", Importer)
 
 @functools.cache
 def importers() -> dict[str, Importer]:
-    """Importers by the name of their format, those with more marks first. The first that fits reads a file."""
+    """Dictionary from format to importer, with the most marks first. The first importer that fits reads a file."""
     loaded = {name: REGISTRY.load(name)() for name in REGISTRY.names()}
     return dict(sorted(loaded.items(), key=lambda named: -len(named[1].marks)))
 
@@ -151,7 +152,8 @@ def read(path: Path, labels: Mapping[str, str] | None = None) -> Iterator[dict[s
 
     Args:
         path: the file.
-        labels: option for each written label. It is used for records without such a map, if the format `takes_labels`.
+        labels: dictionary from each written label to its option, for records without such a map, if the format
+            `takes_labels`.
 
     Raises:
         InputError: the file is not there, is broken or of no known format, or holds nothing; or a field is missing or

@@ -9,7 +9,7 @@ from rubric_order.recorded import fields, written
 from rubric_order.recorded.formats import Check, Importer
 
 SUMMEVAL = "SummEval"  # name of the benchmark in comparisons of its summaries
-BENCHMARKS = {"MTBench": "mtbench_pairs", "DevBench": "devbench_pairs"}  # adapters by the benchmark that records name
+BENCHMARKS = {"MTBench": "mtbench_pairs", "DevBench": "devbench_pairs"}  # benchmark in records, and adapter
 RECORDED = "recorded"  # adapter of any other benchmark
 SHOWN_FIRST = ("first", "shown_first")  # fields that name the answer that was shown first
 BENCHMARK, OVERALL, TIE = "recorded", "overall", "tie"

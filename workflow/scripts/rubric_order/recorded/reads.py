@@ -48,14 +48,16 @@ def read(
         paths: files, read in the given order.
         judge: the judge's name in the files (`model` of its settings); None for all judges.
         prompt_style: prompt style in the judge's settings; with a `judge`, None means answers without a prompt style.
-        duplicates: treatment of records of one item, ordering and repeat. They become repeats 0, 1, ... in the order of
-            the files, with (`keep_and_report`) or without (`keep`) a warning, or they are an error (`refuse`).
-        labels: option for each written label, for comparisons whose records have no such map, see `written.mapped`.
+        duplicates: treatment of records of one item, ordering and repeat. With `keep`, they become repeats 0, 1, ... in
+            the order of the files. With `keep_and_report`, a warning says so. With `refuse`, they are an error.
+        labels: dictionary from each written label to its option, for comparisons whose records have no such map, see
+            `written.mapped`.
 
     Returns:
         One row per record with `formats.COLUMNS`; columns that a format lacks are None. `item_id` is None where a file
         names group, candidate and criterion instead; `plan` looks the id up. `request_id` is a hash of all fields that
-        name the prompt (see `_identity`), of the repeat and of the answer. The place in a file is not in it.
+        name the prompt (see `_identity`), of the repeat and of the answer. The hash does not depend on the place in a
+        file.
 
     Raises:
         InputError: see `formats.read`; there is no record of the judge; or duplicates are refused.
@@ -153,7 +155,7 @@ def plan(
         records: records of one judge, see `read`.
         study, judge_id: keys of the reads.
         n: number of scores, for records without an ordering. If such a record has an `ordering_index`, its ordering is
-            that row (from 0) of `orderings.balanced`; else it is the canonical one.
+            that row (from 0) of `orderings.balanced`; else its ordering is the canonical ordering.
         unknown: whether a record whose item is not in the dataset is an error (`refuse`), or is left out and counted in
             the log (`skip`).
 
@@ -258,9 +260,9 @@ def plan_comparisons(
 
     Returns:
         One row per record, with the plan's columns, `_comparisons.ABOUT`, and `labels`, the letters that could be
-        written: one per place, and then one for a tie if it was offered. If one candidate is in all comparisons of a
-        benchmark, it is the baseline and comes first in the canonical order of two candidates. Otherwise that order is
-        alphabetical.
+        written: one letter per position, and then a letter for a tie if it was offered. If one candidate is in all
+        comparisons of a benchmark, it is the baseline and comes first in the canonical order of two candidates.
+        Otherwise that order is alphabetical.
 
     Raises:
         InputError: a record scores one text, or no record compares as many candidates as the probe shows.

@@ -17,9 +17,9 @@ from rubric_order.simulation import judge as simulation
 REPEATS = 3  # reads of a pair in each order, where the format counts them
 TEMPERATURE = 1.0
 NO_CHOICE = "I cannot say."
-# By benchmark: the letters of the answers (the last of three is a tie), and the form in which a letter is written.
+# From a benchmark to the letters of its answers (the last of three is a tie), and to the written form of a letter.
 VERDICTS = {"MTBench": ("ABC", "[[{}]]"), "DevBench": ("AB", "Choice: {}"), SUMMEVAL: ("ABC", "[[{}]]")}
-# Benchmark by adapter of the dataset.
+# From the adapter of a dataset to its benchmark.
 BENCHMARKS = {adapter: name for name, adapter in importers.BENCHMARKS.items()} | {"summeval": SUMMEVAL}
 
 
@@ -73,7 +73,7 @@ def comparisons(
         benchmark: name of the benchmark in the records, for adapter `importers.RECORDED`; None for records without one.
 
     Raises:
-        InputError: the adapter is another one.
+        InputError: the adapter is none of these.
     """
     if adapter not in {*BENCHMARKS, importers.RECORDED}:
         expected = ", ".join([*BENCHMARKS, importers.RECORDED])
@@ -119,7 +119,7 @@ def comparisons(
 
 
 def _written(judge: Rehearsed) -> tuple[str, ...]:
-    """Labels that a judge writes for the first answer, the second one, and other options that it has labels for."""
+    """Labels that a judge writes for the first answer, for the second answer, and for other options with labels."""
     labels = {option: label for label, option in judge.labels.items()} if judge.labels else {}
     return tuple(labels.get(option, option) for option in ("A", "B")) + tuple(
         label for option, label in labels.items() if option not in {"A", "B"}

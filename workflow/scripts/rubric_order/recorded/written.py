@@ -1,4 +1,4 @@
-"""Letters for written choices of recorded comparisons, which name a place or a candidate, or follow a user's map."""
+"""Letters for written choices of recorded comparisons, which name a position or a candidate, or use a user's map."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,10 +24,10 @@ def letters(shown: Sequence[str], tie: bool) -> list[str]:
 
 
 def letter(word: str, shown: Sequence[str], own: Sequence[str]) -> str | None:
-    """Letter that a word stands for: empty for no choice, None if the word has no known meaning.
+    """Letter that a word means: empty for no choice, None if the word has no known meaning.
 
     Args:
-        word: the name of a candidate, a place (``A``, ``2``, ``model_b``, ``first``), ``tie`` or ``none``.
+        word: the name of a candidate, a position (``A``, ``2``, ``model_b``, ``first``), ``tie`` or ``none``.
         shown: names of the candidates, in the order in which they were shown.
         own: letters of the candidates, and of a tie if it was offered.
 
@@ -57,7 +57,7 @@ def mapped(text: str, labels: Mapping[str, str], shown: Sequence[str], own: Sequ
 
     Args:
         text: the text that was written.
-        labels: for each label a place, ``tie``, ``none`` or the name of a candidate.
+        labels: dictionary from each label to a position, ``tie``, ``none`` or the name of a candidate.
         shown, own: see `letter`.
     """
     by_label = {str(label).strip().casefold(): option for label, option in labels.items()}
@@ -72,7 +72,7 @@ def check(labels: Mapping[str, str], shown: Sequence[str], own: Sequence[str]) -
     """Check that the option of each label has a known meaning.
 
     Raises:
-        InputError: an option has none. The message names the label, but no place in a file.
+        InputError: an option has no known meaning. The message names the label, but no place in a file.
     """
     for label, option in labels.items():
         if letter(option, shown, own) is None:

@@ -29,7 +29,7 @@ def check_meaning(config: Config, ready: Collection[str] = ()) -> None:
     """Check that names refer to something and that numbers fit each other.
 
     Args:
-        config: of the right shape.
+        config: a config of the right shape.
         ready: judges that a study may name without defining them, see `loading.ready_judges`.
 
     Raises:
@@ -125,9 +125,9 @@ def _problems_of_roles(name: str, judge: Judge, block: References) -> Iterator[s
 
 
 def _problems_of_levels(name: str, study: Study, with_references: Collection[str]) -> Iterator[str]:
-    """Conditions of a study that show a reference answer below the highest level, if no dataset of the study has any.
+    """Conditions of a study that show a reference answer below the highest level, if no dataset of the study has one.
 
-    The answer of the highest level is the item's own.
+    The reference answer of the highest level is the item's own.
     """
     if any(dataset in with_references for dataset in study.datasets):
         return
@@ -235,7 +235,7 @@ def check_templates(config: Config) -> None:
     A judge that reviews reference answers scores them with its own template too, as in a study of `REVIEWED_AS`.
 
     Args:
-        config: checked, with its files located.
+        config: the checked config, with its files located.
 
     Raises:
         InputError: a template cannot be used, or its judge is asked for several probes.

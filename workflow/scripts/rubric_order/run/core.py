@@ -46,11 +46,12 @@ class Run:
     """A run of the workflow.
 
     Attributes:
-        config: complete and checked.
+        config: the complete and checked config.
         project: folder of the project; paths of its files are given relative to the working directory.
-        refuse: makes the error that ends Snakemake with one line.
+        refuse: function that makes the error that ends Snakemake with one line.
         dry: whether the files of settings stay unwritten, as in a dry run.
-        cores: returns the number of cores that Snakemake may use. It is called only for a job that takes all cores.
+        cores: function that returns the number of cores that Snakemake may use. It is called only for a job that takes
+            all cores.
         tells_costs: whether the run only tells what judging will cost.
     """
 
@@ -109,7 +110,7 @@ class Run:
         return [name for name in used if not Path(f"{self.results}/references/{name}.parquet").exists()]
 
     def weights(self, judge: str) -> list[str]:
-        """File that names a judge's weights; no file if config names them.
+        """File that names a judge's weights; no file if config names the weights.
 
         A run that only tells the costs does not ask the hub. It plans with the revision of config, see `unpinned`.
         """
@@ -222,7 +223,7 @@ class Run:
 
         Args:
             value: the settings.
-            tracked: the part that names the file; None: all of the settings.
+            tracked: part of the settings whose hash names the file; None for all of the settings.
             sort_keys: False if the order of keys matters.
         """
         text = json.dumps(value, sort_keys=sort_keys)

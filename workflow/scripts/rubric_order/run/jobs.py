@@ -49,7 +49,7 @@ class Job:
 
     @property
     def inputs(self) -> Inputs:
-        """Files that the job reads, by argument: tables as data frames, JSON as Python objects."""
+        """Mapping from argument to the files that the job reads: tables as data frames, JSON as Python objects."""
         paths = {name: value for name, value in self.arguments.items() if name not in self._written()}
         return Inputs(self.folder, {name: value for name, value in paths.items() if _paths(value)})
 
@@ -57,11 +57,11 @@ class Job:
         """Call `main`.
 
         Args:
-            into: folder for the outputs, which keep their names; None: the places where the run writes them.
+            into: folder for the outputs, which keep their names; None for the paths to which the run writes them.
             arguments: arguments of `main` that replace those of the job.
 
         Returns:
-            Path of each output, by argument.
+            Dictionary from argument to the path of the output.
 
         Raises:
             TypeError: `main` has no such argument.
@@ -81,7 +81,10 @@ class Job:
 
 
 class Inputs(Mapping[str, Any]):
-    """Inputs of a job by argument, each read when it is asked for. Several files are a list, named files a dict."""
+    """Mapping from argument to input of a job. An input is read when it is asked for.
+
+    Several files are a list; named files are a dictionary.
+    """
 
     def __init__(self, folder: Path, paths: Mapping[str, Any]) -> None:
         self.folder, self.paths = folder, paths

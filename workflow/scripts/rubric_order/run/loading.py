@@ -32,17 +32,17 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
     2. The ready-made datasets, and the ready-made judges that are named, are added. The config's own settings of them
        take precedence.
     3. The judges of `recorded_dir` join the studies of strategy `recorded`.
-    4. Figures get the sizes of their presets, results that name no study get one that fits (`name_studies`), and
-       figures and tables get the scale of their study (`follow_scales`). The shape is checked, defaults are filled in,
-       and the meaning is checked.
+    4. Figures get the sizes of their presets. Results that name no study get a study that fits (`name_studies`).
+       Figures and tables get the scale of their study (`follow_scales`). Then the shape is checked, defaults are filled
+       in, and the meaning is checked.
     5. A dataset or judge without a label gets its id as label. Paths are found (`locate`). A chat template becomes its
        text, and prompt templates of the user are checked. Functions that judge are imported.
     6. Studies keep the judges of `only_judges` (`restriction.apply`).
     7. A rehearsal gets simulated judges and a few groups of each dataset (`rehearsal.apply`).
 
     Args:
-        written: as YAML files and the command line have it. It is not changed.
-        folder: the project, whose ready-made datasets and judges are used.
+        written: the config as read from YAML files and the command line. It is not changed.
+        folder: folder of the project, which has the ready-made datasets and judges.
 
     Raises:
         InputError: one line for each thing that is wrong.
@@ -74,8 +74,8 @@ def with_ready_made(written: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """A config with the ready-made settings under its own, and without studies, figures and tables that are null.
 
     Args:
-        written: as the user wrote it, unchecked.
-        folder: with the folders ``datasets`` and ``judges``.
+        written: the config as the user wrote it, unchecked.
+        folder: folder that contains the folders ``datasets`` and ``judges``.
     """
     config: dict[str, Any] = {}
     named = {key: _without_null(value) if key in OPTIONAL else value for key, value in written.items()}
@@ -102,8 +102,8 @@ def ready_made(folder: Path, config: Mapping[str, Any]) -> list[Path]:
     judges that nobody uses cost no time.
 
     Args:
-        folder: with the folders ``datasets`` and ``judges``.
-        config: as the user wrote it, unchecked.
+        folder: folder that contains the folders ``datasets`` and ``judges``.
+        config: the config as the user wrote it, unchecked.
     """
     named = set(_block(config, "judges"))
     for block in [*_block(config, "studies").values(), *_block(config, "references").values()]:
@@ -167,9 +167,9 @@ def size_figures(config: Mapping[str, Any]) -> None:
 
 
 def follow_scales(config: Mapping[str, Any]) -> None:
-    """Give each figure and table without a scale, in place, a scale of its study, if the study lacks the default scale.
+    """Give figures and tables without a scale, in place, a scale of their study, if the study lacks the default scale.
 
-    It is the first scale of the first study. Blocks without the expected shape are left as they are.
+    The scale is the first scale of the first study. Blocks without the expected shape are left as they are.
     """
     studies = _block(config, "studies")
     for kind in registry.SHOWN:
@@ -198,10 +198,11 @@ def _scales(studies: Mapping[str, Any], block: Mapping[str, Any]) -> list[Any]:
 
 
 def name_studies(config: Mapping[str, Any]) -> None:
-    """Name studies, in place, for results that name none and whose default study does not exist.
+    """Name studies, in place, for results that name no study and whose default study does not exist.
 
     So a study need not have the name that it has in a paper's config. A figure or table gets the first study that fits
-    it, or all that fit if it shows several. `statistics.scales` and `statistics.replication` get all that fit.
+    it; if it shows several studies, it gets all studies that fit. `statistics.scales` and `statistics.replication` get
+    all studies that fit.
     """
     studies = {name: block for name, block in _block(config, "studies").items() if isinstance(block, Mapping)}
     for kind in registry.SHOWN:
@@ -254,11 +255,12 @@ def locate(path: str, folder: Path) -> str:
     A relative path starts in the folder in which the workflow runs. If nothing is there, the project is searched.
 
     Args:
-        path: as config has it; ``~`` is the user's home.
+        path: the path as config has it; ``~`` is the user's home.
         folder: the project.
 
     Returns:
-        The path that was found. If none was found, the path itself with ``~`` expanded, for the message of its reader.
+        The path that was found. If nothing was found, the path itself with ``~`` expanded, for the error of the
+        function that reads it.
 
     Raises:
         InputError: the path begins with ``~`` and a name that no user here has, or the system accepts no such path.
@@ -296,7 +298,7 @@ def located(config: Config, folder: Path) -> Config:
 
 
 def with_templates_read(config: Config) -> Config:
-    """A config with the text of each chat template in the place of its path: the text is part of a prompt.
+    """A config with the text of each chat template instead of its path, because the text is part of a prompt.
 
     Raises:
         InputError: a file cannot be read.

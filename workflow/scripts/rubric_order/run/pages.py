@@ -119,7 +119,7 @@ class Pages(Stage):
         return [by_criterion(self.run, name) for name in of_cards.REQUIRED] if asked else []
 
     def _any_study(self, of_probes: Collection[str]) -> bool:
-        """True if the probe of any study is among some probes."""
+        """True if the probe of any study is among `of_probes`."""
         return any(catalogue.fits(study.probe, of_probes) for study in self.config.studies.values())
 
     def margin(self, wildcards: Wildcards) -> float:

@@ -28,7 +28,7 @@ class References(Stage):
         return [name for name, block in blocks.items() if not (self.run.tells_costs and block.judges)]
 
     def steps(self, wildcards: Wildcards) -> list[str]:
-        """Files of the answers to the steps before the job's step; to all steps if the job has no step."""
+        """Files of the answers to the steps before the job's step; for a job without a step, to all steps."""
         block, step = self.config.references[wildcards.dataset], wildcards.get("step")
         steps = references.steps(block.rounds)
         before = steps[: steps.index(step)] if step else steps
@@ -183,7 +183,7 @@ class Status(References):
         return self.run.in_file(blocks, sort_keys=False)
 
     def _steps_of(self, judge: str) -> dict[str, list[str]]:
-        """The steps of making reference answers that a judge answers, by dataset."""
+        """Dictionary from dataset to the steps of making its reference answers that a judge answers."""
         steps = {}
         for dataset in self.run.used_datasets:
             block = self.config.references.get(dataset)

@@ -92,9 +92,9 @@ def _recorded_names(config: Mapping[str, Any]) -> list[str]:
 def apply(config: Config) -> Config:
     """The rehearsal of a config that is complete and checked.
 
-    Paths become absolute, since a rehearsal runs in another folder. A dataset keeps `stand_in` (options of adapter
-    ``simulated``) if it has no texts, or if one of its files is neither the user's own, nor in `dataset_mirror`, nor
-    fetched already. Otherwise `stand_in` becomes None.
+    Paths become absolute, since a rehearsal runs in another folder. A dataset's `stand_in` has options of adapter
+    ``simulated``. The dataset keeps it in two cases: the dataset has no texts; or one of its files is not at hand
+    (neither the user's own, nor in `dataset_mirror`, nor fetched already). Otherwise `stand_in` becomes None.
 
     Raises:
         InputError: a study asks for all orderings in one request, which no simulated judge answers.
@@ -155,10 +155,10 @@ def _datasets_of(name: str, judge: Judge, config: Config) -> list[str]:
 
 
 def _simulated(name: str, judge: Judge, files: list[str]) -> Judge:
-    """A simulated judge in the place of a judge. A judge that is simulated already keeps its settings.
+    """A simulated judge that replaces a judge. A judge that is simulated already keeps its settings.
 
     Args:
-        files: files of its answers, one per dataset, in the place of records.
+        files: files of the simulated answers, one per dataset, which replace records.
     """
     if isinstance(judge.template, str):
         judge = judge.changed(template=os.path.abspath(judge.template))

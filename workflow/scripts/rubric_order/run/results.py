@@ -1,6 +1,6 @@
 """From scores to statistics, tables and figures.
 
-The record of each of them, in our catalogue or in another package, says which files it reads.
+The record of a result, in our catalogue or in another package, says which files the result reads.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Derived(Stage):
     """Arguments of results that are derived from their block of config and from other parts of config."""
 
     def bases(self, block: Block) -> dict[str, list[str]]:
-        """Base that each study's conditions and orders are compared with: its first condition and strategy."""
+        """Base of each study, with which its conditions and orders are compared: its first condition and strategy."""
         return {name: [study.conditions[0], study.strategies[0]] for name, study in self.config.studies.items()}
 
     def call_prices(self, block: Block) -> dict[str, float | None]:
-        """Price of a call of each live judge with the tokens of `statistics/advice`; None if it is not known."""
+        """Price of a call of each live judge, with the tokens of `statistics/advice`; None if it has no known price."""
         tokens = self.config.statistics.advice.tokens
         prices = {name: self.config.judges[name].capabilities.prices for name in self.run.live}
         return {
@@ -48,7 +48,7 @@ class Derived(Stage):
         }
 
     def conditions(self, block: Block) -> dict[str, dict[str, Any]]:
-        """Wording of the conditions of studies of rubrics, by name of the condition and number of levels."""
+        """Wording of each condition of studies of rubrics, for each number of levels."""
         by_name: dict[str, dict[str, Any]] = {}
         for study in self.config.studies.values():
             for name in study.conditions if study.probe in catalogue.SCORE_ORDER else ():
@@ -83,7 +83,7 @@ class Derived(Stage):
         }
 
     def sampling_temperatures(self, block: Block) -> dict[str, dict[str, float | None]]:
-        """Temperature of each judge's answers, by judge and profile. Recorded judges are left out: it is not known."""
+        """Temperature of answers, for each judge and profile. Recorded judges are left out: theirs is not known."""
         live = {name: self.config.judges[name] for name in self.run.live}
         return {
             name: {key: judge.under(key).sampling.temperature for key in (DEFAULT_PROFILE, *judge.profiles)}
@@ -91,12 +91,12 @@ class Derived(Stage):
         }
 
     def setting(self, block: Block) -> dict[str, dict[str, object]]:
-        """The values of the setting that a figure is about, by judge and profile of the figure's study."""
+        """The values of the setting that a figure is about, for each judge and profile of the figure's study."""
         study = self.config.studies[block["study"]]
         return {name: self.config.judges[name].varied(study.profiles, block["setting"]) for name in study.judges}
 
     def temperatures(self, block: Block) -> dict[str, dict[str, float | None]]:
-        """Temperature by judge and profile; None if its scores are no draws from its option probabilities."""
+        """Temperature for each judge and profile; None if its scores are no draws from its option probabilities."""
         by_judge: dict[str, dict[str, float | None]] = {}
         for study in self.config.studies.values():
             for name in study.judges:
@@ -106,7 +106,7 @@ class Derived(Stage):
         return by_judge
 
     def of(self, names: tuple[str, ...], block: Block) -> dict[str, Any]:
-        """Some of the derived arguments, by name."""
+        """Dictionary from names to derived arguments, for the given names."""
         return {name: getattr(self, name)(block) for name in names}
 
 
@@ -127,7 +127,7 @@ class Statistics(Stage):
         return registry.module("statistics", wildcards.statistic)
 
     def module_file(self, wildcards: Wildcards) -> list[str]:
-        """Modules of a statistic whose code is hashed, with the module of calibrated scores if it shows them."""
+        """Modules whose code is hashed for a statistic, with that of calibrated scores if it shows such scores."""
         own = registry.code("statistics", wildcards.statistic)
         return [own, CALIBRATED_FILE] if self._calibrates(wildcards.statistic) else [own]
 
@@ -152,7 +152,10 @@ class Statistics(Stage):
         return [word for name, paths in inputs.items() for word in ("--inputs", name, *paths)]
 
     def _inputs_by_criterion(self, statistic: str) -> dict[str, list[str]]:
-        """Files of `files_by_criterion`, by argument. Statistics of cards among them are of single criteria too."""
+        """Dictionary from argument to files of `files_by_criterion`.
+
+        Statistics of cards among them are of single criteria too.
+        """
         inputs = self.inputs(statistic)
         return inputs | {name: [by_criterion(self.run, name)] for name in inputs if name in of_cards.REQUIRED}
 
@@ -192,12 +195,12 @@ class Statistics(Stage):
         return settings.block() if isinstance(settings, Settings) else {}
 
     def blocks(self, statistics: Iterable[str]) -> dict[str, Any]:
-        """Settings of all our statistics, and of the statistics of other packages that are behind some, by block."""
+        """Dictionary from block to settings: of all our statistics, and of statistics of other packages behind some."""
         others = {name: self._block(name) for name in registry.behind(statistics) if registry.is_other(name)}
         return self.config.statistics.block() | others
 
     def inputs(self, statistic: str) -> dict[str, list[str]]:
-        """Files that a statistic reads according to its record: paths by argument of `estimate`."""
+        """Files that a statistic reads according to its record: a dictionary from argument of `estimate` to paths."""
         entry, block = self._entry(statistic), self._block(statistic)
         inputs = {}
         if entry.probes:
@@ -222,7 +225,7 @@ class Statistics(Stage):
 
     @functools.cached_property
     def described_datasets(self) -> list[str]:
-        """The datasets that are described: the datasets that config names for it, or else those that studies use."""
+        """The datasets that are described: the datasets that config names for this, or else those that studies use."""
         return self.config.statistics.datasets.datasets or self.run.used_datasets
 
     def _published_tables(self) -> list[str]:
@@ -335,7 +338,7 @@ class Shown(Stage):
         return " ".join(part for part in parts if part)
 
     def _golds(self) -> dict[str, str]:
-        """Kind of gold label of each dataset that is used or described, by the name that tables show."""
+        """Dictionary from label of a dataset to kind of its gold label, for each dataset that is used or described."""
         used = [*self.run.used_datasets, *Statistics(self.run).described_datasets]
         return {self.config.datasets[name].label: self.config.datasets[name].gold for name in used}
 
@@ -375,7 +378,10 @@ def labels(run: Run, also: Any = ()) -> str:
 
 
 def labels_of(run: Run, also: Any = ()) -> dict[str, Any]:
-    """The names to show for judges and datasets by id, see `labels`, and `gold`, if the scores are not people's."""
+    """Dictionaries from the ids of judges and datasets to the names to show, see `labels`.
+
+    Key `gold` is added if the scores are not people's.
+    """
     datasets = {name: run.config.datasets[name] for name in dict.fromkeys([*run.used_datasets, *also])}
     kind = gold.of_all([dataset.gold for dataset in datasets.values()])
     return {

@@ -1,9 +1,10 @@
 """Passes of Snakemake's scheduler, kept from multiplying.
 
-Snakemake limits how many jobs start in a second. Therefore each of its passes over the jobs that are ready starts a
-timer, and when a timer ends there is another pass, with another timer. Each job that ends adds a pass, too. So timers
-multiply until no job is ready any more: a rehearsal of 345 jobs had 33,723 passes. With one timer Snakemake's own
-process took 23 s of processor time in place of 165 s (Snakemake 9.27.1; its pull request 3744 describes the symptom).
+Snakemake limits how many jobs start in a second. Therefore each pass of its scheduler over the jobs that are ready
+starts a timer. When the timer ends, another pass begins, with another timer. Each job that ends adds a pass, too. So
+timers multiply until no job is ready any more: a rehearsal of 345 jobs had 33,723 passes. With one timer, Snakemake's
+own process took 23 s of processor time instead of 165 s (Snakemake 9.27.1; its pull request 3744 describes the
+symptom).
 """
 
 import importlib
@@ -16,7 +17,7 @@ LOCK = threading.Lock()
 
 
 def of_snakemake() -> object:
-    """Snakemake's class of schedulers; None if this version of Snakemake has no such class in this place."""
+    """Snakemake's class of schedulers; None if this version of Snakemake has no such class in this module."""
     try:
         return getattr(importlib.import_module(MODULE), CLASS, None)
     except ImportError:
@@ -24,7 +25,7 @@ def of_snakemake() -> object:
 
 
 def keep_one_timer(scheduler: object) -> None:
-    """Let a scheduler wait for one timer of each length at a time. The pass after a timer starts the next one.
+    """Let a scheduler wait for one timer of each length at a time. The pass after a timer starts the next timer.
 
     A scheduler without the method that starts timers is not changed, so other versions of Snakemake run as usual.
 

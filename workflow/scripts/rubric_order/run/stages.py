@@ -86,7 +86,7 @@ class Models(Stage):
         return self.run.in_file({**plain(judge.gguf), "dtype": judge.dtype})
 
     def weights(self, wildcards: Wildcards) -> list[str]:
-        """File that names a judge's weights; no file if config names them."""
+        """File that names a judge's weights; no file if config names the weights."""
         return self.run.weights(wildcards.judge)
 
     def folder(self, wildcards: Wildcards) -> list[str]:
@@ -221,7 +221,7 @@ class Judging(Stage):
     def reader_modules(self, wildcards: Wildcards) -> str | list[str]:
         """Modules of the probes that read a judge's first answers to decide on second requests.
 
-        Without second requests it is the package of probes alone.
+        Without second requests, the package of probes alone.
         """
         if not self.run.judge(wildcards).second_request:
             return "probes/__init__.py"
@@ -265,9 +265,9 @@ class Judging(Stage):
     def environment(self, *, in_image: str) -> str | Callable[[Wildcards], str]:
         """Environment of a judge's job, see `environment_of`.
 
-        While Snakemake lists the environments of an image, it is the environment `in_image`, since Snakemake describes
+        While Snakemake lists the environments of an image, the function returns `in_image`, since Snakemake describes
         no image if an environment depends on a job. An image is for the judges of every config, so it has all
-        environments. Each rule names one of them.
+        environments. Each rule names one environment.
         """
         return f"../../envs/{in_image}.yaml" if self.containerizes else self.environment_of
 
@@ -311,7 +311,7 @@ class Records(Stage):
         return judge.files if isinstance(judge, Recorded) else []
 
     def items(self, wildcards: Wildcards) -> list[str]:
-        """File of the items that recorded answers score; none if they compare items, which need not exist."""
+        """File of the items that recorded answers score; no file if the answers compare items, which need not exist."""
         compared = self.run.study(wildcards).probe in discovery.COMPARING
         return [] if compared else [f"{self.run.results}/items/{wildcards.dataset}.parquet"]
 
@@ -389,7 +389,7 @@ class Scores(Stage):
 
     @untracked
     def made_by(self, wildcards: Wildcards) -> str:
-        """Hash of the code and settings by which scores are made. It is untracked, since these are tracked."""
+        """Hash of the code and settings by which scores are made. Untracked, since code and settings are tracked."""
         return self._made_by(wildcards)
 
     def _made_by(self, wildcards: Wildcards) -> str:
@@ -404,7 +404,7 @@ class Scores(Stage):
 
         Args:
             settled: marks a file whose changes do not change the scores, like Snakemake's `ancient`. Snakemake then
-                skips its other rerun checks of the file. That is safe, since there are none.
+                skips its other rerun checks of the file. That is safe, since the file has no other checks.
         """
 
         def path(wildcards: Wildcards) -> Any:

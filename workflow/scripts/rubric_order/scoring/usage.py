@@ -50,7 +50,7 @@ def per_1000_items(part: Mapping[str, Any], prices: Prices) -> float | None:
     """Cost of 1,000 items that are read like the items of a part, in the currency of the prices.
 
     Discounts for an endpoint's cache, failed calls and second requests are left out. A request whose tokens are not
-    known counts with the mean of the others.
+    known counts with the mean of the requests whose tokens are known.
 
     Args:
         part: an entry of `tokens`.
@@ -68,7 +68,7 @@ def per_1000_items(part: Mapping[str, Any], prices: Prices) -> float | None:
 def costs(
     parts: Sequence[Mapping[str, Any]], prices: Mapping[str, Any] | None, about: Mapping[str, str]
 ) -> dict[tuple[Any, ...], tuple[float, str]]:
-    """Cost of 1,000 items and its currency, by the values of `keys.KEYS`. Unknown costs are left out.
+    """Dictionary from the values of `keys.KEYS` to cost of 1,000 items and currency. Unknown costs are left out.
 
     Args:
         parts: see `tokens`.
@@ -92,7 +92,7 @@ def costs_of(scores: Path, prices: Mapping[str, Mapping[str, Any]]) -> dict[tupl
 
     Args:
         scores: path of the file, STUDY/DATASET/JUDGE.parquet.
-        prices: prices by judge, for judges that have some.
+        prices: dictionary from judge to prices, for judges that have prices.
     """
     parts_of_path = {"study": scores.parts[-3], "dataset": scores.parts[-2], "judge": scores.stem}
     return costs(files.read_metadata(scores).get(METADATA, []), prices.get(parts_of_path["judge"]), parts_of_path)

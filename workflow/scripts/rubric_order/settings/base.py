@@ -96,8 +96,9 @@ class Settings(BaseModel):
     ``--config 'datasets={"hanna": {"limit": 2}}'`` as texts.
 
     Attributes:
-        RENAMED: current names of renamed keys, by old name. An old name is accepted with a warning.
-        GONE: reasons why keys were removed without a replacement, by key.
+        RENAMED: dictionary from the old name of a renamed key to its current name. Old names are accepted with a
+            warning.
+        GONE: dictionary from each key that was removed without a replacement to the reason.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True, protected_namespaces=())
@@ -166,7 +167,10 @@ def _warn_of_renamed(old: str, new: str) -> None:
 
 
 def _read_texts(value: object, annotation: Any) -> object:
-    """Content of a text in YAML, if the type takes no text but takes the content; in a mapping, of its values too."""
+    """A value. If it is a text in YAML whose content the type takes, and the type takes no text, its content.
+
+    The values of a mapping are read in the same way.
+    """
     kinds = kinds_of(annotation)
     if isinstance(value, str) and not kinds & {"string", "any"}:
         try:

@@ -186,7 +186,7 @@ def _messages(error: ValidationError, model: type[Settings], within: tuple[str |
             yield _message(detail, model, within, place)
 
 
-# Messages about a value, by pydantic's name of the error; `value` is the value found.
+# pydantic's name of an error to the message about a value; `value` is the value found.
 _OF_VALUES = {
     "greater_than_equal": "{value} is less than the minimum of {ge:g}",
     "less_than_equal": "{value} is greater than the maximum of {le:g}",
@@ -272,7 +272,7 @@ def expected(annotation: Any) -> str:
 
 
 def _part(model: Any, place: tuple[str | int, ...]) -> Any:
-    """The type at a place in a model. For figures or tables, it is a mapping of the names of their blocks."""
+    """The type at a place in a model. For figures or tables, a mapping whose keys are the names of their blocks."""
     for key in place:
         model = _step(model, key)
     return model
@@ -305,7 +305,7 @@ def _whole_annotation(field: Any) -> Any:
 
 
 def _choices(annotation: Any) -> tuple[object, ...]:
-    """The values that a `Literal` type, or one within a type, takes; empty without such a type."""
+    """The values that a type takes if it is a `Literal` type, or contains one; else empty."""
     if typing.get_origin(annotation) is Literal:
         return tuple(choice.value if isinstance(choice, Enum) else choice for choice in typing.get_args(annotation))
     return next((choices for inner in typing.get_args(annotation) if (choices := _choices(inner))), ())

@@ -667,13 +667,13 @@ class Judge(Settings):
         return judge
 
     def identity(self, formats: Collection[str]) -> dict[str, Any]:
-        """The part of the settings that answers to the prompts of a probe depend on.
+        """The part of the settings on which answers to the prompts of a probe depend.
+
+        A local model is identified by the content of its weights. Neither its path nor its name is part of a request. A
+        number counts as the same however it is written, so temperatures 0 and 0.0 are the same.
 
         Args:
             formats: settings of role `FORMAT` that the probe's requests depend on.
-
-        A local model is identified by the content of its weights. Neither its path nor its name is part of a request. A
-        number counts as the same however it is written, so temperature 0 and 0.0 are one setting.
         """
         values = {}
         for name, field in type(self).model_fields.items():
@@ -807,7 +807,7 @@ class Judge(Settings):
             path: path of the setting, such as ``sampling/temperature``.
 
         Returns:
-            The value by profile. Profiles that do not set it are left out.
+            Dictionary from a profile to the value. Profiles that do not set it are left out.
         """
         by_profile: dict[str, object] = {DEFAULT_PROFILE: self.block()}
         by_profile |= {name: profile.block() for name, profile in self.profiles.items()}
@@ -908,7 +908,7 @@ class Loaded(Judge):
         return self.gguf is not None
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Arguments of the engine that may change an answer; the others do not count."""
+        """Arguments of the engine that may change an answer. Other arguments do not count."""
         return {
             "engine_args": {name: whole(value) for name, value in self.engine_args.items() if name not in SPEED} or None
         }
@@ -1011,7 +1011,8 @@ class OverHttp(Metered):
     """A judge that is asked over HTTP, whoever runs the server.
 
     Attributes:
-        IN_BODY: settings that write fields of a request, by field. `extra_body` may not repeat these fields.
+        IN_BODY: dictionary from a field of a request to the setting that writes it. `extra_body` may not repeat these
+            fields.
     """
 
     IN_BODY: ClassVar[Mapping[str, str]] = {}
@@ -1093,7 +1094,7 @@ class Chat(OverHttp):
         return None if self.extra_body else super().draws_at
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Add the number of likeliest tokens, if they are requested. vLLM is asked for the labels instead."""
+        """Add the number of likeliest tokens, if they are requested. From vLLM, the labels are requested instead."""
         reads_options = "criteria_format" in formats or self.answer_format == "score"
         asks_likeliest = self.dialect != "vllm" and reads_options
         likeliest = {"top_logprobs": self.top_logprobs if asks_likeliest else None}
@@ -1227,7 +1228,7 @@ class Decisions(Addressed):
         return 0.0
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Without settings of judges that write text, which do not count."""
+        """Leave out the settings of judges that write text: they do not count."""
         return super()._identity_of_kind(formats) | dict.fromkeys(("sampling", *OF_WRITERS))
 
     def _problems(self) -> Iterator[str]:

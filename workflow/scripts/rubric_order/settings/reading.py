@@ -66,7 +66,7 @@ def check(paths: Iterable[str | Path]) -> None:
 
 
 def end_at_a_mistake(words: Sequence[str]) -> None:
-    """End the program with one line for each config file on a command line of Snakemake that cannot be read.
+    """End the program if config files on a command line of Snakemake cannot be read, with one line for each of them.
 
     Args:
         words: the command line without the program.

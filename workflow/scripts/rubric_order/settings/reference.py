@@ -17,7 +17,7 @@ from rubric_order.settings.config import Config
 
 Part = Mapping[str, Any]
 
-# Placeholders for ids that users choose, in the path of a key, by the block that contains the ids.
+# Block of config to the placeholder for the ids in it, which users choose. It stands in the path of a key.
 IDS = {
     "datasets": "{dataset}",
     "files": "{file}",
@@ -70,7 +70,7 @@ class Row(NamedTuple):
 
 
 def sections() -> Iterator[tuple[str, list[Row]]]:
-    """The rows of the page by heading, in the order of the models."""
+    """Headings of the page, each with its rows, in the order of the models."""
     whole = schema.of_model(Config)
     alone = {key: part for key, part in whole["properties"].items() if "description" in part and not _holds_keys(part)}
     yield "", list(rows({**whole, "properties": alone}))

@@ -90,7 +90,7 @@ def of_type(annotation: Any, markers: Any = ()) -> Part:
 
 
 def _chosen(marker: Any) -> Part | None:
-    """The schema of a type that its marker alone describes; None for a marker that only adds to it."""
+    """The schema of a type that its marker alone describes; None for a marker that only adds to the type's schema."""
     if isinstance(marker, Chosen):
         return {"anyOf": [of_model(kind) for kind in KINDS]}
     if isinstance(marker, Blocks):

@@ -77,21 +77,24 @@ class Simulation:
         interaction: log-weight of each pair of score and position. A number is the log-weight of the highest score at
             the first position, and of the lowest at the last. The opposite corners have minus that number, the middle
             has 0. A list of lists has one row per score and one column per position.
-        item_scores, item_positions: standard deviations of an item's own log-weight for each score, and for each
-            position. All reads of an item share these log-weights.
-        group_scores, group_positions: standard deviations of such log-weights that all items of a group share.
+        item_scores: standard deviation of an item's own log-weight for each score. All reads of an item share these
+            log-weights.
+        item_positions: standard deviation of an item's own log-weight for each position. All reads share these as well.
+        group_scores: like `item_scores`, for log-weights that all items of a group share.
+        group_positions: like `item_positions`, for log-weights that all items of a group share.
         prompts: standard deviation of the log-weight of each option of one prompt. Only repeats of the prompt share
             these log-weights.
-        criterion_position: amount, in values, that the place of a criterion among several adds to the opinion: a list,
-            or the amount for the last place (0 for the first, linear between).
-        carry_over: share of the preceding criterion's score, less the middle of the scale, that is added to the
+        criterion_position: amount, in values, that the position of a criterion among several adds to the opinion: a
+            list, or the amount for the last position (0 for the first, linear between).
+        carry_over: factor of the preceding criterion's score minus the middle of the scale. The product is added to the
             opinion on the next criterion.
         tie: log-weight of a tie where candidates are compared, relative to the mean log-weight of the candidates.
         length: log-weight of a compared text that is longer by one standard deviation.
         padding: standard deviations by which a padded text seems longer.
         own_family: log-weight that the judge gives candidates of its own family.
         family: beginnings of the names of the candidates that belong to the judge's own family.
-        id_preference: log-weight of an option by its ID in the prompt, such as ``{"A": 0.5}``; 0 for other IDs.
+        id_preference: dictionary from an option's ID in the prompt to its log-weight, such as ``{"A": 0.5}``; 0 for
+            other IDs.
         number_attraction: loss of log-weight for each level between an option and the number of the shown reference
             answer.
         text_attraction: loss of log-weight for each level between an option and the level that the reference answer's
@@ -100,10 +103,10 @@ class Simulation:
         writing_error: standard deviation, in values, of the difference between the level that was asked for and the
             level of the reference answer that the judge writes.
         reviewing_error: standard deviation, in values, of the error with which the judge sees the level of such a text
-            when it reviews the text. It says that the text matches if the level that it sees is within half a value of
-            the level that was asked for.
-        failure_rate: probability that an answer has no score, by the position of the option that it would have
-            selected: a number, or a list from the first to the last position.
+            when it reviews the text. The judge says that the text matches if the level that it sees is within half a
+            value of the level that was asked for.
+        failure_rate: probability that an answer has no score: a number, or a list with a probability for each position
+            of the option that the answer would have selected, from the first to the last.
         seconds_per_request: duration of an answer. It changes no answer.
     """
 
@@ -159,11 +162,11 @@ class Simulation:
         return np.array([_stretched(column, n) for column in rows.T]).T
 
     def failure_rates(self, n: int) -> np.ndarray:
-        """Probability of an answer without a score, by selected position, shape (n,)."""
+        """Probability of an answer without a score, for each selected position, shape (n,)."""
         return _stretched(np.atleast_1d(self.failure_rate), n)
 
     def criterion_shifts(self, n: int) -> np.ndarray:
-        """Amount that each place among n criteria adds to the judge's opinion, shape (n,)."""
+        """Amount that each position among n criteria adds to the judge's opinion, shape (n,)."""
         if isinstance(self.criterion_position, int | float):
             return self.criterion_position * np.linspace(0, 1, n)
         return _stretched(self.criterion_position, n)
@@ -174,8 +177,8 @@ class Wording(NamedTuple):
 
     Attributes:
         ids: written form of each score 1 to n in each read, shape (reads, n).
-        number, text: score that the prompt gives the reference answer, and score that the answer was written for, shape
-            (reads,); 0 where no reference answer is shown.
+        number: score that the prompt gives the reference answer, shape (reads,); 0 where no reference answer is shown.
+        text: score for which the reference answer was written, shape (reads,); 0 where no reference answer is shown.
     """
 
     ids: np.ndarray
@@ -223,7 +226,7 @@ def joined(key: np.ndarray, other: np.ndarray) -> np.ndarray:
 def _mixed(key: np.ndarray) -> np.ndarray:
     """The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): every bit of a key depends on every other."""
     mixed = key ^ (key >> np.uint64(30))
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)  # arrays overflow in silence
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)  # arrays overflow without a warning
     mixed ^= mixed >> np.uint64(27)
     mixed *= np.uint64(0x94D049BB133111EB)
     mixed ^= mixed >> np.uint64(31)
@@ -293,7 +296,8 @@ def opinions(simulation: Simulation, quality: np.ndarray, *, item: np.ndarray, g
 
     Args:
         quality: quality of each item, shape (items,).
-        item, group: keys of the items and of their groups, shape (items,).
+        item: key of each item, shape (items,).
+        group: key of each item's group, shape (items,).
     """
     seen = quality + simulation.item_error * normals(item, _ERROR, 1)[:, 0]
     if simulation.group_error:
@@ -317,8 +321,9 @@ def select(
     Args:
         shown: the score at each position, shape (reads, n).
         opinion: the judge's opinion of the item, shape (reads,); see `opinions`.
-        item, group, read: keys of the item, of its group and of the read, shape (reads,). A prompt is an item and an
-            ordering.
+        item: key of the item, shape (reads,). A prompt is an item and an ordering.
+        group: key of the item's group, shape (reads,).
+        read: key of the read, shape (reads,).
         temperature: temperature of the draw; at 0 the most probable option is selected.
         wording: wording of the prompts; None where only the order of the options is varied.
     """
@@ -348,7 +353,7 @@ class Comparison(NamedTuple):
 
     Attributes:
         places: the positions that the judge names, from 0, the best first. Shape (reads, 1) where it names only the
-            best, else one column per option. The number of candidates stands for a tie.
+            best, else one column per option. The number of candidates means a tie.
         failed: whether the answer has no verdict, shape (reads,).
         probabilities: probability that each position is named as the best, and in the last column probability of a tie,
             where a tie is offered. Shape (reads, n or n + 1). Failures have the rest of the probability.
@@ -376,7 +381,9 @@ def compare(
     Args:
         shown: the candidate at each position, shape (reads, n).
         merit: log-weight of each candidate in canonical order, without effects of its position, shape (reads, n).
-        unit, group, read: keys of the pair or list, of its group and of the read, shape (reads,).
+        unit: key of the pair or list, shape (reads,).
+        group: key of the pair's or list's group, shape (reads,).
+        read: key of the read, shape (reads,).
         temperature: temperature of the draw; at 0 the judge names the most probable position.
         tie: whether a tie is offered.
         ranking: whether all candidates are ranked.

@@ -23,7 +23,7 @@ ITEMS_OF_TRUTH = 400_000
 
 
 class Truth(NamedTuple):
-    """A quantity over all items, and the standard error of its computation."""
+    """The true value of a quantity over all items, and the standard error of its computation."""
 
     value: np.ndarray
     error: np.ndarray
@@ -74,13 +74,13 @@ def read_items(
     rater_noise: float = 0.75,
     seed: int,
 ) -> dict[str, Reads]:
-    """Reads of new items, by strategy. As in a real study, strategies with a common prompt share its reads.
+    """Dictionary from strategy to reads of new items. As in a study, strategies with a common prompt share its reads.
 
     Args:
         judge: the simulated judge.
         n, strategies, budget: see `orderings.choose`.
-        groups, candidates: number of groups, and of items in each group. Qualities in a group share a quarter of their
-            variance.
+        groups: number of groups. Qualities in a group share a quarter of their variance.
+        candidates: number of items in each group.
         raters, rater_noise: see `judge.human_scores`.
         seed: seed of the items, and of everything random about them.
     """
@@ -254,13 +254,14 @@ def true_agreement(
     """Pearson's r of items' mean scores with their mean human scores, over all items.
 
     Args:
-        strategies, budget: strategies that choose the orderings of an item, and reads per item.
+        strategies: strategies that choose the orderings of an item.
+        budget: number of reads per item.
         readout: ``hard``, the mean of the scores without failed reads, or ``soft``, the mean of the expected scores.
         raters, rater_noise: see `judge.human_scores`.
 
     Returns:
-        Values and errors of shape (strategies + 1,). The last value is the first strategy's r minus the second's, by
-        default the gain from balancing; NaN where there is one strategy.
+        Values and errors of shape (strategies + 1,). The last value is the first strategy's r minus the second
+        strategy's, by default the gain from balancing; NaN if there is only one strategy.
     """
     means: dict[str, list[np.ndarray]] = {strategy: [] for strategy in strategies}
     human = []

@@ -23,7 +23,7 @@ def of_studies(
 
     Args:
         statistics, settings: arguments of `Table.table`. If the setting `also` names further studies, their rows follow
-            the rows of `study`, and a column `study` names the study of each row.
+            the rows of `study`, and a column `study` has the name of each row's study.
     """
     settings = dict(settings)
     further = settings.pop("also", [])
@@ -39,7 +39,7 @@ def of_studies(
 
 
 def write(table: pd.DataFrame, printed: pd.DataFrame, stem: Path, caption: str) -> None:
-    """Write `table` as ``stem.csv``, which is data alone, and `printed` with its caption as ``stem.md``, ``stem.tex``
+    """Write `table` as ``stem.csv``, which is data alone. Write `printed` with its caption as ``stem.md``, ``stem.tex``
     and ``stem.html``.
     """
     files.write_text(table.to_csv(index=False), stem.with_suffix(".csv"))
@@ -76,17 +76,18 @@ _GAPS = ("", "-", "undefined", "unknown")  # texts in a column of numbers for a 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]+)?|[+-]?[0-9]*\.?[0-9]+")
 
 
-# Size of a page in LaTeX points: with margins of an inch, or both columns of a paper. Its height limits turned tables.
+# Size of a page in LaTeX points, with margins of an inch or with both columns of a paper. Its height limits turned
+# tables.
 PAGE_WIDTH, PAGE_HEIGHT = 455, 650
 # Width of a character, and the space on either side of a column (tabcolsep), in the usual size and in small print.
 USUAL, SMALL = (5.0, 6.0), (4.25, 3.0)
 
 
 def _latex(printed: pd.DataFrame, caption: str) -> str:
-    """A table for LaTeX; it needs the packages booktabs, siunitx and threeparttable, and rotating if it is turned.
+    """A table for LaTeX. It needs the packages booktabs, siunitx and threeparttable, and rotating if it is turned.
 
     Columns of numbers are aligned at the decimal point. The first sentence of the caption is above the table, and the
-    other sentences are its notes. A table that would be wider than a page is in small print. If it is still too wide,
+    other sentences are its notes. If a table would be wider than a page, it is in small print. If it is still too wide,
     it is turned too.
     """
 
@@ -161,7 +162,7 @@ def _number_format(column: pd.Series) -> str:
 
 
 def _in_column(text: str, known: str) -> str:
-    """A cell of LaTeX; in a column of numbers (`known` is not empty) in the form that siunitx reads."""
+    """A cell of LaTeX. In a column of numbers (`known` is not empty), it has the form that siunitx reads."""
     if not known:
         return text
     return text.replace(",", "") if _NUMBER.fullmatch(text) else f"{{{text}}}"

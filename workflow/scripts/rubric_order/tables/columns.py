@@ -20,12 +20,12 @@ READOUT_NAMES: dict[str, str] = {
 }
 ACCURACY_NAMES = {"spearman": "ρ", "pearson": "r", "kappa": "kappa", "mean_absolute_error": "MAE"}
 
-Row = Mapping[str, Any]  # values by column
+Row = Mapping[str, Any]  # from column to value
 OfRows = Callable[[pd.DataFrame], Any]  # takes the rows of a table, and returns one value per row
 
 
 def written(value: float, form: str = ".3f", *, times: float = 1, missing: str = UNDEFINED) -> str:
-    """A number in a format, or the text for a missing number; `times` is 100 for percentages."""
+    """A number in a format, or the text for a missing number. `times` is a factor, such as 100 for percentages."""
     return missing if pd.isna(value) else f"{times * value:{form}}"
 
 
@@ -63,13 +63,13 @@ class Column(ABC):
     """A column of a printed table.
 
     Attributes:
-        source: the column of the rows that is written, or a function of the rows.
+        source: column of the rows that is written, or a function of the rows.
         name: head of the column; by default the source's name.
         missing: text in place of a missing value.
         where: rows whose cells are written; cells of other rows are empty. It is a function of the rows, or the name of
             a column that has a value in these rows.
-        when: a function of the rows that says whether the table has the column.
-        marks: a function of the rows; it returns one text per row, which is appended to the cell.
+        when: function of the rows that says whether the table has the column.
+        marks: function of the rows that returns one text per row, which is appended to the cell.
     """
 
     source: str | OfRows
@@ -103,7 +103,7 @@ class Column(ABC):
 
 @dataclass(frozen=True)
 class Text(Column):
-    """A column with unchanged values; missing values are unchanged too, unless `missing` is given.
+    """A column with unchanged values. Missing values are unchanged too, unless `missing` is given.
 
     Attributes:
         names: texts that replace some values.
@@ -150,8 +150,8 @@ class Estimated(Number):
     """An estimate with its interval.
 
     Attributes:
-        ends: the columns of both ends of the interval. By default they are named as `spec.estimate` names them, or, if
-            the source is ``estimate``, as statistics do (``ci_low`` and ``ci_high``).
+        ends: columns of the two ends of the interval. By default they have the names that `spec.estimate` gives them,
+            or, if the source is ``estimate``, the names ``ci_low`` and ``ci_high`` of statistics.
     """
 
     _: KW_ONLY
@@ -171,11 +171,11 @@ class Estimated(Number):
 
 @dataclass(frozen=True)
 class PValue(Column):
-    """A p-value, with a star where it is significant after Holm's adjustment.
+    """A p-value, with a star if it is significant after Holm's adjustment.
 
     Attributes:
-        least: the column of the smallest possible p-value, which a limited number of random draws can give. A p-value
-            as small as this is written as less than it.
+        least: column of the smallest possible p-value, which a limited number of random draws can give. If a p-value is
+            this small, the cell says that p is less than this number.
     """
 
     _: KW_ONLY
@@ -193,10 +193,10 @@ class PValue(Column):
 
 @dataclass(frozen=True)
 class OrderPValue(Column):
-    """A p-value of an effect of the order, with a star where the test is a finding of a bias card.
+    """A p-value of an effect of the order, with a star if the test is a finding of a bias card.
 
     Attributes:
-        card: the column of p-values of cards, see `spec.card_tests`; None for a test that no card has.
+        card: column of p-values of cards, see `spec.card_tests`; None for a test that no card has.
     """
 
     _: KW_ONLY
@@ -215,7 +215,7 @@ class Flags(Column):
     """Warnings on each row, see `flags`.
 
     Attributes:
-        source: the column of the number of clusters, or a function of the rows that returns this number.
+        source: column of the number of clusters, or a function of the rows that returns this number.
         others: columns of further warnings, or functions of the rows that return them.
     """
 
@@ -230,13 +230,13 @@ class Flags(Column):
 
 
 def texts(*sources: str, **names: str) -> list[Text]:
-    """Columns of texts, with readouts in words: `sources` keep their names, others get a head (``n_items="items"``)."""
+    """Columns of texts, with readouts in words. `sources` keep their names, `names` has heads (``n_items="items"``)."""
     in_words = {"readout": READOUT_NAMES}
     return [Text(source, name=name, names=in_words.get(source, {})) for source, name in _heads(sources, names)]
 
 
 def numbers(form: str | OfRows, *sources: str, **named: Any) -> list[Number]:
-    """Columns of numbers in one format, named as by `texts`; `times`, `missing` and `where` apply to all of them."""
+    """Columns of numbers in one format, named as in `texts`. `times`, `missing` and `where` apply to all of them."""
     return [Number(source, form, name=name, **_options(named)) for source, name in _heads(sources, named)]
 
 
@@ -285,7 +285,7 @@ def different(column: str, value: object) -> OfRows:
 
 
 def star(holm: float) -> str:
-    """A star for a significant p-value, else nothing."""
+    """A star for a significant p-value, otherwise nothing."""
     return "*" if pd.notna(holm) and holm < SIGNIFICANT else ""
 
 
@@ -295,7 +295,7 @@ def stars(column: str) -> OfRows:
 
 
 def away_from_zero(name: str) -> OfRows:
-    """Marks on estimates: a star if the interval does not contain 0, two if the adjusted p is significant too."""
+    """Marks on estimates: a star if the interval does not contain 0, two stars if the adjusted p is significant too."""
 
     def mark(row: Row) -> str:
         low, high, holm = (row[f"{name}_{end}"] for end in ("low", "high", "p_holm"))

@@ -19,16 +19,16 @@ CAPTION = (
     " no other column."
 )
 NOTHING: Mapping[str, pd.DataFrame] = MappingProxyType({})
-OF_REFERENCES = "references of "  # with a dataset, in place of a study: making its reference answers
+OF_REFERENCES = "references of "  # together with a dataset, in place of a study: the making of its reference answers
 
 
 def table(parts: dict[str, pd.DataFrame], references: Mapping[str, pd.DataFrame] = NOTHING) -> pd.DataFrame:
-    """One row per judge and study, per judge, and per judge and dataset whose reference answers are to be made.
+    """Rows of three kinds: per judge and study, per judge, per judge and dataset that lacks reference answers.
 
     Args:
-        parts: by judge, see `costs.judge_costs`. Column `to_come`, if there is one, is the largest possible number of
-            reads that show reference answers which do not exist yet.
-        references: by dataset, see `reference_costs.to_make`.
+        parts: dictionary from judge to its table, see `costs.judge_costs`. Column `to_come`, if there is one, is the
+            largest possible number of reads that show reference answers which do not exist yet.
+        references: dictionary from dataset to its table, see `reference_costs.to_make`.
     """
     table = pd.concat([part.assign(judge=judge) for judge, part in parts.items()], ignore_index=True)
     table["to_ask_most"] = table["to_ask"] + table.get("to_come", 0)
@@ -44,7 +44,7 @@ def table(parts: dict[str, pd.DataFrame], references: Mapping[str, pd.DataFrame]
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """One line per judge, one for all judges together, and one per dataset whose reference answers are to be made.
+    """One line per judge, one line per judge and dataset that lacks reference answers, and one line for all judges.
 
     Only the CSV file has a row per study.
     """
@@ -83,7 +83,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _between(least: Iterable[int], most: Iterable[int]) -> list[str]:
-    """Numbers that are known; for others the range from the least to the most."""
+    """Numbers, if least and most are equal; otherwise the range from least to most."""
     return [
         count(one) if pd.notna(two) and one == two else f"{count(one)} to {count(two) or 'unknown'}"
         for one, two in zip(least, most, strict=True)
@@ -94,7 +94,7 @@ def unmade(references: Mapping[str, Mapping[str, object]]) -> list[str]:
     """Lines that tell how to make missing reference answers, one per dataset.
 
     Args:
-        references: settings of reference answers by dataset, with `rounds`.
+        references: dictionary from dataset to the settings of its reference answers, with `rounds`.
     """
     return [
         f"Reference answers of {dataset} are not there yet: each is written and reviewed in up to {block['rounds']}"
@@ -108,7 +108,7 @@ def unpinned(judges: Mapping[str, str | None]) -> list[str]:
     """Lines that name the judges whose revision is not fixed.
 
     Args:
-        judges: revisions of judges, by label; None if config names no revision.
+        judges: dictionary from a judge's label to its revision, or to None if config names no revision.
     """
     return [
         f"{label} is not pinned: {f'revision {revision!r}' if revision else 'no revision'} is no commit of 40 digits."
@@ -140,6 +140,6 @@ def _intervals(rows: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _amounts(values: pd.Series, most: pd.Series) -> pd.Series:
-    """Numbers of hours or money, with the marks of `most` before numbers that are known and above 0."""
+    """Numbers of hours or money. The marks of `most` stand before numbers above 0."""
     text = values.map(lambda value: "unknown" if pd.isna(value) else f"{value:,.2f}")
     return most.where(values > 0, "") + text

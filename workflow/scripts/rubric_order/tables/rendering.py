@@ -21,7 +21,8 @@ def rendered(
 
     Args:
         table: the table of the result's module.
-        statistics: statistics by the argument of `Table.table` that takes them; `settings` are the other arguments.
+        statistics: dictionary from an argument of `Table.table` to the statistic that it takes.
+        settings: the other arguments of `Table.table`.
         labels: labels of judges and datasets, which are printed in place of the ids.
     """
     settings = dict(settings)

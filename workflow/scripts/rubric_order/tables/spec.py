@@ -22,7 +22,7 @@ class Table:
     Attributes:
         rows: function from statistics and settings to the rows; usually `Rows`.
         columns: columns of the printed table. An entry can also be a function from the rows to several columns.
-        printed: selection of the printed rows: values by column, or a function from rows to rows.
+        printed: selection of the printed rows: a dictionary from column to values, or a function from rows to rows.
         hidden: columns of the rows that the CSV file leaves out.
     """
 
@@ -49,7 +49,7 @@ class Table:
 
 
 class Setting(NamedTuple):
-    """A setting that chooses rows: the column whose values it selects, and its default."""
+    """A setting that chooses rows: `column` is the column whose values it selects."""
 
     column: str
     default: object = inspect.Parameter.empty
@@ -70,13 +70,14 @@ class Rows:
     """Rows of statistics, chosen by settings and arranged.
 
     Args:
-        source: the name of a statistic, or a function that returns rows. The function takes the chosen rows of
-            statistics, each as the argument of the statistic's name, and further settings by keyword.
+        source: name of a statistic, or a function that returns rows. The function takes the chosen rows of statistics,
+            each as the argument of the statistic's name, and further settings by keyword.
         by: names of settings that choose rows, see `SETTINGS`. A setting with another name selects values of the column
             of that name. A statistic without the column is taken whole.
-        where: values of columns that choose rows independently of the settings.
-        keys, values: one row for each value of the keys, see `wide`.
-        columns: columns that are kept. drop: columns that are left out, if `columns` is empty.
+        where: dictionary from column to values that choose rows independently of the settings.
+        keys, values: if `keys` are given, there is one row for each value of the keys, see `wide`.
+        columns: columns that are kept.
+        drop: columns that are left out, if `columns` is empty.
         sort: columns by which rows are sorted.
     """
 
@@ -125,7 +126,7 @@ def _chosen(estimates: pd.DataFrame, where: Mapping[str, object]) -> pd.DataFram
 
 
 def select(estimates: pd.DataFrame, **where: object) -> pd.DataFrame:
-    """Rows with these values in these columns: a value, a list of accepted values, or None for a missing value."""
+    """Rows with these values in these columns. A value can be a list of accepted values, or None for no value."""
     return estimates[_has(estimates, where)]
 
 
@@ -142,22 +143,22 @@ def _has(estimates: pd.DataFrame, where: Mapping[str, object]) -> np.ndarray:
 
 
 class Taken(NamedTuple):
-    """Values that `wide` takes from the rows of `where`; `columns` maps their columns to columns of the table."""
+    """Values that `wide` takes from the rows of `where`. `columns` maps their columns to columns of the new table."""
 
     columns: Mapping[str, str]
     where: Mapping[str, object]
 
 
-Value: TypeAlias = "str | Taken | pd.DataFrame | pd.Series"  # a quantity, whose estimates are taken; or values
+Value: TypeAlias = "str | Taken | pd.DataFrame | pd.Series"  # quantity whose estimates are taken, or values themselves
 
 
 def estimate(quantity: str, name: str = "", *more: str, **where: object) -> Taken:
     """The estimate of a quantity with the ends of its interval: ``name``, ``name_low``, ``name_high``.
 
     Args:
-        name: by default the name of the quantity.
-        more: further columns of the same rows, which become ``name_column``.
-        where: values of further columns that choose the rows.
+        name: prefix of the new columns; by default the quantity.
+        more: other columns to take from the same rows. Column `p` becomes ``{name}_p``.
+        where: take only rows with these values in these columns.
     """
     name = name or quantity
     columns = {column: f"{name}{end}" for column, end in ENDS.items()} | {column: f"{name}_{column}" for column in more}
@@ -173,9 +174,10 @@ def taken(where: str | Mapping[str, object], *columns: str, prefix: str = "", **
     """Columns of the rows of a quantity, or of the rows with some values of columns, under old or new names.
 
     Args:
-        where: the quantity, or values by column.
-        columns: columns that keep their names. renamed: new names by column.
+        where: the quantity, or a dictionary from column to values.
+        columns: columns that keep their names, after `prefix`.
         prefix: text before the names in `columns`.
+        renamed: dictionary from column to new name.
     """
     kept = {column: f"{prefix}{column}" for column in columns}
     return Taken(renamed | kept, {"quantity": where} if isinstance(where, str) else where)
@@ -186,7 +188,7 @@ def wide(estimates: pd.DataFrame, keys: Sequence[str], values: Iterable[Value]) 
 
     Args:
         estimates: a table with the keys and the columns that `values` take.
-        values: values with at most one row per key; they are missing for keys without a row. Tables and series have the
+        values: values with at most one row per key. They are missing for keys without a row. Tables and series have the
             keys as their index.
     """
     keys = [*keys]
@@ -206,23 +208,24 @@ def wide(estimates: pd.DataFrame, keys: Sequence[str], values: Iterable[Value]) 
 
 
 def significant(tests: pd.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
-    """Numbers of tests with a significant p-value, by the keys, with one column per column of p-values."""
+    """Numbers of tests with a significant p-value: a row for each value of the keys, a column for each of `columns`."""
     return (tests[[*columns]] < SIGNIFICANT).groupby([tests[key] for key in keys]).sum()
 
 
 def card_tests(order_tests: pd.DataFrame, keys: list[str], test: str, name: str = "p_card") -> pd.Series:
-    """Adjusted p-values of the tests that are findings of bias cards, by the keys; other tests are left out.
+    """Adjusted p-values of the tests that are findings of bias cards; other tests are left out. The index is the keys.
 
     Args:
         order_tests: see `estimate` of `order_tests`.
         keys: columns that identify a row of the table.
-        test: the name of the test. name: the name of the result.
+        test: name of the test.
+        name: name of the result.
     """
     return select(order_tests, finding=True, test=test).groupby(keys)["p_card"].min().astype(float).rename(name)
 
 
 def with_flags_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], name: str) -> list[str]:
-    """Column `flag` of the rows, followed by the flags of other estimates of the same rows, each after `name`.
+    """Column `flag` of the rows. It is followed by the flags of other estimates of the same rows, each after `name`.
 
     Args:
         others: estimates with the keys and `flag`, at most one per row.
@@ -237,19 +240,20 @@ def with_flags_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], nam
     return joined
 
 
-# Parts of a difference between strategies (`strategy_comparison.paired_differences`), with the other side's names.
+# Parts of a difference between strategies (`strategy_comparison.paired_differences`), and their names if the two
+# strategies change sides.
 PARTS = {"order": "order", "averaging": "averaging_baseline", "averaging_baseline": "averaging"}
 
 
 def from_strategy(differences: pd.DataFrame, strategy: str) -> pd.DataFrame:
-    """Differences of a strategy from others. The statistics have each pair of strategies once, in either order.
+    """Differences of a strategy from other strategies. The statistics have each pair of strategies once.
 
     Args:
-        differences: rows of `estimate` of `strategy_comparison`.
+        differences: rows of `estimate` of `strategy_comparison`. A strategy can be on either side of a pair.
 
     Returns:
-        The rows of pairs with this strategy, always as `strategy`. Where it was the `baseline`, estimates change their
-        sign; ``averaging`` and ``averaging_baseline`` keep their estimates and swap their names.
+        The rows of pairs with this strategy, always as `strategy`. If it was the `baseline`, estimates change their
+        sign. But ``averaging`` and ``averaging_baseline`` keep their estimates, and swap their names.
     """
     turned = differences[differences["baseline"] == strategy]
     sign = np.where(turned["quantity"].isin(["averaging", "averaging_baseline"]), 1, -1)

@@ -39,7 +39,8 @@ class Request:
         repeat: 0 for the first read of a prompt, then 1, 2, ...
         profile: the judge's profile, see `Judge.under`.
         begun: beginning of an answer that the judge may only complete with a label; None for a free answer.
-        dataset, unit_id, options, shown: origin and contents of the prompt. A real judge sees only the prompt.
+        dataset, unit_id: origin of the prompt, for simulated judges. A real judge sees only the prompt.
+        options, shown: contents of the prompt, for simulated judges.
     """
 
     request_id: str
@@ -195,7 +196,7 @@ class Engine(judges.Engine, ABC, Generic[AnyJudge]):
 
 
 def given(setting: Setting | None) -> Setting:
-    """A setting of sampling, which must not be None. Only judges at an endpoint can leave it open in config."""
+    """A setting of sampling, which must not be None. Only a judge at an endpoint, or a function, may leave it open."""
     if setting is None:
         raise ValueError("a setting of sampling is null")
     return setting

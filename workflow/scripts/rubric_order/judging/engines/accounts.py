@@ -59,7 +59,7 @@ class Account:
     Attributes:
         under_way: number of calls that were sent and have no answer yet.
         closed: whether the job ends early. No more calls are sent then.
-        failures: number of calls without an answer, by reason.
+        failures: number of calls without an answer, for each reason.
     """
 
     def __init__(self, judge: Metered, turn: Turn | None, engine: Mapping[str, object]) -> None:
@@ -67,7 +67,7 @@ class Account:
 
         Args:
             judge: the judge that is asked.
-            turn: spending of earlier jobs, and the files in which calls are written down; None to write none.
+            turn: spending of earlier jobs, and the files in which calls are written down; None to write no calls down.
             engine: description of the engine.
         """
         self.prices = judge.prices

@@ -1,4 +1,4 @@
-"""Asking one request: calls are made until one is answered, or the most attempts are reached."""
+"""Asking one request: calls are made until a call is answered, or the largest number of attempts is reached."""
 
 import asyncio
 import random
@@ -34,7 +34,7 @@ class Asker(ABC):
         return self._account.with_use(response, tally)
 
     async def _answer(self, request: Request, tally: Tally) -> Response:
-        """The response of the first call that gives one, or else the error of the last call."""
+        """The response of the first call that gives a response, or else the error of the last call."""
         attempt = 1
         while True:
             try:

@@ -22,8 +22,8 @@ class CallingEngine(Engine[MeteredJudge]):
 
     def __init__(self, judge: MeteredJudge, resources: Resources) -> None:
         super().__init__(judge, resources)
-        # It makes the description of each run unique: the model behind a name may change, and a call that failed in
-        # two runs was paid for twice.
+        # This time makes the description of each run unique: the model behind a name may change, and a call that failed
+        # in two runs was paid for twice.
         self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
 
     def _begin(

@@ -1,4 +1,4 @@
-"""Writing calls down before they are sent. Many calls take the disk as long as one, so they are written in groups."""
+"""Writing calls down before they are sent. They are written in groups, since a group takes no longer than one call."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor

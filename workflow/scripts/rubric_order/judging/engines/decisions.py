@@ -75,7 +75,7 @@ class DecisionProtocol(Protocol[Decisions]):
         return body | judge.extra_body
 
     def _address(self) -> str:
-        """The address of calls, relative to `base_url`; or `base_url`, if it is a complete address, in any dialect."""
+        """Address of calls: `base_url` itself if it is complete, in any dialect; else a path relative to `base_url`."""
         whole = self.judge.base_url.rstrip("/")
         return whole if whole.endswith(ADDRESSES) else f"/{self.form.dialect}"
 
@@ -132,7 +132,7 @@ class DecisionsEngine(AddressedEngine[Decisions]):
 
 
 def usage_of(content: Mapping[str, Any]) -> Usage | None:
-    """Tokens used according to an answer; None if it gives none. Output tokens that are missing count as 0."""
+    """Tokens used, as an answer counts them; None without counts. Output tokens that are missing count as 0."""
     usage = content.get("usage")
     if not isinstance(usage, Mapping):
         return None

@@ -26,7 +26,7 @@ MAX_WAITING_RESPONSES = 4096  # finished responses that the job has not taken ye
 ENDING_SECONDS = 15.0  # time for calls under way if a job ends early; SLURM kills a job 30 s after SIGTERM
 
 READ_AHEAD = 64  # requests that are taken before they are needed
-HAND_OVER_SECONDS = 0.01  # responses gather for so long: each hand-over makes the event loop wait for the job
+HAND_OVER_SECONDS = 0.01  # time in which responses gather: each hand-over makes the event loop wait for the job
 
 
 class CutOffError(Exception):
@@ -42,7 +42,7 @@ class CutOffError(Exception):
 
 
 class Delivery:
-    """Answers requests, and stops if they all fail."""
+    """Answers requests. It stops if too many in a row fail, see `_deliver`."""
 
     def __init__(
         self,
@@ -202,10 +202,12 @@ class Delivery:
                 await asyncio.sleep(0.05)
 
     def _deliver(self, response: Response, finished: Handover) -> None:
-        """Pass a response on, and stop where too many requests in a row have failed.
+        """Pass a response on, and stop if too many requests in a row have failed.
+
+        After `MAX_FAILED_IN_A_ROW` requests that failed for reasons that may pass, nothing more is asked.
 
         Raises:
-            InputError: all requests fail, for a reason whose cause is in config.
+            InputError: `MAX_REFUSED_IN_A_ROW` requests in a row failed for a reason of `REFUSED`.
         """
         reason = response.reason
         if reason in REFUSED:

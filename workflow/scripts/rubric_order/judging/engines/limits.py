@@ -36,9 +36,9 @@ class BudgetSpentError(Exception):
 class Budget:
     """A limit on spending. Before a call is sent, the most that it can use is reserved.
 
-    A call that does not fit waits while other calls are under way, since these may use less than they reserved. If a
-    call does not fit when no other call is under way, it is refused, and so are all later calls. Otherwise only the
-    shortest prompts would still be asked, and the answers would be a biased selection.
+    A call that does not fit waits while other calls are under way, since those may use less than was reserved for them.
+    If a call does not fit when no other call is under way, it is refused, and so are all later calls. Otherwise only
+    the shortest prompts would still be asked, and the answers would be a biased selection.
     """
 
     def __init__(self, limits: Mapping[str, float | None], spent: Amount | None = None) -> None:
@@ -186,7 +186,7 @@ class RateLimiter:
             self._corrected.set()
 
     def _fits(self, tokens: int, now: float) -> bool:
-        """Tell whether the limit has room for `tokens`. A request above the limit fits if no other counts."""
+        """Tell whether the limit has room for `tokens`. A request above the limit fits if no other request counts."""
         while self._window and self._window[0].time + MINUTE <= now:
             old = self._window.popleft()
             old.counts = False

@@ -12,7 +12,7 @@ from rubric_order.judging.engines.protocols import is_count
 from rubric_order.judging.engines.vllm_offline import places_of_labels
 from rubric_order.probes import Question
 
-ROUNDING = 1e-4  # a log-probability can be above 0 by so much
+ROUNDING = 1e-4  # by rounding, a log-probability can be above 0 by this much
 MOST_PROBABILITY = 1.01  # greatest sum of the probabilities listed at one place: 1, and rounding
 # Types of the parts of an answer, and the field of the response that each belongs to.
 PARTS = {
@@ -26,7 +26,7 @@ MAX_UNKNOWN_SHARE = 1e-3  # share of the labels' probability; if more is unknown
 
 
 def usage_of(content: Mapping[str, Any]) -> Usage | None:
-    """Tokens used according to an answer; None where it gives none."""
+    """Tokens used, as an answer counts them; None if the answer has no counts."""
     usage = content.get("usage")
     if not isinstance(usage, dict):
         return None
@@ -125,14 +125,15 @@ def start_of_answer(tokens: list[LoggedToken], text: str, reasoned: bool) -> int
 
 
 def read_options(tokens: Sequence[LoggedToken], variants: list[list[str]]) -> tuple[list[float] | None, int | None]:
-    """Log-probability of each label at the place where the answer writes one, like `vllm_offline.read_options`.
+    """Log-probability of each label at the place where the answer writes a label, like `vllm_offline.read_options`.
 
     Args:
         tokens: the tokens of the answer.
         variants: the tokens that write each label.
 
     Returns:
-        Log-probabilities of the labels, and the index of the token at this place; both None if not known.
+        Log-probabilities of the labels, and the index (from 0) of the token at this place. Both are None if the
+        log-probabilities are not known.
     """
     label_token_names = {name for label in variants for name in label}
     place = next((index for index, token in enumerate(tokens) if token.name in label_token_names), 0)
@@ -143,9 +144,9 @@ def read_options(tokens: Sequence[LoggedToken], variants: list[list[str]]) -> tu
 def read_several(
     tokens: Sequence[LoggedToken], variants: list[list[str]], questions: Sequence[Question]
 ) -> list[float] | None:
-    """Log-probabilities of the labels of each question at its place, see `vllm_offline.read_several`; NaN if not known.
+    """Log-probabilities of the labels, one question after the other, see `vllm_offline.read_several`.
 
-    None if they are known for no question.
+    They are NaN for a question for which they are not known. None if they are known for no question.
     """
     logprobs: list[float] = []
     token_names, pieces = [token.name for token in tokens], [token.text for token in tokens]

@@ -36,7 +36,7 @@ class ServerEngine(OpenAiEngine[Server]):
     """A server that the job starts, and that ends with the job."""
 
     JUDGE = Server
-    AT_ONCE = 512  # the server batches them: fewer leave a large GPU idle
+    AT_ONCE = 512  # the server batches requests: fewer requests leave a large GPU idle
     WAITS = False
 
     def _connect(self) -> Connection:

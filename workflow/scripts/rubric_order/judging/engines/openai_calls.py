@@ -124,7 +124,7 @@ class Connection:
         return self._content(await self._call(lambda: self._post(address, body), limit))
 
     async def _post(self, address: str, body: Mapping[str, Any]) -> bytes:
-        """The endpoint's answer to a request in the form that the OpenAI client makes."""
+        """Post a body as the OpenAI client would post it. Returns the bytes of the endpoint's answer."""
         options = {"headers": self._headers}
 
         async def post(http_client: Any) -> None:
@@ -210,7 +210,7 @@ class Connection:
             raise CallError("malformed", "the answer is not whole JSON", billed=True) from None
 
     def _status_error(self, response: Any) -> CallError:
-        """Error for a response without success. Its message is taken from the same place as in the OpenAI client."""
+        """Error for a response without success. Its message comes from the same fields as in the OpenAI client."""
         text = response.text.strip()
         try:
             content = json.loads(text)

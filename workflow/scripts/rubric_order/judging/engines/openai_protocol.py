@@ -41,7 +41,7 @@ class ChatCompletions(Protocol[Chat]):
     def __init__(self, judge: Chat, connection: Connection) -> None:
         super().__init__(judge, connection)
         self.is_vllm = connection.server is not None or judge.dialect == "vllm"
-        # The tokens of each label, alone and after a space, by labels. Only a vLLM server gives them.
+        # Labels to the tokens of each label, alone and after a space. Only a vLLM server gives these tokens.
         self._spellings: dict[tuple[str, ...], asyncio.Task[list[list[list[int]]]]] = {}
         self._told: set[tuple[str, ...]] = set()  # labels without probabilities for which the log has a warning
 
@@ -110,8 +110,8 @@ class ChatCompletions(Protocol[Chat]):
         """The tokens that write each label; None where their log-probabilities are not asked for.
 
         Raises:
-            InputError: one question with numbers as labels is asked, and they have no tokens of their own, see
-                `label_tokens.problem`; or vLLM's server does not give the tokens.
+            InputError: the prompt asks one question whose labels are numbers, and the next token does not distinguish
+                these labels, see `label_tokens.problem`; or vLLM's server does not give the tokens.
         """
         judge = self.under(request.profile)
         wanted = bool(request.names) or judge.answer_format == "score"
@@ -207,7 +207,7 @@ class ChatCompletions(Protocol[Chat]):
     def _options(
         self, request: Request, choice: Mapping[str, Any], texts: Mapping[str, str | None], variants: Variants
     ) -> tuple[list[float] | None, int | None]:
-        """Log-probabilities of the labels, and the index of the token where they are read, if it is a single token."""
+        """Log-probabilities of the labels, and for one question the index of the token at which they are read."""
         try:
             tokens = [LoggedToken.of(entry) for entry in (choice.get("logprobs") or {}).get("content") or []]
             start = start_of_answer(tokens, texts["text"] or "", bool(texts["reasoning"]))
@@ -218,8 +218,8 @@ class ChatCompletions(Protocol[Chat]):
         else:
             logprobs, place = read_options(tokens[start:], variants)
             place = None if place is None else start + place
-        # The probabilities of several scores are read if the endpoint gives them. With format `feedback`, missing ones
-        # are not counted.
+        # If a prompt asks for several scores, their probabilities are read in any format. Answers without them are
+        # counted in format `score` only.
         self.unknown += logprobs is None and self.under(request.profile).answer_format == "score"
         return logprobs, place
 

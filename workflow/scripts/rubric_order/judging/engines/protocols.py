@@ -76,7 +76,7 @@ class Protocol(ABC, Generic[CalledJudge]):
 
     @abstractmethod
     def usage(self, content: Mapping[str, Any]) -> Usage | None:
-        """Tokens used according to an answer; None where it gives none."""
+        """Tokens used, as an answer counts them; None if the answer has no counts."""
 
     def wrong_model(self, model: str | None) -> str | None:
         """Error if an answer is from another model than the one that was asked; None if it is from the right model."""

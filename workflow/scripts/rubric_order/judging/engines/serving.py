@@ -160,13 +160,13 @@ def server_arguments(judge: judges.Server, resources: Resources) -> dict[str, An
 
 
 def server_environment(judge: judges.Server) -> dict[str, str]:
-    """Environment variables of the server. Without them, vLLM reserves a CPU core, too much on a small machine."""
+    """Environment variables of the server. By default the CPU build reserves a core, too much on a small machine."""
     ours = {"VLLM_CPU_NUM_OF_RESERVED_CPU": "0"} if vllm_offline.is_cpu_build() else {}
     return {**ours, **os.environ, **vllm_offline.environment(judge)}
 
 
 def as_options(arguments: dict[str, Any]) -> list[str]:
-    """Options of a command line, from arguments by name."""
+    """Options of a command line, from a dictionary of arguments."""
     options = []
     for name, value in arguments.items():
         option = name.replace("_", "-")

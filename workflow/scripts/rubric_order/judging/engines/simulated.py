@@ -45,7 +45,7 @@ COMPARED = ("position", "position_or_tie", "ranking")  # kinds of labels where c
 REFERENCES = {
     "text": "_write",
     "verdict": "_review",
-}  # methods for reference answers, and for their reviews, by kind of label
+}  # kind of label to the method: for reference answers, and for their reviews
 COMPARISON_FAILURES = (
     ("", "stop"),
     ("I cannot say.", "stop"),
@@ -112,7 +112,7 @@ class SimulatedEngine(Engine[Simulated]):
             )
 
     def _answer_several(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
-        """Answers to several questions: one line per question, left out if the judge fails to give its score.
+        """Answers to several questions: one line per question. A question that the judge fails to answer has no line.
 
         In a crossed design the prompt lists the levels in some order. In other designs the prompt lists no levels, so
         that the judge cannot prefer a position of a level.
@@ -185,7 +185,7 @@ class SimulatedEngine(Engine[Simulated]):
             )
 
     def _write(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
-        """Reference answers. Their level is the level that is asked for, with the judge's error."""
+        """Reference answers. The level of each is the level that was asked for, plus an error of the judge."""
         wanted = np.array([request.shown.levels[0] for request in requests], dtype=float)
         sizes = np.array([_asked_scale(request.prompt) for request in requests])
         levels = np.zeros(len(requests))
@@ -197,7 +197,7 @@ class SimulatedEngine(Engine[Simulated]):
             yield Response(request.request_id, text=WRITTEN.format(level=level, n=n), finish_reason="stop")
 
     def _review(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
-        """Verdicts if texts have the levels that were asked for. Texts not by a simulated judge get no verdict."""
+        """Verdicts: yes if the text has the level that was asked for. Texts by judges of other kinds get no verdict."""
         wanted = np.array([request.shown.levels[0] for request in requests], dtype=float)
         levels = [_LEVEL.search(request.prompt) for request in requests]
         for row, (request, level) in enumerate(zip(requests, levels, strict=True)):
@@ -240,7 +240,18 @@ class SimulatedEngine(Engine[Simulated]):
         place: int = 0,
         wording: Wording | None = None,
     ) -> Selection:
-        """Selections of a judge for requests, each about one item (dataset and id)."""
+        """Selections of a judge, one for each request.
+
+        Args:
+            judge: the judge's parameters.
+            requests: the requests.
+            items: dataset and id of the item that each request is about.
+            shown: orderings of the options, shape (requests, n).
+            temperature: temperature of sampling.
+            shift: number that is added to the opinion of every item, or of each request's item.
+            place: index of the question in the prompt, from 0.
+            wording: see `_wording`.
+        """
         index = {item: number for number, item in enumerate(dict.fromkeys(items))}
         of_item = np.array([index[item] for item in items])
         head = f"judge\x1f{self.judge.model}\x1f{self.simulation.seed}"
@@ -327,7 +338,7 @@ def _wording(requests: Sequence[Request], n: int) -> Wording | None:
 
 
 def _item_of(request: Request, place: int) -> str:
-    """The item of a request's question at one place: the unit's id, and the name of the question in small letters."""
+    """Id of the item of question `place` (from 0): the unit's id, and the question's name in small letters."""
     return f"{request.unit_id}-{request.questions[place].name.lower().replace(' ', '_')}"
 
 

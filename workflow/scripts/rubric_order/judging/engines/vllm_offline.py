@@ -54,7 +54,7 @@ def is_cpu_build() -> bool:
 
 
 def gpus_to_claim(gpus: int) -> int:
-    """Number of GPUs that a job needs if config gives it `gpus`. The CUDA build of vLLM needs at least one.
+    """Number of GPUs that a job needs if config gives it `gpus`. The CUDA build of vLLM needs at least one GPU.
 
     Raises:
         InputError: config gives the job GPUs, but the CPU build is installed, which cannot use them.
@@ -68,7 +68,7 @@ def gpus_to_claim(gpus: int) -> int:
 
 
 def engine_arguments(judge: Loaded, resources: Resources) -> dict[str, Any]:
-    """Arguments of vLLM's engine for a judge, by name."""
+    """Dictionary of the arguments of vLLM's engine for a judge."""
     arguments = {
         "model": str(resources.model_folder or os.path.expanduser(judge.model)),
         "revision": judge.revision,
@@ -340,7 +340,7 @@ def end_of(tokens: list[int], mark: list[int]) -> int | None:
 def read_options(
     token_ids: list[int], logprobs: list[dict[int, Any]], variants: list[list[int]]
 ) -> tuple[list[float], int]:
-    """Log-probability of each label at the place where the answer writes one.
+    """Log-probability of each label at the place where the answer writes a label.
 
     That place is the first generated token that is a label, or the first token if no token is a label. The
     probabilities of tokens that write one label are summed. The probabilities of other tokens are not distributed over
@@ -380,8 +380,9 @@ def read_several(
 ) -> list[float] | None:
     """Log-probability of each label at the places where the answer writes the labels of several questions.
 
-    The place of a question is the label right behind its name, as in ``[Coherence] 4`` or ``"coherence": 4``. If there
-    are several such labels, because the answer repeats one after thinking, it is the last of them.
+    For each question, the function looks for the label right behind the question's name, as in ``[Coherence] 4`` or
+    ``"coherence": 4``. If the answer has several such labels, because it repeats one after thinking, the last one
+    counts.
 
     Args:
         token_ids, logprobs, variants: see `read_options`.
@@ -389,8 +390,8 @@ def read_several(
         questions: the questions, which have the same labels.
 
     Returns:
-        Log-probabilities of the labels for each question, one question after the other. NaN for a question without such
-        a place, or whose label is not a single token. None if all are NaN.
+        Log-probabilities of the labels, one question after the other. They are NaN for a question without such a label,
+        or with a label that is not a single token. None if all are NaN.
     """
     values = []
     for place in places_of_labels(token_ids, variants, pieces, questions):
@@ -404,7 +405,7 @@ def places_of_labels(
     pieces: Sequence[str],
     questions: Sequence[Question],
 ) -> list[int | None]:
-    """Index of the token that is each question's label, see `read_several`; None for a question without one."""
+    """Index (from 0) of the token that writes each question's label, see `read_several`; None without such a token."""
     name_pattern = "|".join(map(re.escape, sorted((question.name for question in questions), key=len, reverse=True)))
     labels = "|".join(map(re.escape, sorted(questions[0].labels, key=len, reverse=True)))
     behind_name = rf"(?<!\w)({name_pattern})(?:\W?(?:score|rating))?[^\w\n]{{0,12}}({labels})(?!\w|[.,]\d)"

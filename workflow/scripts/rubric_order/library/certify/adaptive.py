@@ -1,9 +1,9 @@
 """Asking in rounds: each text is read until its score is known well enough, and no further.
 
-Some groups of texts, the probe groups, are read in all orderings: the card is made from them, and a rule is learnt on
-them (`methods.adaptive.boundary`). Every other text gets one ordering after another, in a random order of its own,
-until it is stopped. The next request follows from the answers alone. So a run that was killed goes on where it was, and
-a replay of complete answers stops the same texts after the same reads.
+The judge reads some groups of texts, the probe groups, in all orderings. The card is made from these groups, and a rule
+is learnt on them (`methods.adaptive.boundary`). The judge reads every other text in one ordering after another, in a
+random order of the text's own, until the text is stopped. The next request depends only on the answers so far. So a
+killed run goes on where it was, and a replay of complete answers stops the same texts after the same reads.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Adaptive:
 
     Attributes:
         target: width in points at which the interval of a text's score is narrow enough.
-        probe_groups: number of groups that are read completely; 0 to stop by confidence sequences, which need none.
+        probe_groups: number of groups that are read completely; 0 to stop by confidence sequences, which need no such
+            groups.
         places: stop a text also if its place among the candidates of its group is settled.
     """
 
@@ -63,9 +64,11 @@ class Texts:
     """Texts with their planned reads.
 
     Attributes:
-        reads: reads of strategy ``balanced``, one row per read, N per text, text by text in the order of their reads.
+        reads: reads of strategy ``balanced``, one row per read and N rows per text, sorted by text and then by index of
+            the read.
         scale: scale of the scores.
-        group, cell: number of each text's group, and of its combination of group and criterion, shape (m,).
+        group: index of each text's group, from 0, shape (m,).
+        cell: index of each text's combination of group and criterion, from 0, shape (m,).
         order: see `stopping.orders`, shape (m, N).
     """
 
@@ -81,13 +84,13 @@ class Texts:
         return self.reads.iloc[:: self.scale.size]
 
     def only(self, rows: np.ndarray) -> Texts:
-        """Some of the texts, with groups and cells numbered anew."""
+        """Some of the texts, with new indices of groups and cells, from 0."""
         reads = self.reads[np.repeat(rows, self.scale.size)]
         group, cell = (np.unique(number[rows], return_inverse=True)[1] for number in (self.group, self.cell))
         return Texts(reads, self.scale, group, cell, self.order[rows])
 
     def next(self, rows: np.ndarray, read: int) -> pd.DataFrame:
-        """The reads that some texts get in one round. Texts and rounds are given by number, from 0."""
+        """The reads that some texts get in one round. Texts and rounds are given by index, from 0."""
         return self.reads.iloc[rows * self.scale.size + self.order[rows, read]]
 
 
@@ -124,10 +127,10 @@ def probes(texts: Texts, count: int) -> np.ndarray:
 
 
 def learnt(texts: Texts, scores: np.ndarray, setting: Adaptive) -> Boundary:
-    """Rule from texts that were read completely; texts with a read without a score are left out.
+    """Rule learnt from texts that were read completely. Texts with a read without a score are left out.
 
     Args:
-        scores: scores by ordering, shape (m, N).
+        scores: score of each text in each ordering, shape (m, N).
     """
     complete = ~np.isnan(scores).any(axis=1)
     goal = Goal(setting.target, setting.places, 1 - LEVEL)
@@ -188,15 +191,16 @@ def claims(texts: Texts, values: np.ndarray, rule: Boundary | None, setting: Ada
 
 
 def described(texts: Texts, values: np.ndarray, claimed: boundary.Claims) -> pd.DataFrame:
-    """One row per text: its score with an interval, the number of its reads, and why no more were asked.
+    """One row per text: its score with an interval, the number of its reads, and the reason why no more were asked.
 
     Returns:
-        `item_id`, `group_id`, `candidate`, `criterion`, `score`, `low`, `high`, `reads`, `orderings`
-        (the reads of a complete text), `spared` and `stopped_by`. `spared` is the number of reads that were not asked;
-        such reads are no failures.
+        Columns `item_id`, `group_id`, `candidate`, `criterion`, `score`, `low`, `high`, `reads`, `orderings`, `spared`
+        and `stopped_by`. `orderings` is the number of reads of a complete text. `spared` is the number of reads that
+        were not asked; such reads are no failures.
+
         `stopped_by` is ``width``, ``place``, ``all`` or ``unscored``. With ``all``, all reads were asked, and `score`
-        is certain. With ``unscored``, all reads were asked, but a read has no score: `score` is the mean of the others,
-        and there is no interval.
+        is certain. With ``unscored``, all reads were asked, but a read has no score: `score` is the mean of the other
+        reads, and there is no interval.
     """
     firsts, size = texts.firsts, texts.scale.size
     reads, reason = claimed.stops
@@ -225,7 +229,7 @@ def complete(texts: Texts, scores: np.ndarray) -> pd.DataFrame:
     """Texts that were read completely, in the form of `described`.
 
     Args:
-        scores: scores by ordering, shape (m, N).
+        scores: score of each text in each ordering, shape (m, N).
     """
     m, size = scores.shape
     stops = stopping.Stops(np.full(m, size), np.full(m, stopping.ALL))

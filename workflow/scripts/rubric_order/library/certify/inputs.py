@@ -26,7 +26,7 @@ class Inputs:
     Attributes:
         dataset: id of the dataset.
         adapter: adapter of the dataset.
-        sources: the user's files, or the package's, by the name that the adapter gives them.
+        sources: dictionary from the adapter's name of a file to its path: files of the user, or of the package.
         tables: items, rubrics and pairs, of all groups or of the first groups.
         limit: number of groups that are kept; None for all.
     """
@@ -56,7 +56,7 @@ class Inputs:
         return ", ".join(map(str, self.sources.values()))
 
     def copied_as(self) -> dict[str, str]:
-        """Name in the study's folder of each file."""
+        """Dictionary from the adapter's name of each file to the file's name in the study's folder."""
         return {name: f"{name}{path.suffix.lower()}" for name, path in self.sources.items()}
 
     def copy_to(self, folder: Path) -> None:

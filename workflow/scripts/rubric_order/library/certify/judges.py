@@ -29,7 +29,7 @@ LIMIT = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(calls|tokens)?")
 
 @dataclass(frozen=True)
 class Options:
-    """Settings of a judge that have an option of their own; None leaves a setting to the defaults.
+    """Settings of a judge that have an option of their own; None means the default of a setting.
 
     Attributes:
         model: name of the model at an endpoint.
@@ -172,7 +172,7 @@ def _change(made: dict[str, Any], change: str) -> None:
 
 
 def judge_id(label: str) -> str:
-    """Id of a judge by its label. No judge that comes with a clone has such an id.
+    """Id of a judge, made from its label. No judge that comes with a clone has such an id.
 
     Examples:
         >>> judge_id("org/Model-7B")

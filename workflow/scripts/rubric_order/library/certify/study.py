@@ -1,8 +1,8 @@
 """A study of one judge in a folder: planned, asked, scored and estimated as the workflow does it, without Snakemake.
 
-The folder holds the study as a config, ``certify.yaml``, and the judge's response store in the place where the workflow
-has it. So Snakemake can run the same study there, and asks nothing again. Tables of the stages are in ``data``, with
-the names that they have in the workflow under ``results``.
+The folder has the study's config, ``certify.yaml``, and the judge's response store at the path where the workflow has
+it. So Snakemake can run the same study there, and asks nothing again. Folder ``data`` has the tables of the stages,
+with the names that they have in the workflow under ``results``.
 """
 
 from __future__ import annotations
@@ -200,13 +200,15 @@ class Certification:
         """Ask until the score of each text is known well enough, and write these scores.
 
         The probe groups are asked first, completely. Only responses, scores and reads of the probe groups are written.
-        The number of reads of another text depends on its answers, so they are no sample to estimate a bias from.
+        The number of reads of any other text depends on its answers. So these reads are no sample from which a bias can
+        be estimated.
 
         Args:
             setting: settings that decide when a text is stopped.
 
         Returns:
-            A table of all texts, see `adaptive.described`, with column ``probe``. The file `ADAPTIVE` has it too.
+            A table of all texts, see `adaptive.described`, with the further column ``probe``. The file `ADAPTIVE` has
+            this table too.
 
         Raises:
             InputError: see `ask`; or reads of a text share a request.
@@ -283,7 +285,7 @@ class Certification:
         return [name for name in (PAGE, SUMMARY, READS, ADAPTIVE, CONFIG) if (self.folder / name).exists()]
 
     def statistics(self, names: Iterable[str] = CARDS) -> dict[str, pd.DataFrame]:
-        """Estimates by statistic, each computed once; by default the statistics that cards are made from."""
+        """Dictionary from each statistic to its estimates, computed once; by default the statistics of cards."""
         labels, made = Labels(**labels_of(self.run)), dict[str, Path]()
         return {name: in_order(ESTIMATES.read(self._estimated(name, made)), labels) for name in names}
 
@@ -294,7 +296,8 @@ class Certification:
 
         Args:
             name: name of the statistic.
-            made: files of the statistics that are computed already, by name; each statistic computed here is added.
+            made: dictionary from each statistic that is already computed to its file. The function adds each statistic
+                that it computes.
         """
         if name in made:
             return made[name]
@@ -345,7 +348,7 @@ class Certification:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about the texts that a reader of the card should know."""
+        """Sentences about the texts, which a reader of the card should know."""
         return [SAMPLE_NOTE] if self.inputs.dataset == SAMPLE else []
 
     def _table(self, shown: Shown, name: str, statistics: Mapping[str, pd.DataFrame], labels: Labels) -> summary.Shown:
@@ -443,7 +446,7 @@ def _check_engine(judge: Judge) -> None:
 
 
 def _check_folder(folder: Path, name: str, judge: Judge, dataset: str) -> None:
-    """Refuse a folder that has another study: of another judge, or of own texts in the place of the sample.
+    """Refuse a folder that has another study: of another judge, or with own texts instead of the sample or the reverse.
 
     Raises:
         InputError: the folder has another study (the message says what differs), or other files.
@@ -465,10 +468,10 @@ def _check_folder(folder: Path, name: str, judge: Judge, dataset: str) -> None:
 
 
 def _only(blocks: object, key: str, path: Path) -> tuple[str, Mapping[str, Any]]:
-    """Id and settings of the one judge, or dataset, of a config.
+    """Id and settings of a config's only judge, or of its only dataset.
 
     Raises:
-        InputError: there is not exactly one.
+        InputError: there is no judge or dataset, or more than one.
     """
     if not isinstance(blocks, Mapping) or len(blocks) != 1:
         raise InputError(f"{path}: {key}: expected one, as certify wrote it; give another --folder, or run Snakemake")

@@ -1,9 +1,9 @@
 """Stopping rule learnt from complete reads of other groups: position effects to subtract, and the size of errors.
 
-The interval of an item after t reads is its mean, less the effects of the read orderings in other groups, plus and
-minus a factor times a standard error. The factor is not taken from a table. It is the smallest factor with which few
-enough claims would have been wrong if the other groups had been read adaptively. This is conformal risk control to the
-first order, with groups as the sample.
+The interval of an item after t reads is centred at the mean of these reads, after the effects of their orderings are
+subtracted. These effects come from other groups. The half-width is a factor times a standard error. The factor is not
+taken from a table. It is the smallest factor with which few enough claims would have been wrong if the other groups had
+been read adaptively. This is conformal risk control to the first order, with groups as the sample.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from rubric_order.methods.adaptive import sequences, stopping
 from rubric_order.methods.adaptive.stopping import Groups, Stops
 
 FACTORS = np.geomspace(12, 0.5, 65)  # factors that are tried, from the largest
-MOST_ROWS = 10_000  # items times draws that a factor is tried on
+MOST_ROWS = 10_000  # items times draws on which a factor is tried
 MOST_PRIOR = 1000.0  # weight of other items' variance, in reads, where items do not differ in variance
 _ROUNDING = 1e-9
 
@@ -47,11 +47,11 @@ class Goal(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Variance of items' reads, and a weight for it; each is one number, or has one number per item.
+    """Variance of items' reads, and a weight of this variance. Each attribute is one number, or one number per item.
 
     Attributes:
         variance: mean variance over items.
-        weight: weight of this mean relative to an item's own variance, in reads: larger if items differ less in
+        weight: weight of this mean relative to an item's own variance, in reads. It is larger if items differ less in
             variance.
     """
 
@@ -63,10 +63,10 @@ class Boundary(NamedTuple):
     """Learnt rule.
 
     Attributes:
-        offsets: mean departure of each ordering from the mean of an item, shape (N,); they sum to 0.
+        offsets: mean departure of each ordering from the mean of an item, shape (N,); the offsets sum to 0.
         spread: spread of an item's reads without offsets.
-        factor: factor of standard errors; infinite where there is too little to learn from. Reading then stops only
-            by bounds that are certain.
+        factor: factor of standard errors; infinite if there is too little to learn from. Reading then stops only by
+            bounds that are certain.
         n_groups: number of groups that the rule was learnt on.
     """
 
@@ -80,7 +80,8 @@ class Paths(NamedTuple):
     """Estimates of items after each read.
 
     Attributes:
-        estimate, error: mean after offsets are subtracted, and its standard error, shape (m, t).
+        estimate: mean of the reads after offsets are subtracted, shape (m, t).
+        error: standard error of the estimate, shape (m, t).
         certain: see `sequences.certain`.
     """
 
@@ -89,16 +90,16 @@ class Paths(NamedTuple):
     certain: np.ndarray
 
     def reach(self, factor: float) -> np.ndarray:
-        """Half-width of each interval by a factor, shape (m, t).
+        """Half-width of each interval: the factor times the error, shape (m, t).
 
-        For an infinite factor it is infinite, even where the error is 0.
+        For an infinite factor, the half-width is infinite, even if the error is 0.
         """
         with np.errstate(invalid="ignore"):
             reach = factor * self.error
         return np.where(self.error == 0, np.inf if np.isinf(factor) else 0.0, reach)
 
     def within(self, reach: np.ndarray) -> np.ndarray:
-        """Intervals about the estimates, cut to the bounds `certain`, shape (m, t) -> (m, t, 2)."""
+        """Intervals about the estimates, cut at the bounds `certain`, shape (m, t) -> (m, t, 2)."""
         low, high = self.certain[..., 0], self.certain[..., 1]
         return np.stack([np.clip(self.estimate + side * reach, low, high) for side in (-1, 1)], axis=-1)
 
@@ -108,7 +109,8 @@ class Claims(NamedTuple):
 
     Attributes:
         stops: when and why the items are stopped.
-        estimate: estimate at the stop, shape (m,). low, high: ends of the interval that is claimed, shape (m,).
+        estimate: estimate at the stop, shape (m,).
+        low, high: ends of the interval that is claimed, shape (m,).
     """
 
     stops: Stops
@@ -121,7 +123,7 @@ def paths(values: np.ndarray, offsets: np.ndarray, spread: Spread, scale: Scale)
     """Estimates after each read.
 
     Args:
-        values: scores in the order of the reads, shape (m, t); NaN for a read without one.
+        values: scores in the order of the reads, shape (m, t); NaN for a read without a score.
         offsets: offsets of the orderings of these reads, shape (m, t).
         spread: spread of other items' reads.
         scale: see `Scale`.
@@ -138,22 +140,26 @@ def paths(values: np.ndarray, offsets: np.ndarray, spread: Spread, scale: Scale)
 
 
 def claims(walk: Paths, factor: float, goal: Goal, scale: Scale, groups: Groups) -> Claims:
-    """Claims about items that are stopped by a factor, each with the interval at its last read.
+    """Claims about items that are stopped by a factor: the interval of each item at its last read.
 
     Args:
         walk: estimates of the rounds so far.
-        factor: see `Boundary`. goal: see `Goal`. groups: the items by group.
+        factor: see `Boundary`.
+        goal: see `Goal`.
+        scale: see `Scale`.
+        groups: groups of the items.
     """
     reach = walk.reach(factor)
     ends = walk.within(reach)
-    # An interval cut at an end of the scale is narrow on one side only: so its uncut width counts, or the certain one.
+    # An interval that is cut at an end of the scale is narrow on one side only. So the width that counts is the width
+    # without the cut, or the width of the certain bounds, whichever is smaller.
     widths = np.minimum(2 * reach, walk.certain[..., 1] - walk.certain[..., 0])
     stops = stopping.stop(widths, scale.size, goal.target, groups, places=ends if goal.place else None)
     return Claims(stops, stops.taken(walk.estimate), *stops.taken(ends).T)
 
 
 def wrong(claimed: Claims, truth: np.ndarray, groups: Groups) -> np.ndarray:
-    """True for wrong claims: the interval misses the mean of all reads, or a settled place is not the true one.
+    """True for wrong claims: the interval misses the mean of all reads, or a settled place is not the true place.
 
     Args:
         truth: mean of all reads, shape (m,), without gaps.
@@ -168,10 +174,12 @@ def wrong(claimed: Claims, truth: np.ndarray, groups: Groups) -> np.ndarray:
 
 
 def right_places(estimate: np.ndarray, truth: np.ndarray, groups: Groups, chosen: np.ndarray) -> np.ndarray:
-    """True for items whose order relative to each other item of their group is the true one.
+    """True for items that the estimates put on the right side of each other item of their group.
 
     Args:
-        estimate, truth: shape (m,). groups: the items by group.
+        estimate: estimates, shape (m,).
+        truth: true values, shape (m,).
+        groups: groups of the items.
         chosen: indices of the items to look at, shape (k,).
 
     Returns:
@@ -186,13 +194,14 @@ def right_places(estimate: np.ndarray, truth: np.ndarray, groups: Groups, chosen
 
 
 def offsets_of(values: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean departure of each ordering from an item's mean: over all groups, and over the groups other than each group.
+    """Mean departure of each ordering from an item's mean: over all groups, and without each group.
 
     Args:
-        values: scores by ordering, shape (m, N), without gaps. group: shape (m,), from 0.
+        values: score of each item in each ordering, shape (m, N), without gaps.
+        group: index of each item's group, from 0, shape (m,).
 
     Returns:
-        Shapes (N,) and (groups, N).
+        Shape (N,), over all groups; and shape (groups, N), over the groups other than each group.
     """
     sums = np.zeros((int(group.max()) + 1, values.shape[1]))
     np.add.at(sums, group, values - values.mean(axis=1, keepdims=True))
@@ -203,7 +212,7 @@ def offsets_of(values: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.nd
 def spreads(values: np.ndarray, group: np.ndarray, offsets: np.ndarray) -> tuple[Spread, Spread]:
     """Spread of items' reads without offsets: over all groups, and over the groups other than each group.
 
-    The weight is that of the scaled F distribution that has the mean and the variance of the items' variances.
+    The weight follows from the scaled F distribution that has the mean and the variance of the items' variances.
 
     Args:
         values, group: see `offsets_of`.
@@ -240,29 +249,33 @@ def learn(
 ) -> Boundary:
     """Learn a rule from groups that were read completely.
 
-    Each item is read in `draws` random orders. The offsets for a group come from the other groups, and so does the
-    spread. A factor is good enough if few claims are wrong at this factor and at all larger ones: (sum of the groups'
-    shares of wrong claims + the share that one more group would add, see `_unseen`) / (groups + 1) is at most alpha. If
-    groups are exchangeable, claims about items of further groups are then wrong with probability alpha, up to terms
-    smaller than 1 / groups. Wrong claims must also be few relative to the items that stop early. So they are not hidden
-    among items that are read to their end.
+    The reads of each item are replayed in `draws` random orders. The offsets and the spread for a group come from the
+    other groups. Then each factor is tried, from the largest: which claims would have been wrong? The result is the
+    smallest factor that is good enough. Two conditions make a factor good enough:
+
+    - Few claims are wrong at this factor and at all larger factors: (sum of the groups' shares of wrong claims + the
+      share that one more group would add, see `_unseen`) / (groups + 1) is at most alpha. If groups are exchangeable,
+      claims about items of further groups are then wrong with probability alpha, up to terms smaller than 1 / groups.
+    - The same sum, divided by (sum of the groups' shares of items that stop early + 1), is at most alpha. So wrong
+      claims are not hidden among items that are read to their end.
 
     Args:
-        values: scores by ordering, shape (m, N), without gaps.
-        group: number of each item's group, from 0 without gaps, shape (m,).
-        cell: number of the set of items among which an item has its place, such as the items of a group and criterion,
+        values: score of each item in each ordering, shape (m, N), without gaps.
+        group: index of each item's group, from 0 without gaps, shape (m,).
+        cell: index of the set of items in which an item has its place, such as the items of a group and criterion,
             shape (m,).
-        scale, goal: see `Scale` and `Goal`.
-        draws: number of random orders of each item; fewer where there are many items (`MOST_ROWS`).
+        scale: see `Scale`.
+        goal: see `Goal`.
+        draws: number of random orders of each item; fewer if there are many items (`MOST_ROWS`).
         rng: generator of these orders.
 
     Returns:
-        The boundary. Its factor is infinite if groups are too few (less than 19 with an alpha of 0.05), or if no factor
-        is good enough.
+        The boundary. Its factor is infinite if there are too few groups (fewer than 19 with an alpha of 0.05), or if no
+        factor is good enough.
 
     Source: Angelopoulos et al. (2024), Conformal risk control, Theorem 1. In the theorem, one more group adds 1, the
-    largest possible share: the probability is then at most alpha, and with few groups far less. Groups as the sample,
-    the share that one more group adds, leaving out each group, and the share of early items are ours.
+    largest possible share: the probability is then at most alpha, and with few groups far less. Four things are ours:
+    groups as the sample, the share that one more group adds, leaving out each group, and the share of early items.
     """
     count, size = int(group.max()) + 1, scale.size
     overall, without = offsets_of(values, group)
@@ -296,17 +309,17 @@ def learn(
 def _unseen(share: np.ndarray) -> float:
     """Expected addition of one more group to the sum of wrong shares, at a factor that was chosen without this group.
 
-    A factor is chosen for the given groups, and suits them better than others. Without one of them, a smaller factor
-    would have been enough, by an amount in proportion to this group's wrong share. So the wrong share of this group
-    would have been larger. If wrong shares fall with the factor at the same rate in all groups, the sum of these
-    increases over groups is the mean share, weighted by the shares themselves. It is 1 if each group is right or wrong
-    as a whole, as in conformal prediction.
+    A factor is chosen for the given groups, and suits these groups better than other groups. Without one of them, a
+    smaller factor would have been enough, and the wrong share of the left-out group would have been larger. The factor
+    would be smaller by an amount in proportion to this group's wrong share. The addition is the sum of these increases
+    over groups. If wrong shares fall with the factor at the same rate in all groups, this sum is the mean share,
+    weighted by the shares themselves. It is 1 if each group is right or wrong as a whole, as in conformal prediction.
 
     Args:
         share: wrong share of each group's claims, shape (groups,).
 
     Returns:
-        From 0 to 1; 1 where no claim is wrong, because nothing then shows that it is less.
+        From 0 to 1. It is 1 if no claim is wrong, because nothing then shows that the addition is less.
 
     >>> _unseen(np.array([1.0, 0, 0, 0])), _unseen(np.array([0.25, 0.25, 0.5, 0]))
     (1.0, 0.375)

@@ -1,25 +1,25 @@
 """Confidence sequences for the mean of an item's reads, which are taken in random order without replacement.
 
 An item has a finite set of N orderings. The target is the item's mean over all of them: a number that is certain once
-all are read. A confidence sequence gives an interval after each read. With probability 1 - alpha, all of these
-intervals contain the target. So reading may stop at any time, for any reason, and the interval at that time is valid.
-The only assumption is that the order of the reads is drawn at random; nothing is assumed about the judge or about other
-items.
+all orderings are read. A confidence sequence gives an interval after each read. With probability 1 - alpha, all of
+these intervals contain the target. So reading may stop at any time, for any reason, and the interval at that time is
+valid. The only assumption is that the order of the reads is drawn at random. Nothing is assumed about the judge or
+about other items.
 """
 
 import numpy as np
 
-BETS = {0.25: 0.1, 0.5: 0.2, 1.0: 0.7}  # shares of the capital that are bet, each with its part of the initial capital
+BETS = {0.25: 0.1, 0.5: 0.2, 1.0: 0.7}  # from the share of the capital that is bet to its part of the initial capital
 STEPS = 400  # candidates for the mean, if scores are not whole numbers
 CELLS_AT_ONCE = 4_000_000
 _ROUNDING = 1e-9
 
 
 def certain(values: np.ndarray, *, size: int, low: float, high: float) -> np.ndarray:
-    """Certain bounds of the mean of all reads; they hold because further reads lie on the scale.
+    """Certain bounds of the mean of all reads. They hold because further reads lie on the scale.
 
     Args:
-        values: scores in the order of the reads, shape (m, t), t at most `size`; NaN for a read without one.
+        values: scores in the order of the reads, shape (m, t), t at most `size`; NaN for a read without a score.
         size: N, number of all reads of an item.
         low, high: ends of the scale.
 
@@ -41,18 +41,18 @@ def intervals(
 
     For each possible mean m, a gambler bets against m. If m is true, the next score has the expectation
     (N m - sum so far) / (N - reads so far). So the bets are fair, and the capital reaches 1 / alpha with probability
-    alpha at most (Ville's inequality). A mean is excluded if the capital of the bets against it has reached 1 / alpha.
-    The capital is spread over fixed shares (`BETS`), half of it on higher and half on lower scores. The largest part of
-    the capital is bet completely in each read, because reads are few.
+    alpha at most (Ville's inequality). A mean is excluded once the capital of the bets against it reaches 1 / alpha.
+    Half of the capital is bet on higher scores and half on lower scores. Each half has parts that bet fixed shares of
+    themselves (`BETS`). The largest part bets its whole capital in each read, because reads are few.
 
     Args:
         values, size, low, high: see `certain`.
         alpha: probability that any of an item's intervals misses the mean, one number or shape (m,).
-        whole: whether scores are whole numbers, so that only multiples of 1 / N are possible means.
+        whole: True if scores are whole numbers, so that only multiples of 1 / N are possible means.
 
     Returns:
-        Shape (m, t, 2), in points: never outside `certain`. An interval is not wider than after an earlier read, unless
-        all means are excluded; it is then `certain`. NaN from the first read without a score.
+        Shape (m, t, 2), in points; NaN from the first read without a score. An interval is never outside `certain`, and
+        never wider than after an earlier read, with one exception: if all means are excluded, it is `certain`.
 
     Source: Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, Section 4 (without
     replacement). Fixed shares instead of bets that learn are ours, because reads are few.
@@ -72,24 +72,28 @@ def intervals(
         for start in range(0, len(values), rows)
     ]
     accepted = low + (high - low) * np.concatenate(parts) if parts else np.empty((0, values.shape[1], 2))
-    if not whole:  # the ends lie between the last mean that is accepted and the next one
+    if not whole:  # the ends lie between the last mean that is accepted and the next candidate
         accepted += np.array([-1, 1]) * (high - low) / STEPS
     bounds = certain(values, size=size, low=low, high=high)
     ends = np.stack([np.maximum(accepted[..., 0], bounds[..., 0]), np.minimum(accepted[..., 1], bounds[..., 1])], -1)
     lower, upper = np.maximum.accumulate(ends[..., 0], axis=1), np.minimum.accumulate(ends[..., 1], axis=1)
     ends = np.stack([lower, upper], axis=-1)
-    return np.where((lower > upper)[..., None], bounds, ends)  # if all means are excluded, a rare miss
+    return np.where((lower > upper)[..., None], bounds, ends)  # low > high if all means are excluded
 
 
 def _accepted(x: np.ndarray, size: int, candidates: np.ndarray, alpha: np.ndarray, whole: bool) -> np.ndarray:
     """Least and greatest candidate mean that is possible and not excluded, after each read, from 0 to 1.
 
     Args:
-        x: scores from 0 to 1, shape (m, t). candidates: shape (c,). alpha: shape (m,). whole: see `intervals`.
+        x: scores from 0 to 1, shape (m, t).
+        size: N, number of all reads of an item.
+        candidates: candidate means from 0 to 1, shape (c,).
+        alpha: shape (m,).
+        whole: see `intervals`.
 
     Returns:
-        Shape (m, t, 2). The capital against a candidate is a convex function of the candidate, so that all candidates
-        between the two are accepted too.
+        Shape (m, t, 2). All candidates between these two are accepted too, because the capital against a candidate is a
+        convex function of the candidate.
     """
     bets, parts = (np.array([*numbers]) for numbers in (BETS.keys(), BETS.values()))
     slack = _ROUNDING if whole else size / STEPS  # tolerance for the sum of all reads
@@ -99,7 +103,7 @@ def _accepted(x: np.ndarray, size: int, candidates: np.ndarray, alpha: np.ndarra
     ends = np.empty((*x.shape, 2))
     for read in range(x.shape[1]):
         expected = (size * candidates - total[:, None]) / (size - read)
-        possible = (expected > _ROUNDING) & (expected < 1 - _ROUNDING)  # others are left out below, or are certain
+        possible = (expected > _ROUNDING) & (expected < 1 - _ROUNDING)  # other means are left out below, or certain
         up = (x[:, read, None] - expected) / np.where(possible, expected, 1)
         down = (expected - x[:, read, None]) / np.where(possible, 1 - expected, 1)
         for side, gain in enumerate((up, down)):

@@ -1,7 +1,8 @@
 """Rules that stop the reading of items whose interval is narrow enough, or whose place in their group is settled.
 
 Items are read in rounds: in each round, every item that is not stopped gets its next read. The decisions after a round
-depend only on the reads so far, so that a replay of recorded reads stops the same items as reading by a judge does.
+depend only on the reads so far. So a replay of recorded reads stops an item at the same read as a study that asks the
+judge.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +12,7 @@ import numpy as np
 
 from rubric_order.base import randomness
 
-READING, WIDTH, PLACE, ALL = range(4)  # not stopped; why an item was stopped
+READING, WIDTH, PLACE, ALL = range(4)  # the first: not stopped; the other three: why an item was stopped
 REASONS = ("reading", "width", "place", "all")
 _ROUNDING = 1e-9
 
@@ -20,8 +21,9 @@ class Stops(NamedTuple):
     """State of items after some rounds.
 
     Attributes:
-        reads: number of each item's reads, shape (m,).
-        reason: `READING` for an item that is read on, `WIDTH`, `PLACE`, or `ALL` where there is nothing more to read.
+        reads: number of reads of each item, shape (m,).
+        reason: `READING` for an item that is not stopped; else `WIDTH`, `PLACE`, or `ALL` (all orderings are read).
+            Shape (m,).
     """
 
     reads: np.ndarray
@@ -33,13 +35,13 @@ class Stops(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Items by group, with one row per group.
+    """Cell of each item in a table with one row per group.
 
     Attributes:
-        group: number of each item's group, shape (m,).
-        slot: place of each item in the row of its group, shape (m,).
+        group: index of each item's group, from 0: the row of the table, shape (m,).
+        slot: index of each item in its group, from 0: the column of the table, shape (m,).
         shape: number of groups, and number of items in the largest group.
-        several: whether an item's group has other items, shape (m,).
+        several: True if an item's group has other items, shape (m,).
     """
 
     group: np.ndarray
@@ -66,10 +68,10 @@ def orders(seed: int, keys: Iterable[Sequence[object]], size: int) -> np.ndarray
 
 
 def grouped(group: np.ndarray) -> Groups:
-    """Items by group.
+    """Cell of each item in a table with one row per group.
 
     Args:
-        group: number of each item's group, from 0, shape (m,).
+        group: index of each item's group, from 0, shape (m,).
     """
     sizes = np.bincount(group)
     by_group = np.argsort(group, kind="stable")
@@ -79,12 +81,12 @@ def grouped(group: np.ndarray) -> Groups:
 
 
 def settled(low: np.ndarray, high: np.ndarray, groups: Groups) -> np.ndarray:
-    """True for items whose interval overlaps with no other item's interval in their group, shape (m,).
+    """True for items whose interval overlaps with the interval of no other item in their group, shape (m,).
 
     An item alone in its group is not settled.
 
     Args:
-        low, high: ends of the intervals, shape (m,); an item with NaN could be anywhere.
+        low, high: ends of the intervals, shape (m,); NaN for an item that could be anywhere.
     """
     lows, highs = np.full(groups.shape, np.inf), np.full(groups.shape, np.inf)
     nowhere = np.isnan(low)
@@ -106,11 +108,12 @@ def stop(widths: np.ndarray, size: int, target: float, groups: Groups, *, places
 
     Args:
         widths: width of each item's interval after each of its reads, in points, shape (m, t): t rounds, t at most
-            `size`. NaN where an item has no interval, such as after a read without a score: it is read to its end.
+            `size`. NaN where an item has no interval, such as after a read without a score. Such an item is read to its
+            end.
         size: N, number of all reads of an item.
         target: an item is stopped when its interval has this width or less, in points.
-        groups: the items by group.
-        places: intervals by which places are settled, shape (m, t, 2); None if items do not stop for their place.
+        groups: groups of the items.
+        places: intervals that settle places, shape (m, t, 2); None if items do not stop for their place.
     """
     count, rounds = widths.shape
     reads, reason = np.full(count, rounds), np.full(count, READING)

@@ -1,7 +1,7 @@
 """Standard errors that decide a bias card, for a planned study.
 
-They are the errors with which a card is planned from its own estimates. Here they are computed from the contribution of
-each item to the estimates, so that they can be predicted for groups of other sizes too.
+A plan that is made from a card uses the same errors. Here they are computed from the contribution of each item to the
+estimates, so they can also be predicted for groups of other sizes.
 """
 
 import math
@@ -38,13 +38,16 @@ class CardErrors:
 
     Attributes:
         n: number of score levels.
-        orderings: number of orderings of the design. repeats: number of reads in each ordering.
-        sums: sums for each kind of estimate, see `variances.unit_sums`. There is no `spread` if it is not known.
+        orderings: number of orderings of the design.
+        repeats: number of reads in each ordering.
+        sums: dictionary from each kind of estimate to its sums, see `variances.unit_sums`. Key `spread` is absent if
+            the spread is not known.
         least: least variance of each position's log-odds with one item, shape (n,).
         spread: spread between single items; None if it is not known.
-        by: the readouts that decide. soft: whether option probabilities decide the estimates in log-odds.
-        exponent: standard error of the power of the probabilities, see `planning_groups.Errors`, for the pilot's
-            groups.
+        by: the readouts that decide.
+        soft: True if option probabilities decide the estimates in log-odds.
+        exponent: standard error of the power of the probabilities with the pilot's groups, see
+            `planning_groups.Errors`.
         groups: number of effective groups of the pilot.
         differ: share of the pairs of written scores that differ; NaN without written scores.
     """
@@ -62,7 +65,7 @@ class CardErrors:
     differ: float
 
     def at(self, shape: Shape, groups: float, *, times: float = 1.0) -> Errors:
-        """Standard errors in a study with `groups` groups of a shape; larger by a factor `times`."""
+        """Standard errors in a study with `groups` groups of a shape, multiplied by `times`."""
         parts = {name: variances.parts(sums.sum(axis=0)) for name, sums in self.sums.items()}
         errors = {name: times * np.sqrt(part.variance(shape, groups)) for name, part in parts.items()}
         errors["positions"] = np.maximum(errors["positions"], times * np.sqrt(self.least / shape.items / groups))
@@ -86,6 +89,9 @@ class CardErrors:
 
         Args:
             names: kinds of estimates that count; kinds without `sums` are left out.
+            shape: shape of the groups of the planned study.
+            resamples: number of resamples.
+            seed: seed of the resamples.
 
         Returns:
             Geometric mean of this ratio over the kinds, shape (resamples,). The squared error of a kind is the sum of
@@ -121,7 +127,7 @@ class CardErrors:
         )
 
     def _spread(self, errors: dict[str, np.ndarray], groups: float, model: Errors) -> Spread:
-        """Spread that plans by a card use; if the pilot's spread may be 0, the spread that the model expects."""
+        """Spread for the plan: the pilot's spread, or the model's expected spread if the pilot's spread may be 0."""
         if self.spread is None:
             return Spread(0.0, math.nan, False)
         error = float(errors["spread"][0])
@@ -136,7 +142,9 @@ def card_errors(pilot: Pilot, design: Design, *, temperature: float | None) -> C
     """Contributions to the estimates that decide a card, from a pilot's reads by a design.
 
     Args:
-        temperature: temperature at which answers are drawn; None where it is unknown.
+        pilot: the pilot's reads.
+        design: design of the planned study.
+        temperature: temperature at which answers are drawn; None if it is unknown.
 
     Raises:
         Unknown: the reads do not show the errors.
@@ -179,7 +187,7 @@ def _has(block: Block, column: str) -> bool:
 
 
 def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, float]:
-    """Readouts that would decide a card with more groups, and the error of the exponent."""
+    """Readouts that would decide a card of a study with more groups, and the error of the exponent."""
     hard = _has(block, "score")
     column = selections.READOUTS[Readout.SOFT]
     is_read = (
@@ -214,9 +222,10 @@ def _of_shifts(block: Block, column: str) -> np.ndarray:
 
 
 def _of_spread(block: Block, readout: Readout) -> tuple[Spreads | None, np.ndarray, np.ndarray]:
-    """Spread between single items, contribution of each item to its square, shape (k, 1), and a mask of the items used.
+    """Spread between single items, None if it is not known; and the items from which it comes.
 
-    The spread is None if it is not known.
+    Returns:
+        The spread; the contribution of each item to the squared spread, shape (k, 1); and a mask of these k items.
     """
     column = "expected_score" if readout == Readout.SOFT else "score"
     cells = pilots.cells_of(block, block.table[column].to_numpy(dtype=float, na_value=np.nan))

@@ -15,9 +15,10 @@ class Design(NamedTuple):
     Attributes:
         strategy: name of the strategy in config.
         budget: number of reads for strategies that have a budget; else None.
-        orderings: number of distinct orderings. repeats: number of reads in each ordering.
-        columns: indices of the pilot's orderings that are read, shape (orderings,); empty where each item has its own
-            orderings.
+        orderings: number of distinct orderings.
+        repeats: number of reads in each ordering.
+        columns: indices of the pilot's orderings that the study reads, shape (orderings,); empty if each item has its
+            own orderings.
     """
 
     strategy: str
@@ -33,7 +34,7 @@ class Design(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The strategy with its budget, as people read it."""
+        """Name of the strategy, with its budget."""
         return self.strategy if self.budget is None else f"{self.strategy}, {self.budget} reads"
 
 
@@ -41,9 +42,10 @@ def possible(shown: np.ndarray, repeats: int, *, crossed: bool) -> list[Design]:
     """Designs that a config can ask for, and whose reads a pilot has made; the designs with fewest reads come first.
 
     Args:
-        shown: the pilot's orderings, shape (D, n). repeats: number of reads of each item in each ordering.
-        crossed: whether to return only designs in which every score stands in every position. If not, designs with one
-            read or a few reads per item, in orderings that differ from item to item, are included.
+        shown: the pilot's orderings, shape (D, n).
+        repeats: number of reads of each item in each ordering.
+        crossed: True to return only designs in which every score stands in every position. False to include designs
+            with one read or a few reads per item, in orderings that differ from item to item.
     """
     n = shown.shape[1]
     column = {tuple(row): place for place, row in enumerate(shown.tolist())}

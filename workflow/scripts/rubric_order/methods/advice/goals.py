@@ -51,8 +51,9 @@ class Asked:
         goal: one of `GOALS`.
         confidence: confidence of the study's intervals, and of the predictions' intervals.
         margins: margins for the goal `equivalent`.
-        temperature: temperature at which answers are drawn; None where it is unknown.
-        resamples, seed: number of resamples of the pilot's groups, and their seed.
+        temperature: temperature at which answers are drawn; None if it is unknown.
+        resamples: number of resamples of the pilot's groups.
+        seed: seed of the resamples.
     """
 
     goal: str
@@ -89,7 +90,7 @@ class Predictor(ABC):
 
     @property
     def value(self) -> float:
-        """Estimate whose precision is predicted, from the pilot's reads by this design; NaN for goals without one."""
+        """Estimate whose precision is predicted, from the pilot's reads by this design; NaN without an estimate."""
         return math.nan
 
     def predicted(self, shape: Shape, groups: float) -> Interval:
@@ -99,7 +100,7 @@ class Predictor(ABC):
 
 @dataclass(frozen=True)
 class _Resampled(Predictor):
-    """A goal whose prediction is a plain function of sums over groups, in the pilot and in each resample."""
+    """A goal whose prediction is a function of sums over groups, in the pilot and in each resample."""
 
     def at(self, shape: Shape, groups: float) -> float:
         return float(self.values(shape, groups)[0])
@@ -168,7 +169,7 @@ class _OfPreference(_Resampled):
 
 @dataclass(frozen=True)
 class _OfPairs(_Resampled):
-    """Share of pairs of items whose means by a design are in the order of their means over all orderings.
+    """Share of pairs of items that a design ranks right: as the means over all orderings rank them.
 
     For normal scores, the share follows from the correlation rho of the two means: 1/2 + arcsin(rho) / pi.
 
@@ -180,7 +181,7 @@ class _OfPairs(_Resampled):
     error: np.ndarray = field(repr=False)
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """See the base; neither the number of groups nor their sizes matter."""
+        """See the base. Neither the number of groups nor their sizes matter."""
         item, error = np.maximum(self.item, 0), np.maximum(self.error, 0)
         with np.errstate(invalid="ignore", divide="ignore"):
             squared = np.where(item + error > _NO_VARIANCE, item / (item + error), np.nan)
@@ -204,7 +205,7 @@ class _OfCard(Predictor):
         return ends[0], ends[1]
 
     def reaches(self, shape: Shape, groups: float, target: float) -> bool:
-        """See the base; the computation of a share stops early if it cannot reach the target."""
+        """See the base. The computation of a share stops early if the share cannot reach the target."""
         return better(self.asked.goal, self._at(shape, groups, 1.0, enough=target), target)
 
     def _ends(self, scales: np.ndarray) -> np.ndarray:
@@ -225,7 +226,9 @@ def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     """Predictor of a goal's precision in a study with a design.
 
     Args:
-        pilot: the pilot's reads. Goals of a card use both readouts, whichever readout the pilot was laid out by.
+        pilot: the pilot's reads. Goals of a card use both readouts, whatever the readout of `pilot` is.
+        design: design of the study.
+        asked: see `Asked`.
 
     Raises:
         Unknown: the pilot does not allow the prediction.
@@ -270,9 +273,9 @@ def _check_varies(variance: np.ndarray) -> None:
 
 
 def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
-    """Predictor from the variances among the items of a group, by the analysis of variance.
+    """Predictor from variances between the items of a group, by the analysis of variance.
 
-    If all groups have one item, the variances are among all items.
+    If all groups have one item, the variances are those between all items.
     """
     every = pilot.values.mean(axis=2)
     by_design = pilot.values[..., : design.repeats].mean(axis=2)
@@ -301,7 +304,7 @@ def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
         noise = of_every / free / (d - 1)
         item, error = square / free - noise / d, of_design / free / (d - 1)
     negative = ["differences between items"] if item[0] < 0 else []
-    if not design.columns:  # each item has its own orderings, so that their effects on all items are an error too
+    if not design.columns:  # each item has its own orderings: so their effects on all items are an error too
         shift = float(by_design.mean(axis=0).var(ddof=1)) - error[0] / len(every)
         negative += ["what orderings add to all items"] if shift < 0 else []
         error = error + max(shift, 0)
@@ -330,7 +333,7 @@ def better(goal: str, one: float, other: float) -> bool:
 
 
 def groups_needed(of: Predictor, shape: Shape, target: float) -> float:
-    """Least number of groups at which a goal reaches its target; infinite if no number does."""
+    """Least number of groups with which a goal reaches its target; infinite if no number is enough."""
 
     def enough(groups: float) -> bool:
         return of.reaches(shape, groups, target)

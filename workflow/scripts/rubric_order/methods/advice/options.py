@@ -19,13 +19,16 @@ class Option(NamedTuple):
     """A study that could be made.
 
     Attributes:
-        design, shape, groups: design, shape of the groups, and number of groups.
-        like_pilot: whether groups are as large as the pilot's.
+        design: design of the study.
+        shape: shape of the groups.
+        like_pilot: True if groups are as large as the pilot's.
+        groups: number of groups.
         precision: predicted precision, with its interval.
         value: estimate whose precision is predicted, see `goals.Predictor`.
-        calls: number of calls of the judge. cost: cost of these calls; NaN where no price is known.
-        meets: whether the target is met; None without a target.
-        affordable: whether the budget allows the option; None without a budget.
+        calls: number of calls of the judge.
+        cost: cost of these calls; NaN if no price is known.
+        meets: True if the option meets the target; None without a target.
+        affordable: True if the budget allows the option; None without a budget.
         truncated: see `goals.Predictor`.
     """
 
@@ -47,8 +50,8 @@ class Budget(NamedTuple):
 
     Attributes:
         target: value that the goal has to reach; None without a target.
-        amount: largest number of calls, or amount of money where `price` is known; None for no limit.
-        price: price of one call; NaN where calls are counted.
+        amount: largest amount of money if `price` is known, else largest number of calls; None for no limit.
+        price: price of one call; NaN if the budget counts calls.
     """
 
     target: float | None
@@ -65,9 +68,9 @@ class Budget(NamedTuple):
 def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], list[str]]:
     """Options that reach a target, or that a budget allows, the best first; and reasons why designs have no option.
 
-    With a target, each option has the least number of groups that reaches the target. Options that reach it within the
-    budget come first, sorted by calls. With a budget only, each option has as many groups as the budget pays for, and
-    the most precise option comes first.
+    With a target, each option has the least number of groups that reaches the target. Options that reach the target
+    within the budget come first, sorted by calls. With a budget only, each option has as many groups as the budget pays
+    for, and the most precise option comes first.
 
     Raises:
         Unknown: the pilot predicts nothing for any design.
@@ -111,7 +114,7 @@ def possible(pilot: Pilot, goal: str) -> list[Design]:
     """Designs whose reads the pilot has made.
 
     Raises:
-        Unknown: there is none.
+        Unknown: the pilot has made the reads of no design.
     """
     chosen = designs.possible(pilot.block.orderings[0], pilot.repeats, crossed=goal in goals.CROSSED)
     if not chosen:
@@ -123,7 +126,7 @@ def possible(pilot: Pilot, goal: str) -> list[Design]:
 
 
 def _predictors(pilot: Pilot, asked: Asked, reasons: list[str]) -> Iterator[tuple[Design, Predictor]]:
-    """Each design with its predictor; if a design has none, the reason is added to `reasons`."""
+    """Designs with their predictors. If a design has no predictor, the reason is added to `reasons`."""
     for design in possible(pilot, asked.goal):
         try:
             yield design, goals.predictor(pilot, design, asked)
@@ -132,9 +135,9 @@ def _predictors(pilot: Pilot, asked: Asked, reasons: list[str]) -> Iterator[tupl
 
 
 def _shapes(pilot: Pilot, goal: str) -> list[tuple[Shape, bool]]:
-    """Shape of the pilot's groups, then shapes with smaller groups of one size, where size can matter.
+    """Shape of the pilot's groups; then shapes with smaller groups of one size, if size can matter for the goal.
 
-    Each has a flag that is True for the pilot's own shape.
+    Each shape has a flag that is True for the pilot's own shape.
     """
     own = pilot.shape
     if goal == goals.RANKED:
@@ -150,7 +153,7 @@ def _numbers(pilot: Pilot, of: Predictor, shape: Shape, design: Design, budget: 
     """Numbers of groups of the options of one design and shape."""
     reads_a_group = design.reads * shape.items
     affordable = math.floor(budget.most_calls() / reads_a_group + 1e-9) if budget.amount is not None else 0
-    if of.asked.goal == goals.RANKED:  # the number does not matter: the pilot's, or what the budget pays for
+    if of.asked.goal == goals.RANKED:  # any number will do: the pilot's, or what the budget pays for
         return [affordable or pilot.groups] if affordable or budget.amount is None else []
     if budget.target is not None:
         needed = goals.groups_needed(of, shape, budget.target)

@@ -29,9 +29,10 @@ class Pilot:
     Attributes:
         block: all reads.
         readout: readout of the scores.
-        values: score of each complete item under each ordering in each repeat, shape (m, D, R).
-        unit: number of the group of each complete item, from 0 and without gaps, shape (m,).
-        human: mean human score, NaN where there is none, shape (m,).
+        values: score of each complete item under each ordering in each repeat, shape (m, D, R). A complete item has all
+            of these scores.
+        unit: index of the group of each complete item, from 0 and without gaps, shape (m,).
+        human: mean human score of each complete item, shape (m,); NaN for an item without human scores.
         n_items: number of items of the block, including items that lack a score.
         seed: seed of the draws of orderings.
     """
@@ -49,7 +50,10 @@ class Pilot:
         """Lay out the reads of a block.
 
         Args:
+            block: the reads.
+            readout: readout of the scores.
             column: column of the table of reads that has the scores.
+            seed: seed of the draws of orderings.
 
         Raises:
             Unknown: the reads predict nothing for another study.
@@ -85,14 +89,15 @@ class Pilot:
 
     @property
     def repeats(self) -> int:
-        """Reads of each item in each ordering."""
+        """Number of reads of each item in each ordering."""
         return int(self.values.shape[2])
 
     def means(self, design: Design) -> np.ndarray:
         """Mean score of each item by a design, in each draw of the orderings, shape (draws, m).
 
-        If each item has its own orderings, they are drawn from the pilot's orderings without replacement, with one read
-        in each: such reads are as independent as reads in the orderings of another study. Otherwise there is one draw.
+        If the design gives each item its own orderings, these are drawn from the pilot's orderings without replacement,
+        with one read in each ordering. Such reads are as independent as reads in the orderings of another study. For
+        any other design there is one draw.
         """
         once = self.values[..., 0]
         if design.columns:
@@ -115,7 +120,7 @@ class Pilot:
 
     @cached_property
     def order(self) -> np.ndarray:
-        """Number of reads of the same item and ordering before each read, shape (n_reads,)."""
+        """Number of earlier reads of the same item and ordering, for each read, shape (n_reads,)."""
         return _order(self.block)
 
 
@@ -131,7 +136,10 @@ def _order(block: Block) -> np.ndarray:
 
 
 def cells_of(block: Block, score: np.ndarray) -> np.ndarray:
-    """Scores by item, ordering and repeat; NaN where there is none. The number of repeats is the median over cells."""
+    """Scores by item, ordering and repeat; NaN for a read without a score.
+
+    A cell holds the reads of one item in one ordering. The number of repeats is the median number of reads in a cell.
+    """
     shown, number = block.orderings
     shape = len(block.items), len(shown)
     cell = block.item * len(shown) + number
@@ -153,8 +161,8 @@ def of_r(pilot: Pilot, design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarr
     """Contributions of items to Pearson's r with human scores on Fisher's scale, in each draw of a design.
 
     Returns:
-        The influence of the items with a human score, shape (items with one, draws); a mask of these items, shape (m,);
-        and r of each draw, shape (draws,).
+        The influence of the k items with a human score, shape (k, draws); a mask of these items, shape (m,); and r of
+        each draw, shape (draws,).
 
     Raises:
         Unknown: there are too few human scores, scores or human scores do not vary, or r is 1 or -1.
@@ -182,7 +190,7 @@ class Fitted(NamedTuple):
 
     Attributes:
         items: fit with items as the sample.
-        by_group: whether errors come from groups, by Student's t. If not, groups vary no more than independent
+        by_group: True if errors come from groups, by Student's t. False if groups vary no more than independent
             comparisons do, see `cluster_robust.Fit.interval`.
     """
 

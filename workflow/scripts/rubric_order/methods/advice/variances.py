@@ -5,7 +5,7 @@ of m items each, the variance is then
 
     (between + within / m) / G.
 
-With groups of unequal sizes, `between` is multiplied by the mean squared size over the squared mean size.
+With groups of unequal sizes, `between` is multiplied by (mean squared size) / (squared mean size).
 """
 
 from typing import NamedTuple
@@ -22,8 +22,8 @@ class Shape(NamedTuple):
 
     Attributes:
         items: mean number of items in a group.
-        inequality: mean squared number of items over the squared mean number: 1 for groups of one size.
-        worth: number of effective groups per group, see `resampling.effective`.
+        inequality: (mean squared number of items) / (squared mean number of items): 1 for groups of one size.
+        worth: number of effective groups divided by the number of groups, see `resampling.effective`.
     """
 
     items: float
@@ -63,12 +63,12 @@ def unit_sums(influence: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
     Args:
         influence: contribution of each item, where the estimate is the mean of the contributions, shape (m, q).
-        unit: number of each item's group, from 0 and without gaps, shape (m,).
+        unit: index of each item's group, from 0 and without gaps, shape (m,).
 
     Returns:
-        Shape (n_groups, 3 + 4q). The columns are: 1; the number of items, and its square; then, each for all q
-        influences, their sum, the square of the sum, the product of the sum and the number of items, and the sum of
-        squared departures from the group's mean.
+        Shape (n_groups, 3 + 4q). The first three columns are 1, the number of items, and the square of this number.
+        Then come four blocks of q columns, one column per influence: the sum of the influence, the square of this sum,
+        the product of this sum and the number of items, and the sum of squared departures from the group's mean.
     """
     size = np.bincount(unit).astype(float)
     total = resampling.sum_units(influence, unit)
@@ -81,11 +81,11 @@ def parts(sums: np.ndarray) -> Parts:
     """Both parts by the method of moments, from sums of `unit_sums` over groups, shape (..., 3 + 4q).
 
     The variance of a group's sum is that of the sample's groups about their mean. So a study with the pilot's own
-    number and sizes of groups has the pilot's own error. Where no group has two items, the whole variance is `within`,
+    number and sizes of groups has the pilot's own error. If no group has two items, the whole variance is `within`,
     because the part that items of larger groups would share is not known.
 
-    Source: Searle, Casella and McCulloch (1992), Variance Components, Section 3.6, with the sums of groups in the place
-    of their means.
+    Source: Searle, Casella and McCulloch (1992), Variance Components, Section 3.6, with the sums of groups instead of
+    their means.
     """
     q = (sums.shape[-1] - 3) // _OWN
     groups, items, squares = (sums[..., [place]] for place in range(3))

@@ -13,7 +13,7 @@ def _absolute_error(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nda
 
 
 def _kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weighted kappa of scores as whole numbers; halves are rounded up."""
+    """Weighted kappa of scores that are rounded to whole numbers; halves are rounded up."""
     first, second = (np.floor(scores + 0.5 + 1e-9) for scores in (x, y))
     return correlations.weighted_kappa(first, second, weights)
 
@@ -24,7 +24,7 @@ STATISTICS: dict[str, correlations.Statistic] = {
     "kappa": _kappa,
     "mean_absolute_error": _absolute_error,
 }
-FISHER = ("spearman", "pearson")  # their intervals are made on the scale of Fisher's z
+FISHER = ("spearman", "pearson")  # statistics whose intervals are computed on the scale of Fisher's z
 
 
 def parts(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray) -> np.ndarray:
@@ -33,7 +33,7 @@ def parts(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray) -> np.n
     Args:
         quantity: one of `STATISTICS`.
         x, y: scores of the items, shape (items,).
-        unit: number of each item's cluster, shape (items,).
+        unit: index of each item's cluster, shape (items,).
     """
     if len(x) < 2:
         return np.full(1, np.nan)
@@ -60,7 +60,7 @@ def difference(
 
     Returns:
         `difference`, its standard error `difference_se`, `difference_low`, `difference_high`, and the p-value `p` of no
-        difference. All but `difference` are NaN if it is the same without each cluster.
+        difference. All but `difference` are NaN if the difference is the same whichever cluster is left out.
     """
     values = parts(quantity, one, y, unit) - parts(quantity, other, y, unit)
     jackknife = resampling.jackknife_t(values, confidence, sizes=_sizes(unit))
@@ -75,7 +75,8 @@ def share(told: np.ndarray, unit: np.ndarray, confidence: float) -> Row:
 
     Args:
         told: 0 or 1 for each item, shape (items,).
-        unit: number of each item's cluster, shape (items,).
+        unit: index of each item's cluster, from 0, shape (items,).
+        confidence: nominal coverage of the interval.
     """
     row = variants.ratio(told, np.ones(len(told)), unit, confidence)
     ends = {name: np.clip(row[name], 0, 1) for name in ("ci_low", "ci_high")}

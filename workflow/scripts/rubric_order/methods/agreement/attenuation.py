@@ -5,24 +5,26 @@ import numpy as np
 from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import distributions, resampling
 
-COLUMNS_DIFFER = 0.05  # level of the F test by which each column is taken as one rater
+COLUMNS_DIFFER = 0.05  # level of the F test of column means; if it rejects, each column counts as one rater
 _NO_VARIANCE = 1e-9  # a variance up to this is the rounding error of a constant
 
 
 def rater_noise(scores: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Variance of each item's mean human score, from the differences between its raters, less column means.
+    """Variance of each item's mean human score, from its raters' differences after column means are subtracted.
 
-    If a column is one rater, a severe rater lowers all means alike, which is not noise of a mean. If raters are drawn
-    anew for each item, columns differ by chance alone. Taking their means out then changes only the degrees of freedom,
-    and the divisor accounts for this. If the same raters come in another order for each item, their severity cannot be
-    seen, and counts as noise.
+    There are three cases:
+
+    - A column is one rater. A severe rater lowers all means alike; this is no noise of a mean, and is subtracted.
+    - Raters are drawn anew for each item. Then columns differ by chance alone. Subtracting their means changes only the
+      degrees of freedom, and the divisor allows for this.
+    - The same raters come in another order for each item. Then their severity cannot be seen, and counts as noise.
 
     Args:
         scores: human scores, items by raters, shape (m, k) with k > 1.
 
     Returns:
-        The variances, shape (m,), and whether columns differ by more than chance (an F test), as if they were raters of
-        different severity.
+        The variances, shape (m,); and True if columns differ by more than chance (an F test), as columns of raters of
+        different severity do.
 
     Source: the residual of the two-way analysis of variance (Shrout and Fleiss, 1979, case 3, consistency).
     """
@@ -45,18 +47,20 @@ def corrected(
 ) -> dict[str, Interval]:
     """Reliability of the mean human score, and Pearson's r corrected for this reliability.
 
-    Raters are assumed to err independently of each other. Errors that they share, or that the judge shares with them,
-    cannot be seen.
+    The method assumes that raters err independently of each other. It cannot see errors that raters share with each
+    other, or with the judge.
 
     Args:
-        judge, human: mean scores of each item, shape (n_items,).
-        noise: variance of the item's mean human score, from how its raters differ, shape (n_items,), see `rater_noise`.
-        clusters: number of each item's cluster, from 0 and without gaps, shape (n_items,).
+        judge: the judge's mean score of each item, shape (n_items,).
+        human: mean human score of each item, shape (n_items,).
+        noise: variance of the item's mean human score, shape (n_items,), see `rater_noise`.
+        clusters: index of each item's cluster, from 0 and without gaps, shape (n_items,).
+        confidence: nominal coverage of the intervals.
 
     Returns:
         ``human_reliability`` and ``pearson_corrected``, with intervals of a jackknife over clusters with Student's t.
-        The corrected r can be above 1 by chance. NaN if a score does not vary, or if human scores vary by no more than
-        noise.
+        The corrected r can be above 1 by chance. NaN if scores of the judge or of people do not vary, or if human
+        scores vary by no more than noise.
 
     Source: Spearman (1904), The proof and measurement of association between two things; Shrout and Fleiss (1979), for
     the reliability of a mean: case 1, the one-way analysis of variance, if columns are not raters; otherwise case 3,

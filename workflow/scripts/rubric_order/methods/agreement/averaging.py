@@ -13,11 +13,11 @@ class Agreement(NamedTuple):
     """Correlation of single reads with human scores, and of the mean over an item's reads.
 
     Attributes:
-        single: mean over the columns of reads of the column's Pearson's r; NaN where the r of one column is undefined.
+        single: mean of Pearson's r over the columns of reads; NaN if the r of any column is undefined.
         mean: Pearson's r of the mean of an item's reads.
 
-    Each array has the value for all items first, then the values without each part of the clusters, for
-    `resampling.jackknife_t`. Its shape is (1 + n_parts,).
+    Each array has shape (1 + n_parts,), for `resampling.jackknife_t`: the value for all items, then the values without
+    each part of the clusters.
     """
 
     single: np.ndarray
@@ -28,9 +28,10 @@ def agreement(values: np.ndarray, human: np.ndarray, unit: np.ndarray) -> Agreem
     """Agreement of some items' reads with human scores.
 
     Args:
-        values: scores, items by reads, shape (m, K), NaN for a read without one; a column is read in one ordering.
-        human: shape (m,), without gaps.
-        unit: number of each item's cluster, from 0, shape (m,).
+        values: scores, items by reads, shape (m, K); NaN for a read without a score. All reads of a column are in one
+            ordering.
+        human: human scores, shape (m,), without gaps.
+        unit: index of each item's cluster, from 0, shape (m,).
     """
     correlations = _correlations(np.column_stack([values, np.nanmean(values, axis=1)]), human, unit)
     return Agreement(correlations[:, :-1].mean(axis=1), correlations[:, -1])
@@ -54,10 +55,10 @@ def nearly_same(values: np.ndarray, *, within: float = 0.005) -> float:
     """Share of items whose reads all have the same score, up to `within` points.
 
     Args:
-        values: scores, items by reads, NaN for a read without one.
+        values: scores, items by reads; NaN for a read without a score.
 
     Returns:
-        NaN where no item has two scores.
+        The share among items with two or more scores; NaN if there is no such item.
     """
     several = (~np.isnan(values)).sum(axis=1) > 1
     if not several.any():

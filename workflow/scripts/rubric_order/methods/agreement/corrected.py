@@ -1,4 +1,4 @@
-"""Means of people's scores, from a judge's scores of all items and people's of some: prediction-powered inference.
+"""Means of people's scores, from people's scores of some items and a judge's of all: prediction-powered inference.
 
 Groups are the sample. In labelled groups, people scored all items or some of them. The mean of people's scores over
 labelled items is corrected by the judge's scores:
@@ -8,8 +8,8 @@ labelled items is corrected by the judge's scores:
 If the labelled groups are a random sample of all groups, the mean of this estimate over samples is right, whatever the
 judge is like. The weight is chosen for the least error. An uninformative judge gets a weight near 0.
 
-Labelled items represent all items of their group. The weight of each one is the group's number of items, divided by its
-number of labelled items. So groups with few labels count no less than others.
+Labelled items represent all items of their group. The weight of a labelled item is the group's number of items, divided
+by the group's number of labelled items. So groups with few labels count no less than other groups.
 """
 
 from typing import NamedTuple
@@ -19,22 +19,22 @@ import numpy as np
 from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import distributions, resampling
 
-FEWEST = 4  # labelled groups; with fewer nothing is corrected, since a weight from two or three is chance
+FEWEST = 4  # labelled groups; with fewer, nothing is corrected, because the weight would be chance
 NOTHING = 1e-12  # share of the variance of the judge's scores; less is rounding
-MOST_GROUPS = 10_000_000  # most groups that are planned
-_WEIGHT, _HUMAN, _JUDGED, _ITEMS, _JUDGE = range(5)  # places of the sums over each group
+MOST_GROUPS = 10_000_000  # largest number of groups that is planned
+_WEIGHT, _HUMAN, _JUDGED, _ITEMS, _JUDGE = range(5)  # indices of the sums in `Sums.values`
 
 
 class Sums(NamedTuple):
     """Sums over each group and kind of item, such as the items of a system.
 
     Attributes:
-        values: shape (n_groups, 5, kinds): weights of labelled items, people's scores times these weights, the judge's
-            scores times these weights, number of items, and the judge's scores of all items. `middles` are subtracted
-            from the scores.
+        values: five sums over each group and kind, shape (n_groups, 5, kinds). The first three are over labelled items:
+            their weights, people's scores times these weights, and the judge's scores times these weights. The last two
+            are the number of all items, and the judge's scores of all items. `middles` are subtracted from the scores.
         labels: number of labelled items, shape (n_groups, kinds).
-        middles: numbers subtracted from people's scores and from the judge's, against rounding.
-        spread: mean square of the judge's scores less their middle.
+        middles: numbers that are subtracted from people's scores, and from the judge's scores, against rounding.
+        spread: mean square of the judge's scores after their middle is subtracted.
     """
 
     values: np.ndarray
@@ -53,7 +53,8 @@ class Corrected(NamedTuple):
 
     Attributes:
         interval: the mean, or the difference, with its interval.
-        se: standard error. df: degrees of freedom of the error; both NaN where there is no interval.
+        se: standard error; NaN without an interval.
+        df: degrees of freedom of the error; NaN without an interval.
         weight: weight of the judge, in points of people's scores per point of the judge's; 0 for labels alone.
         n_labelled: number of groups with labels.
     """
@@ -71,11 +72,12 @@ def sums(
     """Sums over groups, from which all estimates are computed.
 
     Args:
-        human: people's score of each item, NaN where there is none, shape (m,).
-        judge: the judge's score of each item, shape (m,); NaN where the judge gives none. Such an item stays in the
-            sample, with the mean of the other items.
-        group: number of each item's group, from 0, shape (m,).
-        kind: number of the kind of each item, from 0 to `kinds` - 1, shape (m,); one kind by default.
+        human: people's score of each item, shape (m,); NaN for an item without a label.
+        judge: the judge's score of each item, shape (m,); NaN if the judge gives no score. Such an item stays in the
+            sample, with the mean score of the other items.
+        group: index of each item's group, from 0, shape (m,).
+        kind: index of each item's kind, from 0, shape (m,); one kind by default.
+        kinds: number of kinds.
     """
     human, judge = np.asarray(human, dtype=float), np.asarray(judge, dtype=float)
     given, scored = ~np.isnan(human), ~np.isnan(judge)
@@ -102,10 +104,11 @@ class _Moments(NamedTuple):
     """First and second moments over groups.
 
     Attributes:
-        labelled, everything: sums over labelled groups, and over all groups, shape (rows, 5, kinds). The first row has
-            the sums as they are. Each further row has the sums without one labelled group.
-        squares, all_squares: sums over labelled groups, and over all groups, of the products of a group's numbers,
-            shape (5 kinds, 5 kinds).
+        labelled: sums over labelled groups, shape (rows, 5, kinds). The first row has the sums over all labelled
+            groups. Each further row has the sums without one labelled group.
+        everything: sums over all groups, with the same rows.
+        squares: sums over labelled groups of the products of a group's numbers, shape (5 kinds, 5 kinds).
+        all_squares: sums of these products over all groups.
         sizes: number of labelled groups, and number of all groups.
     """
 
@@ -117,7 +120,7 @@ class _Moments(NamedTuple):
 
 
 def _moments(of: Sums) -> _Moments:
-    """Moments over groups. If a labelled group is left out, the other labelled groups are scaled up to replace it."""
+    """Moments over groups. Without a labelled group, the other labelled groups are scaled up to replace this group."""
     own, others = of.values[of.labelled], of.values[~of.labelled]
     width = of.values[0].size
     flat, rest = own.reshape(-1, width), others.reshape(-1, width)
@@ -133,13 +136,14 @@ class _Residuals(NamedTuple):
 
     Attributes:
         human: weights for the group's residual in people's mean over labelled items, shape (5 kinds,).
-        judged, judge: weights for the group's residual in the judge's mean over all items, shape (5 kinds,). `judged`
-            gives this residual from the group's labelled items alone, and `judge` gives it from all items of the group.
-            The two residuals are equal for a group whose items are all labelled.
-        value: people's mean over labelled items, or a difference of such means. There is one for each row of
-            `_Moments`, shape (rows,).
-        correction: the judge's mean over labelled items less the judge's mean over all items, or a difference of such
-            values; shape (rows,).
+        judged: weights for the group's residual in the judge's mean over all items, from the group's labelled items
+            alone, shape (5 kinds,).
+        judge: weights for the same residual, from all items of the group, shape (5 kinds,). Both residuals are equal
+            for a group whose items are all labelled.
+        value: people's mean over labelled items, or a difference of such means, for each row of `_Moments`, shape
+            (rows,).
+        correction: (the judge's mean over labelled items - the judge's mean over all items), or a difference of such
+            values, shape (rows,).
     """
 
     human: np.ndarray
@@ -174,9 +178,9 @@ def _residuals(of: _Moments, contrast: np.ndarray) -> _Residuals:
 def _weight(of: _Moments, residuals: _Residuals, spread: float) -> float:
     """Weight of the judge with the least error.
 
-    Let A be people's mean over labelled items, and D the judge's mean over labelled items less its mean over all items.
-    The error of A - weight * D is least if the weight is cov(A, D) / var(D). The variance of the judge's scores comes
-    from all groups.
+    Let A be people's mean over labelled items. Let D be the judge's mean over labelled items minus the judge's mean
+    over all items. The error of A - weight * D is least if the weight is cov(A, D) / var(D). The variance of the
+    judge's scores comes from all groups.
     """
     m, count = of.sizes
     shared = 1 / m - 1 / count
@@ -196,9 +200,10 @@ def _weight(of: _Moments, residuals: _Residuals, spread: float) -> float:
 def _sizes_unseen(of: Sums) -> float:
     """Factor for the variance that labelled groups show, from the sizes of all groups; at least 1.
 
-    A group adds to a mean its size times the average deviation of its items. The variance of this over groups is
-    proportional to the mean square of sizes, in units of the mean size. If few groups are labelled, there may be no
-    large group among them by chance, but the sizes of all groups are known.
+    A group adds to a mean its size times the average deviation of its items. The variance of these contributions over
+    groups is proportional to (mean squared size) / (squared mean size). If few groups are labelled, a large group may
+    be missing among them by chance. But the sizes of all groups are known. The factor is the ratio of this quotient
+    over all groups to the quotient over labelled groups.
 
     Source: ours. Royall and Cumberland (1981), An empirical study of the ratio estimator and estimators of its
     variance, for estimates of variance that are corrected by known sizes.
@@ -225,23 +230,25 @@ def corrected(
     Args:
         of: see `sums`.
         confidence: nominal coverage, such as 0.95.
-        contrast: factor of the mean of each kind, such as (1, -1) for a difference; none is 0; shape (kinds,).
+        contrast: factor of the mean of each kind, such as (1, -1) for a difference, shape (kinds,); no factor is 0.
         weight: weight of the judge. By default it is the weight with the least error, or 0 with fewer than `FEWEST`
             labelled groups.
-        bounds: least and greatest value that the estimate can have. Its interval is cut off there.
-        share: whether the estimate is a share. If so, the interval is Wilson's, for the number of independent labels
-            that gives the same error.
+        bounds: least and greatest value that the estimate can have. The interval is cut off there.
+        share: True if the estimate is a share. The interval is then Wilson's, for the number of independent labels that
+            gives the same error.
 
     Returns:
-        Estimate and interval are NaN if some kind has no labels. The interval is NaN if only one group is labelled. The
-        error has two parts: a jackknife over labelled groups, with the weight kept fixed, and the variance between the
-        other groups. The first part is enlarged if labelled groups happen to be more alike in size than all groups, see
-        `_sizes_unseen`. Student's t has the degrees of freedom of groups of these sizes, less 1 if the weight is
+        The estimate. Estimate and interval are NaN if some kind has no labels. The interval is NaN if only one group is
+        labelled.
+
+        The error has two parts: a jackknife over labelled groups, with the weight kept fixed, and the variance between
+        the other groups. The first part is enlarged if labelled groups happen to be more alike in size than all groups,
+        see `_sizes_unseen`. Student's t has the degrees of freedom of groups of these sizes, one fewer if the weight is
         chosen. If the error is 0, because labels are all the same, the interval is that of `_unvaried`.
 
     Source: Angelopoulos, Duchi and Zrnic (2023), PPI++: Efficient Prediction-Powered Inference, arXiv:2311.01453,
-    Section 6, here with groups as the sample and without bounds of the weight, since people and judge may use different
-    scales. If each item is a group of its own, the method is theirs, except for Student's t and n - 1 in place of n.
+    Section 6. Here groups are the sample, and the weight has no bounds, because people and judge may use different
+    scales. If each item is its own group, the method is theirs, except for Student's t and n - 1 instead of n.
     """
     contrasts = np.asarray(contrast, dtype=float)
     m, count = int(of.labelled.sum()), len(of.values)
@@ -282,7 +289,7 @@ def _of_mean(estimate: float, se: float, width: float, bounds: tuple[float, floa
 def _of_share(estimate: float, se: float, width: float, worth: float) -> Interval:
     """Wilson's interval for the number of independent labels that gives this error.
 
-    To find this number, the estimate is kept half a label out of `worth` + 1 away from 0 and 1.
+    To find this number, the estimate is kept away from 0 and 1 by 0.5 / (`worth` + 1).
 
     Source: Wilson (1927), Probable inference, the law of succession, and statistical inference; with the error of
     clusters as in Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive
@@ -298,7 +305,7 @@ def _of_share(estimate: float, se: float, width: float, worth: float) -> Interva
 
 
 def _unvaried(estimate: float, worth: float, confidence: float, bounds: tuple[float, float]) -> Interval:
-    """Interval if groups do not vary, see `shares.mean`; NaN without bounds for how far they could vary."""
+    """Interval if groups do not vary, see `shares.mean`; NaN without bounds."""
     if not np.isfinite(bounds).all():
         return Interval(estimate)
     unseen = 1 - ((1 - confidence) / 2) ** (1 / worth)
@@ -316,7 +323,7 @@ def judge_alone(
 ) -> Corrected:
     """Mean of the judge's own scores over all items, or a difference of such means, with groups as the sample.
 
-    The arguments are those of `corrected`. The interval does not cover how far people would disagree with the judge.
+    The arguments are those of `corrected`. The interval does not allow for differences between the judge and people.
     """
     values = of.values.copy()
     values[:, _WEIGHT], values[:, _HUMAN] = values[:, _ITEMS], values[:, _JUDGE]
@@ -329,11 +336,11 @@ class Worth(NamedTuple):
     """Value of a judge in addition to labels.
 
     Attributes:
-        correlation: correlation over labelled groups, between their contributions to people's mean and to the judge's.
-        share: number of labels needed with the judge, divided by the number needed for the same error without the
-            judge, for the present number of groups. It is more than 1 if choosing the weight costs more than the judge
-            brings.
-        at_best: the same share for any number of further groups.
+        correlation: correlation, over labelled groups, of a group's contribution to people's mean with its contribution
+            to the judge's mean.
+        share: (number of labels needed with the judge) / (number needed for the same error without the judge), for the
+            present number of groups. It is above 1 if choosing the weight costs more than the judge brings.
+        at_best: the same ratio for an unlimited number of further groups that only the judge scores.
     """
 
     correlation: Interval
@@ -344,8 +351,8 @@ class Worth(NamedTuple):
 def worth(of: Sums, confidence: float, *, contrast: tuple[float, ...] = (1.0,)) -> Worth:
     """Share of labels that are needed with a judge. The arguments are those of `corrected`.
 
-    Let r be the correlation. The variance is the variance of labels alone times 1 - r² (1 - labelled / groups). What
-    chance adds to r² is subtracted from it. Choosing the weight costs as much as choosing the slope of a line.
+    Let r be the correlation. The variance is that of labels alone times 1 - r² (1 - labelled / groups), where r² is
+    corrected for what chance adds to it. Choosing the weight costs as much as choosing the slope of a line.
 
     Source: Cochran (1977), Sampling Techniques, Section 12.6, regression estimators in double sampling.
     """
@@ -369,7 +376,7 @@ def worth(of: Sums, confidence: float, *, contrast: tuple[float, ...] = (1.0,)) 
 
 
 def _added(values: np.ndarray, contrast: np.ndarray, part: int) -> np.ndarray:
-    """Residual of each labelled group in a mean, or a difference of means; sums to 0. Shape (n_groups,)."""
+    """Residual of each labelled group in a mean, or in a difference of means, shape (n_groups,). Residuals sum to 0."""
     size, total = values[:, _WEIGHT], values[:, part]
     with np.errstate(invalid="ignore", divide="ignore"):
         means = total.sum(axis=0) / size.sum(axis=0)
@@ -377,7 +384,7 @@ def _added(values: np.ndarray, contrast: np.ndarray, part: int) -> np.ndarray:
 
 
 def unbiased(square: float, labelled: int) -> float:
-    """Squared correlation over labelled groups, less what chance adds to it; at least 0."""
+    """Squared correlation over labelled groups, corrected for what chance adds to it; at least 0."""
     return float(np.clip(1 - (1 - square) * (labelled - 1) / (labelled - 2), 0, 1))
 
 
@@ -385,14 +392,14 @@ def price(explained: float, labelled: int) -> float:
     """Variance with a judge as a share of the variance of labels alone. It includes the cost of choosing the weight.
 
     Args:
-        explained: share of the variance that the judge explains. labelled: number of labelled groups, at least
-            `FEWEST`.
+        explained: share of the variance that the judge explains.
+        labelled: number of labelled groups, at least `FEWEST`.
     """
     return float((1 - explained) * (labelled - 2) / (labelled - 3))
 
 
 def alike(of: Sums) -> float:
-    """Number of effective groups per labelled group, at most 1. It is 1 if groups are equally large."""
+    """Number of effective groups divided by number of labelled groups, at most 1. It is 1 for groups of equal size."""
     sizes = of.values[of.labelled, _WEIGHT].sum(axis=1)
     return float(min(resampling.effective(sizes) / len(sizes), 1)) if len(sizes) > 1 else 1.0
 
@@ -406,12 +413,14 @@ def groups_needed(
         margin: margin of error in points.
         variance: variance of a group's contribution to the mean of labels, on the scale of one group (squared error
             times number of groups).
+        confidence: nominal coverage of the interval.
         groups: number of groups that the judge has scored. If more groups must be labelled, labels alone count.
         square: squared correlation of labels and judge, see `worth`; None for labels alone.
-        alike: number of effective groups per group, see `resampling.effective`; 1 if groups are equally large.
+        alike: number of effective groups divided by number of groups, see `resampling.effective`; 1 for groups of equal
+            size.
 
     Returns:
-        A whole number; NaN where more than `MOST_GROUPS` would be needed, or nothing is known.
+        A whole number; NaN if more than `MOST_GROUPS` groups would be needed, or if the variance is not known.
     """
     if not (variance > 0 and margin > 0):
         return np.nan

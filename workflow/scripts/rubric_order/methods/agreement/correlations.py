@@ -1,7 +1,7 @@
 """Correlations of pairs of scores that occur any number of times, and their intervals over clusters.
 
 Functions take pairs (x, y), shape (n,) each, and weights, shape (..., n): how often each pair occurs. A resample is a
-row of weights. So all resamples form one table, and everything that they share is computed once.
+row of weights. So all resamples form one table, and a function computes only once what they share.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,17 +12,17 @@ import numpy as np
 from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import resampling
 
-COUNTED_ONE_BY_ONE = 128  # distinct values; more are sorted first
-ROWS_AT_ONCE = 64  # rows of weights; so many stay in the processor's cache
+COUNTED_ONE_BY_ONE = 128  # distinct values; with more, values are sorted before they are counted
+ROWS_AT_ONCE = 64  # rows of weights that fit into the processor's cache
 PAIRS_ONE_BY_ONE = 256  # pairs that are all compared with each other; with more, values are halved
-MOST_CELLS = 2**24  # numbers that the tables of these comparisons may hold in all
+MOST_CELLS = 2**24  # largest total size of the tables of these comparisons
 Statistic = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Pearson's r of pairs (x, y) that occur `weights` times, shapes (n,), (n,), (..., n) -> (...).
 
-    NaN where either is constant.
+    NaN where x or y is constant.
     """
     x, y = x - x.mean(), y - y.mean()  # keeps digits
     total = weights.sum(axis=-1)
@@ -36,7 +36,7 @@ def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nd
 
 
 def weighted_spearman(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Spearman's rho of weighted pairs, see `weighted_pearson`; a value's rank is the mean rank of all its copies."""
+    """Spearman's rho of weighted pairs, see `weighted_pearson`. A value's rank is the mean rank of all its copies."""
     rows, first, second = weights.reshape(-1, len(x)), _Values(x), _Values(y)
     parts = [
         _spearman(first, second, rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)
@@ -78,11 +78,12 @@ class _Halving(NamedTuple):
 
     Attributes:
         order: sorted order of the pairs: by group, then by the other score, then with the lower half first.
-        cells: place in this order at which each cell begins. A cell has one group, other score and half.
-        runs: number of the cell at which each run begins. A run has one group and other score.
-        groups: number of the run at which each group begins.
-        group: the group of each run.
-        upper: whether each cell is in an upper half.
+        cells: index in `order` at which each cell begins. The pairs of a cell have the same group, other score and
+            half.
+        runs: index of the cell at which each run begins. The pairs of a run have the same group and other score.
+        groups: index of the run at which each group begins.
+        group: index of each run's group.
+        upper: True for cells in an upper half.
     """
 
     order: np.ndarray
@@ -94,7 +95,7 @@ class _Halving(NamedTuple):
 
 
 def _halved_bits(few: np.ndarray) -> range:
-    """The bits of a score's values by which pairs are halved, until no group is larger than a block may be."""
+    """Bits of a score's values that split pairs into halves, until no group is too large for a block."""
     bits = int(few.max(initial=0)).bit_length()
     most = min(PAIRS_ONE_BY_ONE, MOST_CELLS // max(len(few), 1))
     last = next((bit for bit in reversed(range(bits + 1)) if np.bincount(few >> bit, minlength=1).max() <= most), 0)
@@ -102,7 +103,7 @@ def _halved_bits(few: np.ndarray) -> range:
 
 
 def _blocks(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the pairs of each group that is not halved, with 1 for two concordant pairs, -1 for discordant ones."""
+    """Yield the pairs of each group that is not halved, and a matrix: 1 for two concordant pairs, -1 for discordant."""
     if bits.start:
         group = few >> bits.start
         order = np.argsort(group, kind="stable")
@@ -112,9 +113,9 @@ def _blocks(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[tuple[np
 
 
 def _halvings(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[_Halving]:
-    """The steps by which the values of a score are split into halves, by one bit after the other.
+    """Steps that split the values of a score into halves, one bit after the other.
 
-    Two pairs that differ in one of these bits of the score come into different halves in exactly one step.
+    Two pairs that differ in any of these bits of the score come into different halves in exactly one step.
     """
     for bit in reversed(bits):
         group, half = few >> (bit + 1), few >> bit & 1
@@ -137,13 +138,14 @@ def _kendall(
     values: list["_Values"],
     weights: np.ndarray,
 ) -> np.ndarray:
-    excess = np.zeros(len(weights))  # concordant less discordant pairs
+    excess = np.zeros(len(weights))  # concordant minus discordant pairs
     by_pair = np.ascontiguousarray(weights.T, dtype=np.float32)  # exact for whole numbers up to 2^24
     for level in levels:
         copies = _sums(by_pair[level.order], level.cells)
         upper = _sums(copies * level.upper[:, None], level.runs)
         lower = _sums(copies * ~level.upper[:, None], level.runs)
-        # A lower-half pair is concordant with an upper-half pair if its other score is smaller, discordant if greater.
+        # A pair of the lower half is concordant with a pair of the upper half if its other score is smaller, and
+        # discordant if its other score is greater.
         until = np.cumsum(lower, axis=0)
         total = np.add.reduceat(lower, level.groups, axis=0)
         outside = total + 2 * (np.cumsum(total, axis=0) - total)
@@ -166,7 +168,7 @@ class _Values:
     """The values of one score among weighted pairs, numbered from the least.
 
     Attributes:
-        code: number of each pair's value, shape (n,).
+        code: index of each pair's value among the distinct values, from 0, shape (n,).
         n_values: number of distinct values.
     """
 
@@ -193,8 +195,8 @@ class _Values:
 def weighted_kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Quadratic-weighted kappa of weighted pairs of whole numbers, see `weighted_pearson`.
 
-    Kappa is 1 less a quotient: the mean squared difference, over the mean squared difference of pairs formed at random.
-    NaN where both scores are the same constant.
+    Kappa is 1 - observed / random. Here `observed` is the mean squared difference, and `random` is the mean squared
+    difference of pairs formed at random. NaN where both scores are the same constant.
 
     Source: Cohen (1968), Weighted kappa; written with moments, as by Fleiss and Cohen (1973).
     """
@@ -211,7 +213,7 @@ class Pairs:
 
     Args:
         x, y: the two scores of each item, shape (n_items,).
-        clusters: number of each item's cluster, see `item_scores.clusters_of`.
+        clusters: index of each item's cluster, see `item_scores.clusters_of`, shape (n_items,).
     """
 
     def __init__(self, x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> None:
@@ -222,20 +224,20 @@ class Pairs:
         self.once = self._counts(np.zeros_like(clusters))[0]
 
     def _counts(self, rows: np.ndarray) -> np.ndarray:
-        """Count of each pair in each row of a table, shape (n_rows, n_pairs), from the row of each item."""
+        """Count of each pair in each row of a table, shape (n_rows, n_pairs); `rows` has the row of each item."""
         n_pairs, n_rows = len(self.x), rows.max() + 1
         return np.bincount(rows * n_pairs + self._pair, minlength=n_rows * n_pairs).reshape(n_rows, -1).astype(float)
 
     def left_out(self) -> np.ndarray:
         """Count of each pair without one cluster, shape (n_clusters, n_pairs).
 
-        With more than `resampling.MAX_LEFT_OUT` clusters, that many parts are left out instead. A part holds every
-        `resampling.MAX_LEFT_OUT`-th cluster.
+        More than `resampling.MAX_LEFT_OUT` clusters form `resampling.MAX_LEFT_OUT` parts, which are left out instead of
+        single clusters. A part holds every `resampling.MAX_LEFT_OUT`-th cluster.
         """
         return self.once - self._counts(self._clusters % resampling.MAX_LEFT_OUT)
 
     def interval(self, statistic: Statistic, confidence: float) -> Interval:
-        """A statistic of all pairs, with its interval; without an interval for a single cluster.
+        """A statistic of all pairs, with its interval. A single cluster gives no interval.
 
         Args:
             statistic: function of x, y and weights.

@@ -14,15 +14,16 @@ SCALE = (1, 5)  # scale of labels, and of human scores if a dataset states no ot
 def by_item(
     items: pd.DataFrame, human_scales: Mapping[str, Sequence[float]], votes: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Golden scores of each item except people's scores, between 0 and 1, and the ends of its human scores' scale.
+    """Golden scores of each item, from 0 to 1, without people's scores; and the ends of the scale of its human scores.
 
     Args:
         items: one row per item, with `COLUMNS`.
-        human_scales: least and greatest human score of each dataset, by default `SCALE`.
+        human_scales: dictionary from dataset to least and greatest human score, by default `SCALE`.
         votes: scores by judges of the run, see `golden_scores.estimate`; None if there are none.
 
     Returns:
-        A table by dataset and item: `least`, `greatest`, `LABELS` (the mean label), and one column per judge.
+        A table with dataset and item as index. Its columns are `least`, `greatest`, `LABELS` (the mean label), and one
+        column per judge.
     """
     ends = [human_scales.get(dataset, SCALE) for dataset in items["dataset"]]
     labels = [np.mean(given) if len(given) else np.nan for given in items["reference_labels"]]
@@ -42,14 +43,14 @@ def _unit(scores: Any, least: Any, greatest: Any) -> Any:
 
 
 def sources(items: pd.DataFrame, known: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
-    """Golden scores of items by source, for sources that score any item, mapped linearly to the scale 1 to n.
+    """Dictionary from source to golden scores, mapped linearly to the scale 1 to n; without sources that score no item.
 
     Args:
         items: see `variants.Variants`.
         known: see `by_item`.
 
     Returns:
-        Shape (items,) each; NaN where an item has no score. People come first, then labels, then judges.
+        Scores have shape (items,); NaN for an item without a score. People come first, then labels, then judges.
     """
     golden = known.reindex(pd.MultiIndex.from_frame(items[["dataset", "item_id"]]))
     given = {HUMAN: _unit(items["human_score"].to_numpy(dtype=float), *(golden[end] for end in ("least", "greatest")))}

@@ -19,9 +19,10 @@ class ItemScores:
 
     Attributes:
         block: the reads.
-        row: row of each item in `Block.items`, shape (n_items,). All further arrays have this shape too.
+        row: row of each item in `Block.items`, shape (n_items,). The further arrays have this shape too.
         human: human scores.
-        n_reads, n_scored: number of reads, and of reads with a score.
+        n_reads: number of reads.
+        n_scored: number of reads with a score.
         total: sum of the scores.
     """
 
@@ -37,7 +38,7 @@ class ItemScores:
 
     @property
     def mean(self) -> np.ndarray:
-        """Mean scores. The total is divided once: equal means of different reads are equal to the last bit, and tie."""
+        """Mean scores. A total is divided only once, so equal means of different reads are equal to the last bit."""
         return self.total / self.n_scored
 
     @property
@@ -49,13 +50,13 @@ class ItemScores:
         """Some of the items.
 
         Args:
-            chosen: whether each item is taken; or the places of the items to take.
+            chosen: True for items to take, shape (n_items,); or the indices of these items.
         """
         parts = (self.row, self.human, self.n_reads, self.n_scored, self.total)
         return ItemScores(self.block, *(part[chosen] for part in parts))
 
     def clusters(self, cluster: str) -> np.ndarray:
-        """Number of each item's cluster, from 0 in the order of ids, shape (n_items,).
+        """Index of each item's cluster, from 0 in the order of ids, shape (n_items,).
 
         Args:
             cluster: one of `keys.CLUSTERS`.
@@ -79,7 +80,7 @@ def item_scores(block: Block, readout: Readout) -> ItemScores:
 
 
 def clusters_of(items: pd.DataFrame, cluster: str) -> np.ndarray:
-    """Number of each item's cluster, from 0 in the order of ids, shape (n_items,).
+    """Index of each item's cluster, from 0 in the order of ids, shape (n_items,).
 
     Args:
         items: one row per item, with item ids as index, and with `group_id`.
@@ -89,13 +90,13 @@ def clusters_of(items: pd.DataFrame, cluster: str) -> np.ndarray:
 
 
 def by_criterion(criterion: pd.Series) -> Iterator[tuple[str, np.ndarray]]:
-    """All items, and, if there are several criteria, the items of each criterion.
+    """All items; then, if there are several criteria, the items of each criterion.
 
     Args:
         criterion: criterion of each item, shape (n_items,).
 
     Yields:
-        ``all`` or a criterion, and whether each item is of it, shape (n_items,).
+        ``all`` or a criterion, and True for its items, shape (n_items,).
     """
     codes, names = pd.factorize(criterion, sort=True)
     yield EVERY, np.ones(len(codes), dtype=bool)

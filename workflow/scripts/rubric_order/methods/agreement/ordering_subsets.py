@@ -1,9 +1,9 @@
-"""Errors of scores from a few orderings, read once each, against the item's mean over all of a balanced set.
+"""Errors of scores from a few orderings, read once each, against the item's mean over all D of a balanced set.
 
-The mean of the reads that were made cannot serve as the truth. It contains the chosen reads, so that their chance would
-be on both sides, and the error of all orderings together would be 0. Scores are compared with the value that this mean
-would have without chance. Let w be the weights of the orderings in the score, and c these weights less 1 / D. Let mu
-and v be the mean and the variance of a read in each ordering. The expected square of the error is
+The mean of the reads that were made cannot be the true value. It contains the reads whose error is computed, so their
+chance would be on both sides, and the error of all orderings together would be 0. So the true value is the value that
+this mean would have without chance. Let w be the weights of the orderings in the score, and c = w - 1 / D. Let mu and v
+be the mean and the variance of a read in each ordering. The expected square of the error is
 
     (sum of c mu)^2 + sum of w^2 v.
 
@@ -22,7 +22,7 @@ from rubric_order.methods.agreement import subsets
 from rubric_order.methods.position.by_ordering import ByOrdering
 
 _CELLS_AT_ONCE = 4_000_000
-_EQUAL = 1e-12  # errors that differ by less tie
+_EQUAL = 1e-12  # errors that differ by less are equal
 ROUNDING = 1e-18  # a squared error up to this is rounding
 
 
@@ -31,9 +31,9 @@ class Choices(NamedTuple):
 
     Attributes:
         masks: True for the orderings of a set, shape (n_sets, D).
-        sizes: number of orderings in each, shape (n_sets,).
+        sizes: number of orderings in each set, shape (n_sets,).
         of_pairs: True for sets that hold the reverse of each of their orderings, shape (n_sets,).
-        complete: True for the sizes of which all sets are included, shape (largest size,).
+        complete: True for sizes with all their sets included, shape (largest size,).
     """
 
     masks: np.ndarray
@@ -43,13 +43,14 @@ class Choices(NamedTuple):
 
 
 def choices(reverse: np.ndarray, largest: int, most: int, *, seed: int) -> Choices:
-    """Sets of one ordering, of two, and so on.
+    """Sets of one ordering, of two orderings, and so on.
 
     Args:
-        reverse: index of each ordering's reverse, -1 where it was not read, shape (D,).
+        reverse: index of each ordering's reverse, shape (D,); -1 if the reverse was not read.
         largest: size of the largest sets, at most D.
-        most: a size with more than `most` sets is represented by `most` of them, drawn at random. In addition, up to
-            `most` sets are drawn that consist of pairs of an ordering and its reverse.
+        most: largest number of sets of one size. If there are more sets, `most` sets are drawn at random. Then up to
+            `most` further sets are drawn that consist of pairs of an ordering and its reverse.
+        seed: seed of the draws.
     """
     count = len(reverse)
     first = np.flatnonzero(reverse > np.arange(count))
@@ -82,9 +83,10 @@ class Noise(NamedTuple):
 
 
 def noise(reads: ByOrdering) -> Noise:
-    """Chance of the reads.
+    """Variance by chance of the reads.
 
-    If it is not known, all variance of an item's reads counts as chance, less the effects of orderings on all items.
+    If it is not known, all variance of an item's reads counts as chance, after the effects of orderings on all items
+    are subtracted.
     """
     variance = reads.variance
     if not reads.known_from:
@@ -93,7 +95,7 @@ def noise(reads: ByOrdering) -> Noise:
 
 
 def no_noise(reads: ByOrdering) -> Noise:
-    """Noise of 0, which treats no difference between reads as chance."""
+    """Noise of 0: no difference between reads counts as chance."""
     nothing = np.zeros(reads.means.shape)
     return Noise(nothing, nothing)
 
@@ -106,7 +108,8 @@ def squares(means: np.ndarray, chance: Noise, masks: np.ndarray) -> np.ndarray:
         masks: see `Choices`, shape (n_sets, D).
 
     Returns:
-        Expectation over the chance of reads, for each item; it can be below 0 by chance. Shape (m, n_sets).
+        Estimate for each item of the expectation over the chance of reads, shape (m, n_sets). It can be below 0 by
+        chance.
     """
     weights = masks / masks.sum(axis=1, keepdims=True)
     apart = weights - 1 / means.shape[1]
@@ -118,7 +121,7 @@ def group_squares(means: np.ndarray, chance: Noise, masks: np.ndarray, group: np
     """Sums of `squares` over the items of each group, shape (n_groups, n_sets).
 
     Args:
-        group: number of each item's group, from 0, shape (m,).
+        group: index of each item's group, from 0, shape (m,).
     """
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
@@ -132,10 +135,13 @@ def random_squares(means: np.ndarray, chance: Noise, sizes: np.ndarray) -> np.nd
     """Expected square of the error of different orderings that are drawn at random.
 
     Args:
-        means, chance: see `squares`. sizes: numbers of orderings, shape (q,).
+        means, chance: see `squares`.
+        sizes: numbers of orderings, shape (q,).
 
     Returns:
-        Shape (m, q). Sampling without replacement, Cochran (1977), Sampling Techniques, Theorem 2.2.
+        Shape (m, q).
+
+    Source: sampling without replacement, Cochran (1977), Sampling Techniques, Theorem 2.2.
     """
     return _of_units(means, means.shape[1], sizes, sizes, chance)
 
@@ -144,10 +150,12 @@ def pair_squares(means: np.ndarray, chance: Noise, reverse: np.ndarray, sizes: n
     """Expected square of the error of pairs of an ordering and its reverse that are drawn at random.
 
     Args:
-        reverse: see `choices`. sizes: numbers of orderings, even, shape (q,).
+        means, chance: see `squares`.
+        reverse: see `choices`.
+        sizes: numbers of orderings, even, shape (q,).
 
     Returns:
-        Shape (m, q); None where an ordering was read without its reverse.
+        Shape (m, q). None if any ordering was read without its reverse.
     """
     if (reverse < 0).any():
         return None
@@ -156,11 +164,14 @@ def pair_squares(means: np.ndarray, chance: Noise, reverse: np.ndarray, sizes: n
 
 
 def _of_units(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarray, chance: Noise) -> np.ndarray:
-    """Expected square of the error of units that are drawn at random. A unit is a mean of equally many orderings.
+    """Expected square of the error of units that are drawn at random. All units have the same number of orderings.
 
     Args:
-        units: mean score of each item in each unit, shape (m, U). count: number of orderings. drawn: numbers of units
-            that are drawn. sizes: numbers of orderings in the drawn units.
+        units: mean score of each item in each unit, shape (m, U).
+        count: number of all orderings.
+        drawn: numbers of units that are drawn, shape (q,).
+        sizes: numbers of orderings in the drawn units, shape (q,).
+        chance: see `squares`.
     """
     total = units.shape[1]
     left = (total - drawn) / (drawn * max(total - 1, 1))
@@ -170,15 +181,16 @@ def _of_units(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarra
 
 
 def chosen(sums: np.ndarray, count: np.ndarray, fold: np.ndarray, usable: np.ndarray) -> np.ndarray:
-    """Set of each fold, with the least error in the groups of the other folds; the first set if several tie.
+    """Set that is chosen for each fold: the set with the least error in the other folds, or the first of equal sets.
 
     Args:
-        sums: see `group_squares`, shape (n_groups, n_sets). count: number of items of each group, shape (n_groups,).
-        fold: number of each group's fold, from 0, shape (n_groups,).
-        usable: numbers of the sets to choose from.
+        sums: see `group_squares`, shape (n_groups, n_sets).
+        count: number of items of each group, shape (n_groups,).
+        fold: index of each group's fold, from 0, shape (n_groups,).
+        usable: indices of the sets to choose from.
 
     Returns:
-        Number of the set, shape (n_folds + 1,); the last one is the choice by all groups.
+        Index of the set, shape (n_folds + 1,). The last value is the choice by all groups.
     """
     of_fold = np.zeros((int(fold.max()) + 1, len(usable)))
     np.add.at(of_fold, fold, sums[:, usable])
@@ -198,10 +210,11 @@ def held_out_draws(
 ) -> list[np.ndarray]:
     """Sums of squared errors by the sets that other folds choose. Sets are chosen anew in each resample of groups.
 
-    A group stays in its fold, so that copies of a group never choose the set by which another copy is judged.
+    A group stays in its fold. So a set's error is never computed on a group, or a copy of a group, that chose this set.
 
     Args:
-        tables: see `group_squares`; sets are chosen by the first one. count, fold, usable: see `chosen`.
+        tables: see `group_squares`. The first table determines the choice of sets.
+        count, fold, usable: see `chosen`.
         weights: how often each group is in each resample, shape (resamples, n_groups).
 
     Returns:
@@ -217,11 +230,12 @@ def held_out_draws(
 
 
 class Needed(NamedTuple):
-    """Least number of orderings whose error is not above a target; NaN if no number that was examined suffices.
+    """Least number of orderings whose error is not above a target; NaN if no number that was examined is enough.
 
     Attributes:
-        estimate: number by the estimated errors. low, high: numbers by the lower and by the upper ends of the intervals
-            of the errors.
+        estimate: number by the estimated errors.
+        low: number by the lower ends of the errors' intervals.
+        high: number by the upper ends of the errors' intervals.
     """
 
     estimate: float
@@ -233,8 +247,10 @@ def needed(sizes: np.ndarray, errors: np.ndarray, low: np.ndarray, high: np.ndar
     """Least size from which on errors are not above a target.
 
     Args:
-        sizes: rising, shape (q,). errors, low, high: error of each size, and ends of its interval. The error replaces
-            an end that is NaN.
+        sizes: numbers of orderings in rising order, shape (q,).
+        errors: error of each size, shape (q,).
+        low, high: ends of the error's interval, shape (q,). The error replaces an end that is NaN.
+        target: largest acceptable error.
 
     >>> errors = np.array([0.5, 0.3, 0.2])
     >>> needed(np.array([1, 2, 3]), errors, errors - 0.1, errors + 0.1, 0.3)

@@ -1,9 +1,9 @@
 """Share of items that people would pass, by Rogan and Gladen: from a judge's verdicts, corrected for their errors.
 
-Among the items that people pass, sensitivity is the share that the judge passes too. Among the items that people fail,
-specificity is the share that the judge fails too. Both are estimated from labelled groups, and the interval includes
-their errors. The pass rate of the labelled groups may differ from that rate in all groups. Their sensitivity and
-specificity may not. This is a strong condition, because a judge errs less often on items that clearly pass or fail.
+Sensitivity is the share of items that the judge passes, among the items that people pass. Specificity is the share that
+the judge fails, among the items that people fail. Both are estimated from labelled groups, and the interval includes
+their errors. Labelled groups may have another pass rate than all groups. But their sensitivity and specificity must be
+those of all groups. This is a strong condition, because a judge errs less often on items that clearly pass or fail.
 """
 
 from typing import NamedTuple
@@ -22,10 +22,12 @@ class PassRate(NamedTuple):
     """A pass rate from a judge whose error rates are known from labels.
 
     Attributes:
-        rate: pass rate of people over all items, from 0 to 1; NaN where `problem` says why it cannot be told.
-        sensitivity, specificity: both rates of the judge.
-        problem: reason why the rate cannot be told; empty where it can.
-        n_passed, n_failed: number of labelled items that people pass, and number of labelled items that they fail.
+        rate: pass rate of people over all items, from 0 to 1; NaN if it cannot be told.
+        sensitivity: sensitivity of the judge.
+        specificity: specificity of the judge.
+        problem: reason why the rate cannot be told; else empty.
+        n_passed: number of labelled items that people pass.
+        n_failed: number of labelled items that people fail.
     """
 
     rate: Interval
@@ -40,19 +42,21 @@ def rogan_gladen(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confid
     """Pass rate of people over all items: (rate of the judge + specificity - 1) / (sensitivity + specificity - 1).
 
     Args:
-        human: 1 where people pass an item, 0 where they fail it, NaN without a label, shape (m,).
-        judge: 1 where the judge passes an item, 0 where it fails the item. NaN where it gives no verdict; then the item
-            does not count. Shape (m,).
-        group: number of each item's group, shape (m,).
+        human: 1 if people pass an item, 0 if they fail it, shape (m,); NaN for an item without a label.
+        judge: 1 if the judge passes an item, 0 if it fails the item, shape (m,). NaN if the judge gives no verdict;
+            such an item does not count.
+        group: index of each item's group, shape (m,).
         confidence: nominal coverage.
 
     Returns:
-        The interval is Fieller's, cut off at 0 and 1. It holds all rates that are compatible with the judge's pass
-        rate, sensitivity and specificity. A jackknife over groups gives the covariance of these three. If the interval
-        would have no end, because sensitivity + specificity - 1 may be 0, the rate cannot be told. The variance of
-        sensitivity or specificity is at least that of the same number of independent labels, with one right and one
-        wrong verdict added. If all verdicts are right, or all are wrong, the number of groups replaces the number of
-        labels there. Student's t has Satterthwaite's degrees of freedom for the three rates.
+        The pass rate. Its interval is Fieller's, cut off at 0 and 1. The interval holds all rates that are compatible
+        with the judge's pass rate, sensitivity and specificity. A jackknife over groups gives the covariance of these
+        three. If sensitivity + specificity - 1 may be 0, the interval would have no end, and the rate cannot be told.
+
+        The variance of sensitivity or specificity has a lower limit: the variance from the same number of independent
+        labels, with one right and one wrong verdict added. If all verdicts are right, or all are wrong, this limit uses
+        the number of groups instead of the number of labels. Student's t has Satterthwaite's degrees of freedom for the
+        three rates.
 
     Source: Rogan and Gladen (1978), Estimating prevalence from the results of a screening test; Fieller (1954), Some
     problems in interval estimation; for labels that are all right, Lang and Reiczigel (2014), Confidence limits for
@@ -80,19 +84,19 @@ def rogan_gladen(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confid
 
 
 def _parts(passed: np.ndarray, failed: np.ndarray, judge: np.ndarray) -> list[np.ndarray]:
-    """Right verdicts, and items, among items that people pass; then right verdicts, and items, that people fail."""
+    """Right verdicts and items, first among the items that people pass, then among the items that people fail."""
     return [passed * judge, passed.astype(float), failed * (1 - judge), failed.astype(float)]
 
 
 def _covariance(
     sums: np.ndarray, labelled: np.ndarray, counts: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rate of the judge, sensitivity and specificity; their covariance, and the degrees of freedom of each variance.
+    """Three rates (of the judge, sensitivity, specificity), their covariance, and degrees of freedom of each variance.
 
     Args:
         sums: sums over each group, shape (n_groups, 6): numerator and denominator of each of the three rates.
-        labelled: True for groups with labels.
-        counts: number of labels that say something about sensitivity, and about specificity.
+        labelled: True for groups with labels, shape (n_groups,).
+        counts: number of labels that tell sensitivity, and number of labels that tell specificity.
     """
     total = sums.sum(axis=0)
     values = total[0::2] / total[1::2]
@@ -124,7 +128,7 @@ def _share(value: float, variance: float, degrees: float, confidence: float) -> 
 
 
 def _fieller(rates: np.ndarray, covariance: np.ndarray, degrees: np.ndarray, confidence: float) -> tuple[Interval, str]:
-    """Interval of the ratio of rate + specificity - 1 to sensitivity + specificity - 1, or why it has none."""
+    """Interval of (rate + specificity - 1) / (sensitivity + specificity - 1), or the reason why there is none."""
     to_top, to_bottom = np.array([1, 0, 1]), np.array([0, 1, 1])
     top, bottom = rates @ to_top - 1, rates @ to_bottom - 1
     if bottom <= 0:

@@ -18,10 +18,10 @@ class Rankings(NamedTuple):
     A tie does not count as a reversal. The effects of ties have measures of their own.
 
     Attributes:
-        kendall_tau_b: tau-b, as `scipy.stats.kendalltau` gives it: 1 for two equal rankings, ties included. NaN where
-            all candidates tie in either ranking.
-        top1_flip: whether no candidate is among the best of both rankings. NaN without candidates.
-        top1_tie: addition by ties to the flips: `top1_random` less `top1_flip`.
+        kendall_tau_b: tau-b, as `scipy.stats.kendalltau` gives it: 1 for two equal rankings, ties included. NaN if all
+            candidates tie in a ranking.
+        top1_flip: 1 if no candidate is among the best of both rankings, else 0. NaN without candidates.
+        top1_tie: addition by ties to the flips: `top1_random` - `top1_flip`.
         reversed_pairs: share of the pairs of candidates that the two rankings put in opposite orders. NaN with fewer
             than two candidates.
         tied_pairs: share of the pairs that tie in at least one ranking. NaN with fewer than two candidates.
@@ -45,9 +45,9 @@ def compare_rankings(scores: np.ndarray, other: np.ndarray) -> Rankings:
     A candidate that lacks a score in one ranking is left out of both.
 
     Args:
-        scores, other: score of each candidate, NaN where there is none, shape (..., n_prompts, n_candidates).
+        scores, other: score of each candidate, shape (..., n_prompts, n_candidates); NaN where there is no score.
 
-    Source: Xu et al. (2026), Section 4.4, Table 7; the treatment of ties is ours, since the paper gives none.
+    Source: Xu et al. (2026), Section 4.4, Table 7. The treatment of ties is ours: the paper does not describe any.
     """
     missing = np.isnan(scores) | np.isnan(other)
     first, second = np.triu_indices(scores.shape[-1], 1)
@@ -70,14 +70,18 @@ def compare_rankings(scores: np.ndarray, other: np.ndarray) -> Rankings:
 def agreement_by_noise(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Agreement of two noisy measurements of one ranking, from the agreement of each with its own repeat.
 
-    Agreement is 1 for equal rankings and 0 for unrelated ones. It is Kendall's tau; or the share of the pairs in the
-    same order less the share in opposite orders; or the share of equal choices less the share by chance, divided by 1
-    less the share by chance. For normal scores with noise, r is sin(pi / 2 tau), and the r between two measurements is
-    the geometric mean of each measurement's r with its repeat. The tau from this r is the result. If the noises differ,
-    the arithmetic mean of the two taus is larger, and would make the noise of one measurement look like a reversal.
+    Agreement is 1 for equal rankings and 0 for unrelated rankings. It can be any of these three:
+
+    - Kendall's tau;
+    - share of pairs in the same order - share of pairs in opposite orders;
+    - (share of equal choices - share by chance) / (1 - share by chance).
+
+    For normal scores with noise, r is sin(tau pi / 2). The r between two measurements is the geometric mean of each
+    measurement's r with its repeat. The result is the tau of this r. If the noises differ, the arithmetic mean of the
+    two taus is larger, and would make the noise of one measurement look like a reversal.
 
     Args:
-        one, other: agreement of each measurement with its own repeat, of one shape. Values below 0 count as 0.
+        one, other: agreement of each measurement with its own repeat, of the same shape. Values below 0 count as 0.
 
     Source: Greiner's relation (Kendall and Gibbons, 1990, Rank Correlation Methods, Chapter 10); Spearman (1904), The
     proof and measurement of association between two things, for the geometric mean.
@@ -87,7 +91,7 @@ def agreement_by_noise(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _share_of_best(scores: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Probability that each candidate is the best one if ties are broken at random."""
+    """Probability that each candidate is the best candidate, if ties are broken at random."""
     best = (scores == scores.max(axis=-1, keepdims=True)) & ~missing
     return best / np.maximum(best.sum(axis=-1, keepdims=True), 1)
 
@@ -98,7 +102,7 @@ def mean_scores(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     Each sum is divided only once, so that equal means tie.
 
     Args:
-        values: items by reads, NaN without a score, shape (n_items, K).
+        values: scores, items by reads, shape (n_items, K); NaN for a read without a score.
         chosen: 1 for a chosen read, shape (count, K).
 
     Returns:
@@ -110,13 +114,13 @@ def mean_scores(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 
 def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
-    """The prompts with at least two candidates, and the rows of their items.
+    """Prompts with at least two candidates, and the rows of their items.
 
     Args:
         items: see `Block`.
 
     Returns:
-        The group and criterion of each prompt, and the rows of its items padded with -1, shape (n_prompts,
+        The group and criterion of each prompt; and the rows of each prompt's items, padded with -1, shape (n_prompts,
         n_candidates).
     """
     group, criterion = (
@@ -132,6 +136,6 @@ def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
 def same_items(
     one: Block, two: Block, left: np.ndarray, right: np.ndarray
 ) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """The items that both strategies have, with the scores of each strategy, items by reads."""
+    """Items that both strategies have, and the scores of each strategy, items by reads."""
     _, rows, others = np.intersect1d(one.items["item_id"], two.items["item_id"], return_indices=True)
     return one.items.iloc[rows].reset_index(drop=True), left[rows], right[others]

@@ -9,7 +9,7 @@ import numpy as np
 from rubric_order.base import randomness
 from rubric_order.methods.uncertainty import distributions
 
-LARGEST_SUBSET = 20  # reads of a subset
+LARGEST_SUBSET = 20  # largest number of reads of a subset
 _NO_VARIANCE = 1e-12  # a variance up to this is the rounding error of a constant
 
 
@@ -19,8 +19,8 @@ class Subsets(NamedTuple):
     Attributes:
         masks: 1 where a read is in a subset, shape (n_subsets, K).
         sizes: number of reads in each subset, shape (n_subsets,).
-        pairs: how often each pair of reads j <= k of a subset occurs in the square of the subset's sum: once if j = k,
-            otherwise twice. Shape (K(K+1)/2, n_subsets).
+        pairs: how often the product of reads j and k, j <= k, occurs in the square of a subset's sum, shape (K(K+1)/2,
+            n_subsets): once if j = k, otherwise twice; 0 if a read is not in the subset.
     """
 
     masks: np.ndarray
@@ -33,7 +33,8 @@ def draw(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
 
     Args:
         k: number of reads.
-        most: a size with more than `most` subsets is represented by `most` different subsets, drawn at random.
+        most: largest number of subsets of one size. If there are more, `most` different subsets are drawn at random.
+        rng: generator of the draws.
     """
     of_size = [of_one_size(k, size, most, rng=rng) for size in range(1, min(k, LARGEST_SUBSET) + 1)]
     sizes: np.ndarray = np.repeat(np.arange(1, len(of_size) + 1), [len(part) for part in of_size])
@@ -44,10 +45,13 @@ def draw(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
 
 
 def of_one_size(k: int, size: int, most: int, *, rng: np.random.Generator) -> np.ndarray:
-    """Different subsets of one size: all, or `most` of them that are drawn at random.
+    """Different subsets of one size: all subsets, or `most` subsets that are drawn at random.
 
     Args:
-        k: number of reads. size: number of reads in a subset.
+        k: number of reads.
+        size: number of reads in a subset.
+        most: largest number of subsets.
+        rng: generator of the draws.
 
     Returns:
         1 where a read is in a subset, shape (at most `most`, k).
@@ -70,11 +74,13 @@ def drawn(k: int, most: int, seed: int) -> Subsets:
 
 @functools.lru_cache
 def disjoint(k: int, size: int, count: int, seed: int) -> np.ndarray:
-    """Pairs of disjoint subsets of k reads, drawn at random, as weights that give the means over them.
+    """Pairs of disjoint subsets of k reads, drawn at random, as weights that give the means over the subsets.
 
     Args:
-        k: number of reads. size: number of reads in each subset, at most half of k.
+        k: number of reads.
+        size: number of reads in each subset, at most half of k.
         count: number of pairs.
+        seed: seed of the draws.
 
     Returns:
         Shape (count, 2, k); read only.
@@ -87,7 +93,7 @@ def disjoint(k: int, size: int, count: int, seed: int) -> np.ndarray:
 
 
 def _all_of_size(k: int, size: int) -> np.ndarray:
-    """Every subset of one size, shape (C(k, size), k). Growing by rising elements gives no subset twice."""
+    """All subsets of one size, shape (C(k, size), k). Subsets grow by rising elements, so no subset occurs twice."""
     masks: np.ndarray = np.zeros((1, k), dtype=np.int8)
     last = np.array([-1])
     for _ in range(size):
@@ -106,9 +112,9 @@ def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
         human: shape (m,).
 
     Returns:
-        Shape (m, 3 + 2K + K(K+1)/2): 1, y, y^2, each read s_j, s_j y, and s_j s_k for j <= k. Sums of rows over items,
-        with any weights, give means and covariances. Means are subtracted from y and s, so that little is lost to
-        rounding.
+        Shape (m, 3 + 2K + K(K+1)/2). The columns are 1, y, y^2, each read s_j, each s_j y, and each s_j s_k for j <= k.
+        Sums of rows over items, with any weights, give means and covariances. Means are subtracted from y and s, so
+        that little is lost to rounding.
     """
     y = human - human.mean()
     s = scores - scores.mean()
@@ -119,15 +125,15 @@ def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
 def pearson_of_subsets(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
     """Pearson's r of the mean over each subset of reads with the human scores.
 
-    The variance of a sum of reads is a sum of covariances of reads. So the mean over a subset is not computed for each
-    item, and a subset costs only a few products, however many items there are.
+    The variance of a sum of reads is a sum of covariances of reads. So the function need not compute the mean over a
+    subset for each item, and a subset costs only a few products, however many items there are.
 
     Args:
         sums: sums of `moments` over items, shape (..., 3 + 2K + K(K+1)/2).
         chosen: see `draw`.
 
     Returns:
-        Shape (..., n_subsets); NaN where the means or the human scores do not vary.
+        Shape (..., n_subsets); NaN where a subset's means, or the human scores, do not vary.
     """
     k = chosen.masks.shape[1]
     count, y, yy = (sums[..., place, None] for place in range(3))
@@ -147,7 +153,8 @@ class RankCurve(NamedTuple):
 
     Attributes:
         rho: rho of each subset, shape (n_subsets,); NaN where the subset's means, or the human scores, do not vary.
-        influence: derivative of the mean rho of each size with respect to each item's weight, shape (m, n_sizes).
+        influence: derivative of the mean rho over the subsets of each size, with respect to each item's weight, shape
+            (m, n_sizes).
     """
 
     rho: np.ndarray
@@ -157,7 +164,8 @@ class RankCurve(NamedTuple):
 def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) -> RankCurve:
     """Spearman's rho of the mean over each subset of reads with the human scores, with mean ranks for ties.
 
-    Sums are ranked instead of means, whose ties depend on rounding. Ranks come from counts of each distinct sum.
+    The function ranks sums instead of means, because ties of means depend on rounding. Ranks come from counts of each
+    distinct sum.
 
     Args:
         scores, human: see `moments`.
@@ -197,7 +205,8 @@ def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) 
         scale, u_spread = np.where(varies, scale, 1), np.where(varies, u_spread, 1)
         part_rho = product / scale
         rho[start : start + per_chunk] = np.where(varies, part_rho, np.nan)
-        # Derivative of rho: derivative of covariance / `scale`, less rho / 2 times the derivative of each log variance.
+        # Derivative of rho: derivative of covariance / `scale`, minus rho / 2 times the derivative of each log
+        # variance.
         of_size = (sizes[start : start + per_chunk, None] == np.arange(1, sizes[-1] + 1)) * varies[:, None].astype(
             float
         )
@@ -216,7 +225,7 @@ def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) 
 
 
 def _codes(totals: np.ndarray) -> tuple[np.ndarray, int]:
-    """Whole numbers from 0 that have the same order as the totals of a column, and the number of possible ones."""
+    """Whole numbers from 0 in the order of a column's totals, and the number of possible whole numbers."""
     if (totals == np.rint(totals)).all():
         lowest = totals.min()
         return (totals - lowest).astype(np.int64), int(totals.max() - lowest) + 1
@@ -225,7 +234,7 @@ def _codes(totals: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _above(weights: np.ndarray) -> np.ndarray:
-    """Sum of the weights above each place of the last axis, plus half of the weight at the place."""
+    """Sum of the weights above each index of the last axis, plus half of the weight at this index."""
     return weights.sum(axis=-1, keepdims=True) - weights.cumsum(axis=-1) + weights / 2
 
 
@@ -240,7 +249,7 @@ def mean_over_subsets(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def curve(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
-    """Mean Pearson's r over the subsets of each size, in each of some samples.
+    """Mean of Pearson's r over the subsets of each size, in each of several samples.
 
     Args:
         sums: sums of `moments` in each sample, shape (samples, 3 + 2K + K(K+1)/2).

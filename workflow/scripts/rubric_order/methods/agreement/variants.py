@@ -18,11 +18,11 @@ from rubric_order.methods.uncertainty import distributions, resampling
 
 SHARED = [key for key in KEYS if key not in ("condition", "strategy")]
 COLUMNS = [*KEYS, "item_id", "group_id", "human_score", "read_index", "ordering", "pattern", *VALUES.values()]
-CONSTRAINED = "constrained"  # pattern of a score that was given when nothing else was allowed
+CONSTRAINED = "constrained"  # pattern of an answer in which only a score was allowed
 NEUTRAL = "neutral"  # kind of variants whose edits do not change the meaning
 TOGETHER = "together"  # kind of variants that are asked for in one request
 IDS, REFERENCE = "ids", "reference"
-# Kind of a part of a condition, by how the part begins; any other part is a kind of its own.
+# From the beginning of a part of a condition to the part's kind. Any other part is a kind of its own.
 KINDS = {"letter": IDS, "roman": IDS, "arabic": IDS, "ids(": IDS, REFERENCE: REFERENCE, NEUTRAL: NEUTRAL}
 Name = tuple[str, str]  # condition and strategy
 
@@ -31,17 +31,19 @@ class Variants(NamedTuple):
     """The reads of one study, judge, profile, dataset (or all) and scale, by one readout.
 
     Attributes:
-        keys: keys that the reads have in common, by name.
+        keys: dictionary of the keys that the reads have in common.
         names: names of the variants; the base comes first.
         items: one row per item, with `item_id`, `dataset`, `group_id` and `human_score`.
-        total, scored, reads: sum of an item's scores in a variant, number of the item's reads with a score there, and
-            number of all its reads there, shape (items, variants).
-        first: score of the item's first read, shape (items, variants); NaN where that read has no score.
-        repeats: three numbers for each item, over the pairs of base reads of one prompt: number of pairs, number of
-            pairs whose scores differ, and sum of the absolute differences; shape (items, 3).
-        constrained: whether the first read has its score from a second request that allows a score alone, shape
-            (items, variants).
-        lowest: lowest score of the scale, while scores here are counted from 1. It is 1 if datasets differ in it.
+        total: sum of an item's scores in a variant, shape (items, variants).
+        scored: number of the item's reads with a score in the variant, shape (items, variants).
+        reads: number of all reads of the item in the variant, shape (items, variants).
+        first: score of the item's first read, shape (items, variants); NaN if this read has no score.
+        repeats: three numbers for each item, over the pairs of base reads in one ordering: number of pairs, number of
+            pairs whose scores differ, and sum of the absolute differences, shape (items, 3).
+        constrained: True if the first read has its score from a second request that allows only a score, shape (items,
+            variants).
+        lowest: lowest score of the dataset's scale; 1 if datasets differ in it. The scores in these arrays are counted
+            from 1, whatever `lowest` is.
     """
 
     keys: Row
@@ -61,11 +63,11 @@ class Variants(NamedTuple):
         return np.where(self.scored > 0, self.total / np.maximum(self.scored, 1), np.nan)
 
     def units(self, cluster: str) -> np.ndarray:
-        """Number of each item's cluster, from 0; clusters of different datasets are different ones."""
+        """Index of each item's cluster, from 0. Items of different datasets are never in one cluster."""
         return self.items.groupby(["dataset", f"{cluster}_id"], sort=True).ngroup().to_numpy()
 
     def about(self, place: int) -> Row:
-        """Keys and name of one variant, as the first columns of a row of statistics."""
+        """Keys, name and kind of the variant with index `place`, as the first columns of a row of statistics."""
         varied, order = self.names[place]
         return self.keys | {"varied": varied, "order": order, "kind": kind(self.names[place], self.names[0])}
 
@@ -73,8 +75,8 @@ class Variants(NamedTuple):
 def kind(name: Name, base: Name) -> str:
     """Kind of change from the base.
 
-    One of `base`, `order`, `ids`, `reference`, `neutral`, a part of a condition by its name, such as `together`; or
-    `crossed` for several kinds at once.
+    The kind is `base`, `order`, `ids`, `reference`, `neutral`, or the name of a part of a condition, such as
+    `together`. It is `crossed` if several kinds change at once.
     """
     changed = set() if name[1] == base[1] else {"order"}
     for part in parts(name[0]) ^ parts(base[0]):
@@ -83,11 +85,11 @@ def kind(name: Name, base: Name) -> str:
 
 
 def variants(scores: pd.DataFrame | Iterable[pd.DataFrame], bases: Mapping[str, Sequence[str]]) -> Iterator[Variants]:
-    """The variants of each study that has several: first for each dataset, then for all datasets together.
+    """Variants of each study that has several variants: first for each dataset, then for all datasets together.
 
     Args:
         scores: a table with one row per read, and `COLUMNS`; or several such tables, for example one per file.
-        bases: condition and strategy of each study's base, by study.
+        bases: dictionary from study to condition and strategy of its base.
     """
     laid: dict[tuple[Any, ...], list[Variants]] = {}
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
@@ -109,7 +111,7 @@ def variants(scores: pd.DataFrame | Iterable[pd.DataFrame], bases: Mapping[str, 
 
 
 def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: Row) -> Variants | None:
-    """One dataset's variants; None where no item is read in all of them."""
+    """Variants of one dataset; None if no item is read in all variants."""
     number = {name: place for place, name in enumerate(names)}
     variant = np.array([number[name] for name in zip(block["condition"], block["strategy"], strict=True)])
     item, ids = pd.factorize(block["item_id"], sort=True)
@@ -142,7 +144,7 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: Row) -> Var
 
 
 def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items: int, n: int) -> np.ndarray:
-    """Pairs of reads of one ordering of each item, see `Variants.repeats`."""
+    """Pairs of reads of the same item and ordering, see `Variants.repeats`."""
     digits: np.ndarray = np.stack(list(ordering)).astype(np.int64) @ max(10, n) ** np.arange(n)
     scored = ~np.isnan(value)
     item, digits, value = item[scored], digits[scored], value[scored]
@@ -151,7 +153,7 @@ def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items:
     prompt, item, value = prompt[order], item[order], value[order]
     size = np.bincount(prompt, minlength=1)
     rank = np.arange(len(prompt)) - np.repeat(np.cumsum(size) - size, size)
-    # The r-th smallest of m values, from 0, is above r others and below m - 1 - r others.
+    # The r-th smallest of m values, counted from 0, is above r other values and below m - 1 - r other values.
     apart = value * (2 * rank - (size[prompt] - 1))
     same = pd.Series(1.0, index=range(len(prompt))).groupby([prompt, value]).transform("size").to_numpy() - 1
     pairs, equal = (size[prompt] - 1) / 2, same / 2
@@ -159,7 +161,7 @@ def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items:
 
 
 def _together(each: list[Variants]) -> Iterator[Variants]:
-    """All datasets as one, if they have the same variants. Nothing is yielded for a single dataset."""
+    """Yield all datasets together, if they have the same variants. Yield nothing for a single dataset."""
     first = each[0]
     if len(each) > 1 and all(part.names == first.names for part in each):
         tables = (np.concatenate(parts) for parts in zip(*(part[3:-1] for part in each), strict=True))
@@ -172,8 +174,10 @@ def ratio(top: np.ndarray, bottom: np.ndarray, unit: np.ndarray, confidence: flo
     """A ratio of sums over items with its interval. Clusters are the sample.
 
     Args:
-        top, bottom: numerator and denominator of each item, shape (items,). For a mean, `bottom` is 1 for each item.
-        unit: number of each item's cluster.
+        top: numerator of each item, shape (items,).
+        bottom: denominator of each item, shape (items,); 1 for each item if the ratio is a mean.
+        unit: index of each item's cluster, from 0, shape (items,).
+        confidence: nominal coverage of the interval.
 
     Returns:
         `estimate`, `se`, `ci_low`, `ci_high`, `p` (of a ratio of 0) and `n_clusters`. The error comes from leaving

@@ -1,7 +1,7 @@
-"""Errors of scores from few reads, relative to the item's mean over a half of its orderings without these reads.
+"""Errors of scores from few reads. A score's target is the item's mean over the half of orderings without its reads.
 
 A half may shift the scores of all items, for example if its orderings are descending. This shift is estimated in other
-groups and subtracted: so the target is the mean over both halves, estimated from one half.
+groups and subtracted from the half's mean. So the target estimates the mean over both halves, from one half.
 
 Moments are kept item by item, so that groups of items can be left out. If a method chooses orderings at random, moments
 are expectations over all choices: nothing is drawn.
@@ -21,8 +21,10 @@ class Expected(NamedTuple):
     """Expectations for each item over the orderings that a method may read; each of shape (m,).
 
     Attributes:
-        error, square: expectation of the error (the score less the mean of the other half), and of the squared error.
-        value, value_square: expectation of the score, and of its square.
+        error: expectation of the error, which is the score minus its target.
+        square: expectation of the squared error.
+        value: expectation of the score.
+        value_square: expectation of the squared score.
     """
 
     error: np.ndarray
@@ -34,8 +36,8 @@ class Expected(NamedTuple):
         """Moments of each item, shape (m, len(COLUMNS)).
 
         Args:
-            human: human scores, shape (m,); NaN where there is none. Human scores and scores are best given as
-                differences from the middle of their scale, to avoid rounding errors.
+            human: human scores, shape (m,); NaN for an item without a human score. Give human scores, and the scores in
+                `value`, as differences from the middle of their scale, to avoid rounding errors.
             used: weight of each item.
         """
         rated = ~np.isnan(human)
@@ -46,11 +48,13 @@ class Expected(NamedTuple):
 
 
 def levels(means: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Mean of each half of an item, less the half's mean departure from the mean of both halves in other groups.
+    """Level of each half of an item: the half's mean minus its shift.
+
+    The shift of a half is the mean difference (mean of the half - mean of both halves) over items of other groups.
 
     Args:
         means: means of both halves, shape (m, 2), see `halves.Halves.means`.
-        group: number of each item's group, from 0, shape (m,); at least two.
+        group: index of each item's group, from 0, shape (m,); at least two groups.
     """
     return means - _of_other_groups(means - means.mean(axis=1, keepdims=True), group)
 
@@ -59,8 +63,9 @@ def single(values: np.ndarray, targets: np.ndarray, place: np.ndarray | int) -> 
     """One read per item, in a given ordering.
 
     Args:
-        values, targets: scores, and their targets from the other half, shape (m, D).
-        place: index of the ordering, one for all items or one for each.
+        values: scores, shape (m, D).
+        targets: their targets, from the half without the score's ordering, shape (m, D).
+        place: index of the ordering: one number for all items, or one number per item.
     """
     rows = np.arange(len(values))
     x, target = values[rows, place], targets[rows, place]
@@ -71,7 +76,9 @@ def several(values: np.ndarray, levels: np.ndarray, halves: Halves, reads: int) 
     """Mean of some reads per item, in different orderings of one half, drawn at random.
 
     Args:
-        values: see `single`. levels: levels of both halves, see the function `levels`.
+        values: see `single`.
+        levels: levels of both halves, see the function `levels`.
+        halves: halves of the orderings.
         reads: number of reads per item, at most as many as a half has.
     """
     parts = []
@@ -84,18 +91,20 @@ def several(values: np.ndarray, levels: np.ndarray, halves: Halves, reads: int) 
 
 
 def opposite(values: np.ndarray, reads: np.ndarray, halves: Halves, group: np.ndarray) -> Expected | None:
-    """Mean of the reads in an ordering, drawn at random, and in its reverse.
+    """Mean of two reads: in an ordering drawn at random, and in its reverse.
 
-    The two orderings are in different halves, so that each half contains one of the two reads. The target is the level
-    of the other reads of a half, corrected for the left-out ordering's effect in other groups. It has one read less
-    than a half; the increase of the squared error from this is subtracted.
+    The two orderings are in different halves, so each half contains one of the two reads. The target is the level of
+    the other reads of a half, corrected for the effect of the left-out ordering in other groups. The target has one
+    read fewer than a half. This increases the squared error; the increase is subtracted.
 
     Args:
-        values: scores to average, shape (m, D). reads: scores that targets are made from, shape (m, D).
-        group: number of each item's group, from 0, shape (m,).
+        values: scores to average, shape (m, D).
+        reads: scores from which targets are computed, shape (m, D).
+        halves: halves of the orderings.
+        group: index of each item's group, from 0, shape (m,).
 
     Returns:
-        None where no ordering was read with its reverse in the other half, or a half has one read.
+        The expectations; None if no ordering was read with its reverse in the other half, or if a half has one read.
     """
     firsts = np.flatnonzero((halves.reverse >= 0) & ~halves.second)
     if not len(firsts) or halves.size < 2:
@@ -127,11 +136,13 @@ def _of_other_groups(values: np.ndarray, group: np.ndarray) -> np.ndarray:
 class Summary(NamedTuple):
     """Errors of a method over items, each of the shape of the sums without their last axis.
 
+    An error is (score - target), where the target is the level of the half without the score's reads.
+
     Attributes:
-        rmse: root mean square of the score less the other half's level.
-        error: like `rmse`, after the mean square error of that level is subtracted.
-        shift: mean of the score less the other half's level.
-        pearson: correlation of the scores with human scores; NaN where one of them does not vary.
+        rmse: root mean square of the error.
+        error: like `rmse`, after the mean square error of the target is subtracted.
+        shift: mean of the error.
+        pearson: correlation of the scores with human scores; NaN where scores or human scores do not vary.
     """
 
     rmse: np.ndarray
@@ -158,7 +169,7 @@ def summary(sums: np.ndarray, noise: np.ndarray) -> Summary:
 
 
 def noise(levels: np.ndarray) -> np.ndarray:
-    """Squared error of a half's level, for each item: half of the squared difference between the levels of both halves.
+    """Squared error of the level of a half, for each item: half of the squared difference between the two levels.
 
     A half's effect on a single item counts as chance.
 

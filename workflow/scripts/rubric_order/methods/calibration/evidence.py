@@ -28,7 +28,7 @@ class Laid(NamedTuple):
         values: score of the first read of each item in each ordering, shape (m, D).
         probabilities: probability of each position for readout ``soft``, shape (m, D, n); else None.
         rows: True for the items of the block that are laid out, shape (n_items,), bool.
-        group: number of each item's group, from 0, shape (m,).
+        group: index of each item's group, from 0, shape (m,).
     """
 
     orderings: np.ndarray
@@ -40,7 +40,7 @@ class Laid(NamedTuple):
 
     @property
     def places(self) -> np.ndarray:
-        """Position from 0 of each score in each ordering, shape (D, n)."""
+        """Index of each score's position in each ordering, from 0, shape (D, n)."""
         return permutations.positions_of(self.orderings) - 1
 
     def evidence(self) -> learning.Evidence:
@@ -66,8 +66,8 @@ def lay_out(block: Block, readout: Readout) -> Laid | None:
         readout: ``hard`` or ``soft``, see `keys.VALUES`.
 
     Returns:
-        None where the readout is missing, where items do not share orderings, where the orderings are more than
-        `MOST_ORDERINGS` or cannot be halved, or where no item is complete.
+        The items. None if the readout is missing, if items do not share orderings, if there are more than
+        `MOST_ORDERINGS` orderings, if the orderings cannot be halved, or if no item is complete.
     """
     columns = {VALUES[readout], READOUTS[readout]}
     if not columns <= set(block.table) or not block.design.shared or len(block.orderings[0]) > MOST_ORDERINGS:

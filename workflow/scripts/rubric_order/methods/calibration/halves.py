@@ -1,9 +1,9 @@
 """Two halves of an item's orderings: reads of one half are compared with the other half, so that no read is in both.
 
-In each half, every score stands equally often at every position, so that the mean over a half has no position bias.
-Each half is made of whole sets of orderings with this property. The rotations of an ordering are such a set. So are the
-orderings that a Williams design makes by adding a number to all scores. An ordering and its reverse are in different
-halves, unless they are in the same set.
+In each half, every score stands equally often at every position. So the mean over a half has no position bias. Each
+half consists of whole sets of orderings with this property. The rotations of an ordering are such a set. The orderings
+that a Williams design makes by adding a number to all scores are such a set, too. An ordering and its reverse are in
+different halves, unless they are in the same set.
 """
 
 from typing import NamedTuple
@@ -15,9 +15,9 @@ class Halves(NamedTuple):
     """Halves of some orderings.
 
     Attributes:
-        second: True for orderings of the second half, shape (D,); the usual one, 1 to n, is in the first.
-        reverse: index of each ordering's reverse, shape (D,); -1 where it was not read, or is in the same half.
-        usual: index of the usual ordering; None where it was not read.
+        second: True for orderings of the second half, shape (D,). The usual ordering, 1 to n, is in the first half.
+        reverse: index of each ordering's reverse, shape (D,); -1 if the reverse was not read, or is in the same half.
+        usual: index of the usual ordering; None if it was not read.
     """
 
     second: np.ndarray
@@ -34,7 +34,7 @@ class Halves(NamedTuple):
         return np.stack([values[..., ~self.second].mean(axis=-1), values[..., self.second].mean(axis=-1)], axis=-1)
 
     def targets(self, values: np.ndarray) -> np.ndarray:
-        """Mean, for each ordering, of the half that the ordering is not in, shape (..., D) -> (..., D)."""
+        """Target of each ordering: the mean of the half without this ordering, shape (..., D) -> (..., D)."""
         return self.means(values)[..., np.where(self.second, 0, 1)]
 
 
@@ -45,7 +45,7 @@ def halves(orderings: np.ndarray) -> Halves | None:
         orderings: distinct orderings, given by the score at each position, shape (D, n).
 
     Returns:
-        None where the orderings are not made of at least two whole sets: for example with two levels, or with one set
+        The halves. None if the orderings are not at least two whole sets: for example with two levels, or with one set
         of rotations.
 
     >>> shown = np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1], [2, 1, 3], [1, 3, 2]])
@@ -62,19 +62,24 @@ def halves(orderings: np.ndarray) -> Halves | None:
 
 
 def _rotated(orderings: np.ndarray) -> np.ndarray:
-    """The rotation of each ordering that begins with score 1."""
+    """Rotation of each ordering that begins with score 1."""
     n = orderings.shape[1]
     first = orderings.argmin(axis=1)
     return np.take_along_axis(orderings, (first[:, None] + np.arange(n)) % n, axis=1)
 
 
 def _added(orderings: np.ndarray) -> np.ndarray:
-    """Each ordering with a number added to all of its scores, modulo n, so that it begins with score 1."""
+    """Orderings that begin with score 1: a number is added to all scores of each ordering, modulo n."""
     return (orderings - orderings[:, :1]) % orderings.shape[1] + 1
 
 
 def _of_sets(orderings: np.ndarray, number: np.ndarray) -> Halves:
-    """Halves of whole sets, in the order of the sets; a set and the set of its reverses are in different halves."""
+    """Halves of whole sets. A set and the set of its reverses are in different halves.
+
+    Args:
+        orderings: see `halves`.
+        number: index of each ordering's set, shape (D,).
+    """
     code = {tuple(row): place for place, row in enumerate(orderings.tolist())}
     reverse = np.array([code.get(tuple(row), -1) for row in orderings[:, ::-1].tolist()])
     usual = code.get(tuple(range(1, orderings.shape[1] + 1)))

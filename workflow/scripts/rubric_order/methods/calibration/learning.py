@@ -1,11 +1,11 @@
 """Learning of calibrations from sums over each group's reads, which can be added for any choice of groups.
 
-A calibration is never applied to the groups that it was learnt on, because it has seen the noise of the reads that it
-would correct. So the sums of each group are kept separate, and folds and draws choose groups.
+A calibration is never applied to the groups from which it was learnt, because it has seen the noise of the reads that
+it would correct. So the sums of each group are kept separate, and folds and draws choose groups.
 
 All estimates are shrunk towards no correction: position effects towards 0, a table of expected scores towards the
-written score itself. The share that is kept is the share of the estimate's squared size that is not noise,
-max(0, 1 - noise / size), where the noise is that of a sample of groups.
+written score itself. An estimate is multiplied by max(0, 1 - noise / size): the share of its squared size that is not
+noise. The noise is that of a sample of groups.
 """
 
 from typing import NamedTuple
@@ -24,8 +24,8 @@ class SoftSums(NamedTuple):
     """Normal equations of log-probabilities, by group.
 
     They are the equations of a least-squares regression. Its outcome is the log-probability of score s at position p,
-    less the means of the item and of the read; its terms are an indicator for each pair (s, p). Summed over scores, the
-    equations are those of the model of positions alone.
+    after the means of the item and of the read are subtracted. Its terms are an indicator for each pair (s, p). Summed
+    over scores, the equations are those of the model of positions alone.
 
     Attributes:
         right: shape (groups, n * n).
@@ -41,10 +41,11 @@ class HardSums(NamedTuple):
 
     Attributes:
         count: number of reads with each score (rows) at each position (columns), shape (groups, n, n).
-        total: sum over these reads of the item's mean score in orderings other than the read's, shape (groups, n, n).
+        total: sum over these reads of the item's target, shape (groups, n, n). The target of a read is the item's mean
+            score in other orderings.
     """
 
-    count: np.ndarray  # type: ignore[assignment]  # in the place of tuple.count
+    count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
     total: np.ndarray
 
 
@@ -53,8 +54,10 @@ class Evidence(NamedTuple):
 
     Attributes:
         n: number of score levels.
-        soft, hard: sums; None where there is nothing to learn from.
-        items, reads: numbers of items and reads in each group, shape (groups,).
+        soft: sums of option probabilities; None if there are none.
+        hard: sums of written scores; None if there are none.
+        items: number of items in each group, shape (groups,).
+        reads: number of reads in each group, shape (groups,).
     """
 
     n: int
@@ -89,10 +92,11 @@ def hard_sums(scores: np.ndarray, places: np.ndarray, targets: np.ndarray, group
     """Sums of written scores.
 
     Args:
-        scores: from 1 to n, shape (items, reads), NaN where a read has none.
-        places: position of the written score from 0, shape (items, reads).
-        targets: mean score of the item in other orderings than the read's, shape (items, reads); NaN where unknown.
-        group: number of each item's group, from 0, shape (items,).
+        scores: from 1 to n, shape (items, reads); NaN for a read without a score.
+        places: index of the position of the written score, from 0, shape (items, reads).
+        targets: mean score of the item in orderings other than the read's, shape (items, reads); NaN where unknown.
+        group: index of each item's group, from 0, shape (items,).
+        n: number of score levels.
     """
     used = ~np.isnan(scores) & ~np.isnan(targets)
     item = np.nonzero(used)[0]
@@ -112,7 +116,7 @@ def learn(evidence: Evidence, chosen: np.ndarray, *, positions: bool = True, int
     """Learn from the reads of some groups.
 
     Args:
-        chosen: number of each group to learn from, shape (m,), at least `FEWEST_GROUPS`.
+        chosen: indices of the groups to learn from, shape (m,); at least `FEWEST_GROUPS` groups.
         positions: learn position effects; without them, `expected` depends on the written score alone.
         interactions: let position effects differ between scores, as far as the reads support it.
 
@@ -136,7 +140,8 @@ def kept(size: float, noise: float) -> float:
     """Share of an estimate that is kept: the part of its size that is not noise.
 
     Args:
-        size: squared length of the estimate. noise: expected squared length if the true value is 0.
+        size: squared length of the estimate.
+        noise: expected squared length if the true value is 0.
 
     Source: the positive-part estimator of James and Stein (1961), with an estimated variance.
 
@@ -150,7 +155,7 @@ def _preference(sums: SoftSums, n: int, interactions: bool) -> tuple[np.ndarray,
     """Log-odds of each position, and additional log-odds of each score at each position, shrunk towards 0.
 
     Returns:
-        Shapes (n,) and (n, n).
+        Log-odds of positions, shape (n,), and additional log-odds, shape (n, n).
     """
     summed = np.tile(np.eye(n), (n, 1))  # from pairs of score and position to positions
     position = _shrunken(sums.right @ summed, summed.T @ sums.information @ summed, np.eye(n) - 1 / n)
@@ -170,7 +175,8 @@ def _shrunken(right: np.ndarray, information: np.ndarray, space: np.ndarray) -> 
     """Least-squares estimate over groups, plain and shrunk towards 0 according to its noise.
 
     Args:
-        right, information: normal equations of each group, shapes (groups, k) and (groups, k, k).
+        right: right sides of the normal equations of each group, shape (groups, k).
+        information: matrices of these equations, shape (groups, k, k).
         space: projection onto the contrasts that are estimated, shape (k, k).
     """
     bread = np.linalg.pinv(information.sum(axis=0), hermitian=True, rcond=1e-9)
@@ -183,11 +189,15 @@ def _shrunken(right: np.ndarray, information: np.ndarray, space: np.ndarray) -> 
 def _expected(sums: HardSums, positions: bool, interactions: bool) -> np.ndarray:
     """Mean score of items by written score and position, shrunk towards the written score, shape (n, n).
 
-    Each step is fitted to the residuals of the step before, and shrunk towards 0 according to its noise. The steps are:
-    a line in the written score; an effect of each score and of each position; a change of the line's slope at each
-    position, because a score at a position that the judge prefers tells less about the item; and an effect of each
-    cell, shrunk according to the noise of that cell. So a cell with few reads has the value of the model without cells.
-    With few groups, the model stays close to the written score.
+    The model has four steps. Each step is fitted to the residuals of the step before, and shrunk towards 0 according to
+    its noise. So the model stays close to the written score if there are few groups. The steps are:
+
+    1. a line in the written score;
+    2. an effect of each score, and of each position;
+    3. a change of the line's slope at each position, because a score at a position that the judge prefers tells less
+       about the item;
+    4. an effect of each cell, shrunk according to the noise of this cell. So a cell with few reads has the value of the
+       model without cells.
     """
     n, groups = sums.count.shape[1], len(sums.count)
     score, place = (axis.ravel() for axis in np.indices((n, n)))
@@ -208,10 +218,11 @@ def _expected(sums: HardSums, positions: bool, interactions: bool) -> np.ndarray
 def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
     """Least squares of the cells' means on several sets of columns at once, each set's part shrunk towards 0.
 
-    The noise is estimated by a jackknife. With few groups, this is too large rather than too small.
+    The noise is estimated by a jackknife. With few groups, the jackknife's estimate is too large rather than too small.
 
     Args:
-        count, total: number of reads of each group by cell, and sum of their residuals, shape (groups, cells).
+        count: number of reads of each group in each cell, shape (groups, cells).
+        total: sum of the residuals of these reads, shape (groups, cells).
         parts: columns of each set, shape (cells, ...).
 
     Returns:
@@ -235,14 +246,14 @@ def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np
 
 
 def _solved(information: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solutions of normal equations, the shortest where there are several, shape (..., k)."""
+    """Solutions of normal equations, shape (..., k); the shortest solution if there are several."""
     return np.einsum("...ij,...j->...i", np.linalg.pinv(information, hermitian=True, rcond=1e-9), right)
 
 
 def _cells(count: np.ndarray, total: np.ndarray) -> np.ndarray:
     """Effect of each cell, shrunk towards 0 according to the cell's noise; 0 where there are no reads.
 
-    Reads of a group are taken as fully dependent: a group's part of a cell's error has a variance in proportion to the
+    Reads of a group count as fully dependent: the variance of a group's part of a cell's error is in proportion to the
     square of the group's number of reads in the cell. For the arguments see `_fitted`.
     """
     groups, weight = len(count), count.sum(axis=0)
@@ -256,10 +267,10 @@ def _cells(count: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def folds(groups: int, count: int, *, seed: int, name: str) -> np.ndarray:
-    """Fold of each group, of sizes that differ by at most one, drawn at random. Shape (groups,).
+    """Fold of each group, drawn at random, shape (groups,). The sizes of folds differ by at most one group.
 
     Args:
-        count: number of folds; if there are fewer groups, their number.
+        count: number of folds; if there are fewer groups, each group is a fold.
         name: purpose of the folds, see `randomness.generator`.
     """
     rng = randomness.generator(seed, "calibration folds", name, groups)
@@ -267,6 +278,6 @@ def folds(groups: int, count: int, *, seed: int, name: str) -> np.ndarray:
 
 
 def draws(groups: int, chosen: int, count: int, *, seed: int, name: str) -> np.ndarray:
-    """Groups to learn from, drawn without replacement, several times. Shape (count, chosen)."""
+    """Indices of groups to learn from, shape (count, chosen): `count` draws without replacement."""
     rng = randomness.generator(seed, "calibration draws", name, groups, chosen)
     return np.argsort(rng.random((count, groups)), axis=1)[:, :chosen]

@@ -1,8 +1,10 @@
 """Calibration of a judge, learnt from reads in many orderings, with which single reads are corrected.
 
-This module needs numpy and no statistics of this project, so that a service can load it. Option probabilities are
-divided by the effects of their positions, and the expected score is computed again. A written score is replaced by a
-mean over a balanced set of orderings: the mean score of items for which this score was written at this position.
+Option probabilities are divided by the effects of their positions, and the expected score is computed again. A written
+score is replaced by a mean over a balanced set of orderings: the mean score of items for which the judge wrote this
+score at this position.
+
+This module needs numpy and no statistics of this project, so that a service can load it.
 """
 
 from collections.abc import Mapping
@@ -22,13 +24,13 @@ class Calibration(NamedTuple):
 
     Attributes:
         n: number of score levels.
-        position: log-odds that each position adds to the score that stands there, sum 0, shape (n,); None where option
-            probabilities were not known.
-        interaction: log-odds that each score (rows) has at each position (columns) in addition to `position`, rows and
-            columns sum to 0, shape (n, n); None if `position` is None.
-        expected: score from 1 to n in place of each written score (rows) by the position where it stood (columns),
-            shape (n, n); None where written scores were not known.
-        groups, items, reads: numbers of groups, items and reads that the calibration was learnt on.
+        position: log-odds that each position adds to the score that stands there, shape (n,); sum 0. None if the
+            calibration was learnt without option probabilities.
+        interaction: log-odds of each score (rows) at each position (columns) in addition to `position`, shape (n, n);
+            rows and columns sum to 0. None if `position` is None.
+        expected: calibrated score, from 1 to n, for each written score (rows) at each position (columns), shape (n, n);
+            None if the calibration was learnt without written scores.
+        groups, items, reads: numbers of groups, items and reads from which the calibration was learnt.
 
     Source: ours. Division by a prior from permutations of a few items is the method PriDe of Zheng et al. (2024), Large
     Language Models Are Not Robust Multiple Choice Selectors, for the IDs of options.
@@ -71,7 +73,7 @@ class Calibration(NamedTuple):
         """Calibrated score in place of each written score.
 
         Args:
-            scores: from 1 to n, shape (...); NaN where there is none.
+            scores: written scores from 1 to n, shape (...); NaN where there is no score.
             orderings: the score at each position, shape (..., n).
 
         Returns:
@@ -98,7 +100,7 @@ class Calibration(NamedTuple):
         """Read a dictionary that `to_dict` has made.
 
         Args:
-            where: name of the place, for errors.
+            where: name of the dictionary in messages of errors.
 
         Raises:
             InputError: a field is missing or wrong; the message has the field, the value and what was expected.

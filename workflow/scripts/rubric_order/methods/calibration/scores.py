@@ -1,8 +1,8 @@
 """Calibrated scores of a study's own reads: each group is corrected by position effects in other groups.
 
-A score is never corrected by a calibration that has seen the score's group: groups are divided into folds, and the
-reads of a fold are corrected by a calibration learnt from the balanced reads of the other folds. Reads of other
-strategies, such as one read in the usual order, are corrected by the same calibrations.
+A score is never corrected by a calibration that has seen the score's group. So groups are divided into folds, and the
+reads of a fold are corrected by a calibration learnt from the balanced reads of the other folds. The same calibrations
+correct the reads of other strategies, such as a single read in the usual order.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ from rubric_order.strategies import EVERY_POSITION, RECORDED
 
 COLUMNS = [*blocks.COLUMNS, *READOUTS.values()]
 NAME = "calibration"  # column with the name of the calibration
-FEWEST_GROUPS = 3  # with fewer, each group would have less than two others to learn from
+FEWEST_GROUPS = 3  # with fewer, a group would have fewer than two other groups to learn from
 WITHOUT_STRATEGY = [key for key in KEYS if key != "strategy"]
 
 
@@ -33,16 +33,20 @@ def calibrated(
 
     Args:
         scores: see `blocks.blocks`; the reads of a study, judge and dataset lie in one table.
-        folds: number of folds of the groups; the number of groups if there are few.
+        folds: number of folds of the groups. If there are few groups, each group is a fold.
         interactions: see `learning.learn`.
         seed: seed of the folds.
 
     Returns:
-        The tables. `calibrated_score` is from 1 to n. It is computed from the option probabilities if all reads of a
-        judge that have a score have probabilities, else from the written score. It is NaN where a read lacks this
-        readout, and where there is nothing to learn from: no strategy reads the items in orderings that distinguish
-        positions from scores, or there are fewer than `FEWEST_GROUPS` groups. `calibration` names the strategy, the
-        readout and the number of folds that the calibration was learnt from; it is empty where there is none.
+        The tables with two more columns.
+
+        `calibrated_score` is from 1 to n. It is computed from the option probabilities if all reads of a judge that
+        have a score have probabilities, else from the written score. It is NaN if a read lacks this readout. It is also
+        NaN if there is nothing to learn from: no strategy reads the items in orderings that distinguish positions from
+        scores, or there are fewer than `FEWEST_GROUPS` groups.
+
+        `calibration` names the strategy and the readout from which the calibration was learnt, and the number of folds.
+        It is empty if there is no calibration.
     """
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         values = np.full(len(table), np.nan)
@@ -75,7 +79,7 @@ def _readout(part: pd.DataFrame) -> Readout:
 
 
 def _learnt_from(part: pd.DataFrame, readout: Readout) -> tuple[str, Laid, list[str]] | None:
-    """Strategy to learn from, its complete reads, and the names of their groups; None if no strategy has enough."""
+    """Strategy to learn from, its complete reads, and the names of their groups; None without enough groups."""
     own: dict[str, Block] = {str(block.keys["strategy"]): block for block in blocks.blocks(part)}
     for strategy in (*EVERY_POSITION, RECORDED):
         if strategy not in own or (laid := lay_out(own[strategy], readout)) is None:
@@ -88,9 +92,12 @@ def _learnt_from(part: pd.DataFrame, readout: Readout) -> tuple[str, Laid, list[
 def _models(
     laid: Laid, *, folds: int, interactions: bool, seed: int, name: str
 ) -> tuple[np.ndarray, dict[int, Calibration]]:
-    """Fold of each group, and the calibration of each fold, learnt on the others; number -1 is learnt on all groups."""
+    """Fold of each group, and a dictionary from each fold to the calibration learnt from the other folds.
+
+    Key -1 has the calibration learnt from all groups.
+    """
     evidence, count = laid.evidence(), int(laid.group.max()) + 1
-    few = count < 2 * learning.FEWEST_GROUPS  # two folds could have one with too few groups to learn from
+    few = count < 2 * learning.FEWEST_GROUPS  # with two folds, one could have too few groups to learn from
     fold = learning.folds(count, count if few else folds, seed=seed, name=name)
     chosen = {-1: np.arange(count)} | {int(one): np.flatnonzero(fold != one) for one in np.unique(fold)}
     return fold, {one: learning.learn(evidence, groups, interactions=interactions) for one, groups in chosen.items()}

@@ -1,4 +1,4 @@
-"""Reads of comparisons as statistics need them: winners and places as numbers, orders as strings."""
+"""Reads of comparisons as statistics need them: winners and positions as numbers, orders as strings."""
 
 from collections.abc import Sequence
 
@@ -11,8 +11,9 @@ from rubric_order.methods.comparisons import series
 def prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
     """Add the columns `winner`, `place`, `order` and `cell` to reads.
 
-    Winner and place are whole numbers, `series.NONE` where there is no choice. With `forms`, a read of another pattern
-    has no choice. Order is a string of numbers. Cell is a string of the candidate, or of all candidates, and the task.
+    `winner` is the chosen candidate, and `place` its position. Both are whole numbers, and `series.NONE` in a read
+    without a choice. With `forms`, a read whose answer has another pattern has no choice. `order` is a string of
+    numbers. `cell` is a string that names the candidate, or all candidates, and the task.
     """
     made = block["score"].notna()
     if forms is not None:
@@ -28,7 +29,7 @@ def prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
 
 
 def with_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
-    """Reads with the first verdict of the answer, column `first_verdict`, as their choice."""
+    """Reads whose choice is the first verdict of the answer, column `first_verdict`."""
     place = block["first_verdict"]
     chosen = [
         at if pd.isna(at) or at == series.TIE else ordering[at - 1]
@@ -38,9 +39,9 @@ def with_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_run(block: pd.DataFrame) -> pd.DataFrame:
-    """Reads of the first run in which some comparison has several orders; without such a run, of the first run.
+    """Reads of one run: the first run in which a comparison has several orders; if there is none, the first run.
 
-    Each order of a comparison is there once.
+    The result has each order of a comparison once.
     """
     first = block.drop_duplicates(["unit_id", "repeat", "order"])
     sizes = first.groupby(["repeat", "unit_id"]).size()

@@ -25,8 +25,9 @@ class Panel(NamedTuple):
         judges: names of the judges.
         reads: one row per prompt that any judge has read: `unit_id`, `order`, `group_id`, `task`, `candidate`,
             `candidates`.
-        winners: chosen candidate, from 1; `series.TIE`, or `series.NONE` for no choice; shape (prompts, judges).
-        read: whether each judge has read each prompt, shape (prompts, judges).
+        winners: index of the chosen candidate, from 1, shape (prompts, judges); `series.TIE` for a tie, `series.NONE`
+            for no choice.
+        read: True where the judge has read the prompt, shape (prompts, judges).
     """
 
     about: Row
@@ -47,7 +48,9 @@ class Panel(NamedTuple):
 
 
 def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -> Iterator[Panel]:
-    """Panel of the judges of each setting, from the first run of each judge; settings with one judge are left out.
+    """Panels of judges with the same values of `SHARED` and the same benchmark, from the first run of each judge.
+
+    A combination of these values with only one judge has no panel.
 
     Args:
         tables: scores of comparisons, one table per judge and dataset, with the columns `NEEDED`.
@@ -77,7 +80,7 @@ def counts(winners: np.ndarray, p: int) -> np.ndarray:
 
 
 def off_the_mode(winners: np.ndarray, p: int) -> np.ndarray:
-    """Number of judges that make another choice than the commonest one, shape (prompts,).
+    """Number of judges that do not make the commonest choice, shape (prompts,).
 
     Judges without a choice do not count.
 
@@ -101,11 +104,14 @@ def majority(winners: np.ndarray, p: int) -> np.ndarray:
 def kappa(one: np.ndarray, other: np.ndarray, cluster: np.ndarray, p: int, confidence: float) -> Interval:
     """Cohen's kappa of two judges' choices, with the jackknife's interval over clusters.
 
-    The agreement by chance is that of two judges whose choices do not depend on the prompt, and who choose each
-    candidate, and a tie, as often as the given judges.
+    The agreement by chance is that of two judges whose choices do not depend on the prompt. They choose each candidate,
+    and a tie, as often as the given judges.
 
     Args:
-        one, other: choices, from 0 (a tie) to p, shape (m,). cluster: number of each prompt's cluster, from 0.
+        one, other: choices of the two judges, from 0 (a tie) to p, shape (m,).
+        cluster: index of each prompt's cluster, from 0, shape (m,).
+        p: number of candidates.
+        confidence: nominal coverage of the interval.
     """
     eye = np.eye(p + 1)
     table = np.column_stack([np.ones(len(one)), one == other, eye[one], eye[other]])

@@ -4,13 +4,14 @@ A read of a pair of candidates i and j on question q prefers i with log-odds
 
     theta_i - theta_j + phi tanh((length_i - length_j) / sd) + gamma_q + beta place
 
-where theta is the strength of a candidate, and place is 1 if i stands first, -1 if j does. gamma is the difficulty of a
-question; it is there if all candidates are compared with a baseline. The win rate at a difference of lengths of 0 is
-the mean of these probabilities over the reads, without the term of length, but with the places of the reads. A verdict
-of a half (a tie) counts half for each side.
+where theta is the strength of a candidate. `place` is 1 if i stands first, and -1 if j stands first. gamma is the
+difficulty of a question; the model has this term only if all candidates are compared with a baseline. The win rate at a
+difference of lengths of 0 is the mean of these probabilities over the reads, without the term of length, but with the
+positions of the reads. A verdict of a half (a tie) counts half for each side.
 
 Source: Dubois, Galambosi, Liang and Hashimoto (2024), Length-Controlled AlpacaEval: A Simple Way to Debias Automatic
-Evaluators. The term of place, one phi for all candidates, random difficulties, and errors from clusters are ours.
+Evaluators. Four things are ours: the term of position, one phi for all candidates, random difficulties, and errors from
+clusters.
 """
 
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from rubric_order.base import flags
 from rubric_order.methods.uncertainty import cluster_robust, conditional_logit
 
 LEAST_PAIRS = 8  # reads that each candidate needs, if candidates get strengths
-NO_SPREAD = 0.02  # log-odds; a smaller standard deviation of difficulties is taken as 0
+NO_SPREAD = 0.02  # log-odds; a smaller standard deviation of difficulties counts as 0
 NO_GAIN = 1.35  # gain in log-likelihood by difficulties: half of the 5% critical value of a chi-square test of variance
 LEAST_CANDIDATES = 5  # candidates beside the baseline that each question needs, if questions get difficulties
 MOST_STEPS = 60
@@ -35,14 +36,15 @@ class Pairs(NamedTuple):
     """Reads of pairs.
 
     Attributes:
-        verdict: 1 where the first candidate (in canonical order) wins, 0 where the second does, a half for a tie.
-        first, second: number of each candidate, from 0.
-        baseline: number of the candidate that is in all pairs; -1 if there is none.
-        question: number of each question, from 0.
-        length: length of the first candidate's text less length of the second's, in characters.
+        verdict: 1 if the first candidate (in canonical order) wins, 0 if the second candidate wins, a half for a tie.
+        first: index of the first candidate, from 0.
+        second: index of the second candidate, from 0.
+        baseline: index of the candidate that is in all pairs; -1 if there is none.
+        question: index of each read's question, from 0.
+        length: length of the first candidate's text minus length of the second's, in characters.
         sd: standard deviation of `length` over pairs.
-        place: 1 where the first candidate stands first, -1 where it stands last.
-        cluster: number of each read's cluster, from 0.
+        place: 1 if the first candidate stands first in the prompt, -1 if it stands last.
+        cluster: index of each read's cluster, from 0.
 
     All are of shape (reads,) except `baseline` and `sd`.
     """
@@ -69,12 +71,12 @@ class Design(NamedTuple):
     """Columns of the regression.
 
     Attributes:
-        x: shape (reads, k); the last two columns are length and place.
+        x: shape (reads, k); the last two columns are length and position.
         kept: True for reads in the regression, shape (all reads,). With strengths, reads of candidates that always or
             never win are left out, because they tell nothing.
-        side: 1 where the first candidate is compared with the baseline, -1 where the second is, shape (reads,); None
-            where questions get no difficulties.
-        notes: what the regression leaves out.
+        side: 1 if the first candidate is compared with the baseline, -1 if the second is, shape (reads,); None if the
+            regression has no difficulties of questions.
+        notes: parts that the regression leaves out.
     """
 
     x: np.ndarray
@@ -91,14 +93,14 @@ class Design(NamedTuple):
 
 
 def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) -> Design:
-    """Columns of the regression: further columns, strengths, length and place.
+    """Columns of the regression: further columns, strengths, length and position.
 
     There are strengths if each candidate has `LEAST_PAIRS` reads. There are also difficulties if one candidate, the
     baseline, is in all pairs, and each question has `LEAST_CANDIDATES` other candidates.
 
     Args:
         length: the term of the difference of lengths, shape (reads,), such as `scaled`.
-        further: columns of other properties that may be preferred, shape (reads, m).
+        further: columns of other properties that the judge may prefer, shape (reads, m).
     """
     kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
     notes: list[str] = []
@@ -112,7 +114,8 @@ def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) 
     some = pairs.rows(kept)
     one = np.eye(int(max(pairs.first.max(), pairs.second.max())) + 1)
     strengths = one[some.first] - one[some.second]
-    # Only differences of strengths count: one candidate's strength is 0, the baseline's if there is a baseline.
+    # Only differences of strengths count. So the strength of one candidate is 0: of the baseline if there is a
+    # baseline.
     strengths = np.delete(strengths, max(some.baseline, 0), axis=1)
     side = np.where(some.first == some.baseline, -1.0, 1.0) if _has_difficulties(some) else None
     if side is None:
@@ -128,7 +131,11 @@ def _are_comparable(pairs: Pairs) -> bool:
 
 
 def told(pairs: Pairs) -> np.ndarray:
-    """True for reads of two candidates that neither win nor lose all of their reads; repeated on the reads left."""
+    """True for reads that tell something about strengths, shape (reads,).
+
+    A read is left out if one of its candidates wins all of its reads, or loses all. This is repeated on the reads that
+    are left, until it leaves out no more reads.
+    """
     kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
     while True:
         both = np.concatenate([pairs.first[kept], pairs.second[kept]])
@@ -154,8 +161,8 @@ class Difficult(NamedTuple):
     """A regression with random difficulties of questions.
 
     Attributes:
-        found: fit of the coefficients and, as the last one, the standard deviation of the difficulties.
-        sd: that standard deviation.
+        found: fit of the coefficients; the last coefficient is the standard deviation of the difficulties.
+        sd: this standard deviation.
     """
 
     found: cluster_robust.Fit
@@ -166,8 +173,9 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
     """Fit the regression in which each question is harder or easier for all candidates against the baseline.
 
     Difficulties are normal; the likelihood is integrated over them by Gauss-Hermite quadrature. Errors come from the
-    questions' scores. AlpacaEval first estimates a difficulty of each question from the same verdicts, and then takes
-    it as known (`two_steps`). With few candidates, its effect of length is too large, and the error too small.
+    questions' scores. AlpacaEval does it differently (`two_steps`): it first estimates a difficulty of each question
+    from the same verdicts, and then takes this difficulty as known. With few candidates, AlpacaEval's effect of length
+    is too large, and its error too small.
 
     Args:
         pairs: the reads of the design; their questions are the clusters.
@@ -183,7 +191,8 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
     _, score, information = _likelihood(best.x, x, side, verdict, question, n_clusters, second=True)
     if np.abs(x @ best.x[:-1]).max() > conditional_logit.FURTHEST:
         return Difficult(cluster_robust.nothing(score.shape, flags.SEPARATED), np.nan)
-    # Collinear columns give an eigenvalue of 0, up to rounding: `space` leaves out sums that they do not determine.
+    # Collinear columns give an eigenvalue of 0, up to rounding: `space` leaves out sums that these columns do not
+    # determine.
     values = np.linalg.eigvalsh(information.sum(axis=0))
     fitted = cluster_robust.Sums(best.x, score, information).fit()
     if (
@@ -202,8 +211,8 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
 def _without_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
     """Fit the regression in which all questions are equally hard; the standard deviation is 0, without an error.
 
-    The likelihood is an even function of the standard deviation. So at 0, the information of the column for it is 0 or
-    below. If this column were kept, all other errors would be withheld too.
+    The likelihood is an even function of the standard deviation. So at 0, the information of the column for the
+    standard deviation is 0 or below. If this column were kept, no coefficient would have an error.
     """
     own = fit(design.x, pairs.verdict, pairs.question, n_clusters)
     k = design.x.shape[1]
@@ -226,9 +235,11 @@ def _likelihood(
     *,
     second: bool = False,
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Log-likelihood; its derivative, (n, k + 1), and minus its second derivative, (n, k + 1, k + 1), by question.
+    """Log-likelihood of the regression with random difficulties, and its derivatives.
 
-    The second derivative is empty unless `second` is True.
+    Returns:
+        The log-likelihood; its derivative for each question, shape (n, k + 1); and minus its second derivative for each
+        question, shape (n, k + 1, k + 1). The second derivative is empty unless `second` is True.
     """
     eta = (x @ b[:-1])[:, None] + b[-1] * side[:, None] * NODES
     of_reads = verdict[:, None] * eta - np.logaddexp(0, eta)
@@ -242,7 +253,7 @@ def _likelihood(
     score = _by_question(terms, question, n)
     if not second:
         return float(total.sum()), score, np.empty((0, score.shape[1], score.shape[1]))
-    # Louis (1982): minus the second derivative is the mean information of the reads less the variance of their score.
+    # Louis (1982): minus the second derivative is the mean information of the reads minus the variance of their score.
     of_nodes = np.stack(
         [
             _by_question(np.column_stack([x * rest[:, [j]], rest[:, j] * spread[:, j]]), question, n)
@@ -285,7 +296,7 @@ def penalised(x: np.ndarray, verdict: np.ndarray, penalty: np.ndarray) -> np.nda
     Args:
         x: shape (reads, k).
         verdict: from 0 to 1, shape (reads,).
-        penalty: half of it times the squared coefficient is added to the loss, shape (k,).
+        penalty: penalty of each coefficient b, shape (k,). It adds penalty b^2 / 2 to the loss.
     """
     b = np.zeros(x.shape[1])
 
@@ -317,7 +328,10 @@ def fit(x: np.ndarray, verdict: np.ndarray, cluster: np.ndarray, n_clusters: int
     """Fit the logistic regression by maximum likelihood, with clusters as the sample.
 
     Args:
-        x: shape (reads, k). verdict: shape (reads,). cluster: number of the cluster, from 0, shape (reads,).
+        x: shape (reads, k).
+        verdict: shape (reads,).
+        cluster: index of each read's cluster, from 0, shape (reads,).
+        n_clusters: number of clusters.
     """
     won, lost = np.flatnonzero(verdict > 0), np.flatnonzero(verdict < 1)
     weight = np.concatenate([verdict[won], 1 - verdict[lost]])
@@ -331,7 +345,10 @@ def fit_log_odds(x: np.ndarray, log_odds: np.ndarray, cluster: np.ndarray, n_clu
     """Fit known log-odds of the first candidate by least squares, with clusters as the sample.
 
     Args:
-        x: shape (reads, k). log_odds: shape (reads,). cluster: number of the cluster, from 0, shape (reads,).
+        x: shape (reads, k).
+        log_odds: shape (reads,).
+        cluster: index of each read's cluster, from 0, shape (reads,).
+        n_clusters: number of clusters.
     """
     right = np.zeros((n_clusters, x.shape[1]))
     np.add.at(right, cluster, x * log_odds[:, None])
@@ -344,9 +361,11 @@ class WinRate(NamedTuple):
     """Win rate of a candidate, raw and at a difference of lengths of 0, each with the influence of each cluster.
 
     Attributes:
-        raw, controlled: the win rates, from 0 to 1. `controlled` is NaN where the design does not determine it, see
+        raw: raw win rate, from 0 to 1.
+        of_raw: influence of each cluster on `raw`, shape (n_clusters,), see `cluster_robust.interval`.
+        controlled: win rate at a difference of lengths of 0, from 0 to 1. NaN if the design does not determine it, see
             `tells_controlled`.
-        of_raw, of_controlled: influence of each cluster, shape (n_clusters,), see `cluster_robust.interval`.
+        of_controlled: influence of each cluster on `controlled`, shape (n_clusters,).
     """
 
     raw: float
@@ -358,9 +377,10 @@ class WinRate(NamedTuple):
 def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate: int, n_clusters: int) -> WinRate:
     """Win rate of one candidate over its reads in a regression.
 
-    In the controlled win rate, each read keeps its place. The logit is not linear: if the place were left out too, the
-    difference from the raw win rate would include the effect of place. A cluster influences the controlled win rate in
-    two ways: through the coefficients, and through the opponents and places that the candidate has in the cluster.
+    In the controlled win rate, each read keeps the positions of its candidates. The logit is not linear: if the term of
+    position were left out too, the difference from the raw win rate would include the effect of position. A cluster
+    influences the controlled win rate in two ways: through the coefficients, and through the opponents and positions
+    that the candidate has in the cluster.
 
     Args:
         pairs: the reads of the design.
@@ -387,13 +407,15 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
 
 
 def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fit) -> bool:
-    """Tell whether the design determines the log-odds of reads at a difference of lengths of 0.
+    """True if the design determines the log-odds of reads at a difference of lengths of 0.
 
-    It does not if candidates and places determine the difference of lengths, for example if each candidate is longer
-    than the baseline by a constant. It also does not if all pairs have the same difference, unless this is 0.
+    False in two cases. First, candidates and positions determine the difference of lengths, for example if each
+    candidate is longer than the baseline by a constant. Second, all pairs have the same difference, and it is not 0.
 
     Args:
-        pairs: the reads. columns: columns of the reads, with 0 for length, shape (reads, k).
+        pairs: the reads.
+        columns: columns of the reads, with 0 for length, shape (reads, k).
+        found: fit of the regression.
     """
     k = columns.shape[1]
     told = np.abs(columns @ found.space[:k] - np.pad(columns, [(0, 0), (0, len(found.space) - k)])).max()
@@ -411,16 +433,18 @@ def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.nda
 def within(
     outcome: np.ndarray, terms: np.ndarray, unit: np.ndarray, cluster: np.ndarray, n_clusters: int
 ) -> cluster_robust.Fit:
-    """Effects of terms that vary among reads of a pair of candidates, on the log-odds of the first over the second.
+    """Effects of terms that vary among reads of a pair, on the log-odds of the first candidate over the second.
 
     The model is a conditional logit of any two reads of the same pair, see `preference`. The judge's preference between
     the two candidates cancels, and with ties also the rate of ties for the pair. A tie lies half-way between the
     candidates, as in Davidson's model.
 
     Args:
-        outcome: 1 where the first candidate is chosen, -1 where the second is, 0 where none is, shape (reads,).
-        terms: shape (reads, k), such as 1 where the first candidate stands first, -1 where it stands last.
-        unit: number of each read's pair, from 0. cluster: number of the pair's cluster.
+        outcome: 1 if the judge chooses the first candidate, -1 for the second, 0 for none, shape (reads,).
+        terms: shape (reads, k); for example 1 if the first candidate stands first, -1 if it stands last.
+        unit: index of each read's pair, from 0, shape (reads,).
+        cluster: index of the cluster of each read's pair, from 0, shape (reads,).
+        n_clusters: number of clusters.
     """
     order = np.argsort(unit, kind="stable")
     size = np.bincount(unit)
@@ -444,5 +468,5 @@ def within(
 
 
 def _pairs_of(size: np.ndarray, side: int) -> list[tuple[int, np.ndarray]]:
-    """For each number of reads that units have, the first (`side` 0) or second (1) of every two reads of a unit."""
+    """Every two reads of a unit, for each number of reads that units have: the first (`side` 0) or second (1) read."""
     return [(int(count), np.triu_indices(count, 1)[side]) for count in np.unique(size)]

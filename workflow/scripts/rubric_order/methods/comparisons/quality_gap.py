@@ -1,8 +1,8 @@
 """Consistency and fairness of comparisons by the quality gap, and their arithmetic relation to it.
 
-In a win rate, a win counts 1, and an inconsistent comparison or a tie 1/p, as in Shi et al.'s overall win rate (Section
-2.3). Because an inconsistent comparison counts 1/p, the consistency of a set of pairs is at least twice the distance of
-the set's win rate from a half, for any judge.
+In a win rate, a win counts 1, and an inconsistent comparison or a tie counts 1/p, as in Shi et al.'s overall win rate
+(Section 2.3). Therefore the consistency of a set of pairs is at least twice the distance of the set's win rate from a
+half, for any judge.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,22 +26,28 @@ LEAST_CELLS = 20  # cells that a judge needs for slopes and bins over ``crossed`
 def settings(
     tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]], *, lists: bool = False
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """Comparisons with a baseline, and their gaps, for all judges of each setting.
+    """Comparisons with a baseline, and their gaps, for all judges with the same values of `SHARED` and one benchmark.
 
     Args:
         tables: scores with the columns `NEEDED` and `KEYS`, one table per judge and dataset.
         forms: see `position_consistency.estimate`.
-        lists: whether to include lists without a baseline, with one row for each candidate of a comparison.
+        lists: True to include lists without a baseline, with one row for each candidate of a comparison.
 
     Yields:
-        The keys that the comparisons share, and a table with one row per comparison that is read in all orders with a
-        choice in each. The columns are `CELL`, `unit_id`, `group_id`, `consistent`, `leaning` (see `series.leaning`),
-        `won` (contribution to the candidate's win rate), `winners` (the chosen candidate in each order), `shown` (the
-        candidates at each place in each order), and a gap of each of `KINDS`, NaN where it is not known. Three gaps are
-        the distance of a win rate of the candidate from 1/p. The win rate is taken in the cell of judge, candidate and
-        task (``own``, `rate_own`), in that cell without the comparison's question (``crossed``, `rate_crossed`), or as
-        the mean of the other judges' win rates (``others``, `rate_others`). The gap ``human`` is the size of the
-        difference between the human scores of a pair.
+        The keys that the comparisons share, and a table. The table has one row per comparison that the judge read in
+        all orders, with a choice in each. Its columns are
+
+        - `CELL`, `unit_id`, `group_id`, `consistent`;
+        - `leaning`, see `series.leaning`;
+        - `won`: contribution to the candidate's win rate;
+        - `winners`: the chosen candidate in each order;
+        - `shown`: the candidates at each position in each order;
+        - a gap of each of `KINDS`, NaN where it is not known.
+
+        Three gaps are the distance of a win rate of the candidate from 1/p. For ``own``, this is the win rate in the
+        cell of judge, candidate and task (`rate_own`). For ``crossed``, it is the win rate in this cell without the
+        comparison's question (`rate_crossed`). For ``others``, it is the mean of the other judges' win rates
+        (`rate_others`). The gap ``human`` is the size of the difference between the human scores of a pair.
     """
     keys = [*SHARED, "benchmark"]
     parts: dict[tuple[Any, ...], list[pd.DataFrame]] = {}
@@ -88,7 +94,7 @@ def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
 def _with_gaps(table: pd.DataFrame, p: int) -> pd.DataFrame:
     of_cell = table.groupby(CELL)["won"]
     count, total = of_cell.transform("size"), of_cell.transform("sum")
-    # A question can have several comparisons, for example under two criteria: all of them are left out together.
+    # A question can have several comparisons, for example under two criteria. They are left out together.
     same = table.groupby([*CELL, "group_id"])["won"]
     left, rest = count - same.transform("size"), total - same.transform("sum")
     table = table.assign(rate_own=total / count, rate_crossed=rest / left.where(left > 0))
@@ -102,13 +108,15 @@ def _with_gaps(table: pd.DataFrame, p: int) -> pd.DataFrame:
 
 
 def few_cells(table: pd.DataFrame, kind: str) -> bool:
-    """Tell whether a judge's comparisons are in too few cells for slopes and bins over a kind of gap.
+    """True if a judge's comparisons are in too few cells for slopes and bins over a kind of gap.
 
     A ``crossed`` gap leaves out the comparison's own question. So inside a cell the gap is smaller if this question
     moves the win rate away from 1/p: the gap falls with the outcome. With many cells, differences between cells
-    outweigh that. With few cells, slopes are below 0 on average even for a judge that ignores quality. In a simulation,
-    300 judges are consistent in 60% of their pairs, and in 80% of these prefer the candidate, whichever it is. Their
-    mean slope is -2.6 over 3 cells of 80 pairs, -.8 over 5, -.2 over 10, -.1 over 20, and -.01 over 240 cells of 5.
+    outweigh this effect. With few cells, slopes are below 0 on average even for a judge that ignores quality.
+
+    A simulation has 300 judges. They are consistent in 60% of their pairs, and in 80% of these they prefer the
+    candidate, whichever it is. With 80 pairs in each cell, their mean slope is -2.6 over 3 cells, -.8 over 5, -.2 over
+    10, and -.1 over 20. With 5 pairs in each cell, it is -.01 over 240 cells.
 
     Args:
         table: comparisons of one judge, see `settings`.
@@ -119,12 +127,13 @@ def few_cells(table: pd.DataFrame, kind: str) -> bool:
 def bins(gap: np.ndarray, count: int) -> np.ndarray:
     """Bin of each comparison by its gap, from 0, shape (m,).
 
-    Cuts lie between distinct gaps, so that comparisons with equal gaps share a bin. Each cut is as near as possible to
-    the cut that equal bins would have. A cut that would be more than half a bin away from there is left out, so that
+    The cuts between bins lie between distinct gaps, so comparisons with equal gaps share a bin. Each cut is as near as
+    possible to a cut between equal bins. If even the nearest cut is more than half a bin away, there is no cut. So
     there can be fewer bins than `count`.
 
     Args:
-        gap: shape (m,). count: number of bins.
+        gap: gap of each comparison, shape (m,).
+        count: number of bins.
     """
     distinct, which, size = np.unique(np.round(gap, 9), return_inverse=True, return_counts=True)
     ends = np.cumsum(size)[:-1] / len(gap)
@@ -137,12 +146,12 @@ def bins(gap: np.ndarray, count: int) -> np.ndarray:
 
 
 def implied(beta: float, log_odds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Expected results of a judge of pairs whose verdicts depend only on quality and place.
+    """Expected results of a judge of pairs whose verdicts depend only on quality and position.
 
-    Verdicts are drawn independently, without ties.
+    Verdicts are independent, and there are no ties.
 
     Args:
-        beta: log-odds that the first place adds over the second.
+        beta: log-odds that the first position adds over the second.
         log_odds: log-odds of the candidate over the baseline, shape (m,).
 
     Returns:

@@ -1,6 +1,6 @@
 """Series of judgments (one comparison judged in several orders of its candidates), and Shi et al.'s measures of them.
 
-In arrays of choices a candidate, or a place of the prompt, has a number from 1; `TIE` is a tie, `NONE` no choice.
+In arrays of choices, candidates and positions are numbered from 1; `TIE` is a tie, `NONE` no choice.
 
 Source: Shi et al., Judging the Judges, Sections 2.2 and 2.3 (called P3 below).
 """
@@ -22,11 +22,11 @@ def stability(choices: np.ndarray, prompt: np.ndarray, *, options: int) -> tuple
 
     Args:
         choices: choice of each read, shape (n_reads,).
-        prompt: number of each read's prompt, from 0.
-        options: number of places.
+        prompt: index of each read's prompt, from 0, shape (n_reads,).
+        options: number of positions.
 
     Returns:
-        Share, and number of reads, of each prompt.
+        The share of each prompt, and the number of reads of each prompt.
 
     Source: P3, Equation 1.
     """
@@ -38,12 +38,12 @@ def stability(choices: np.ndarray, prompt: np.ndarray, *, options: int) -> tuple
 
 
 def valid(winners: np.ndarray) -> np.ndarray:
-    """True where a series has a choice in every order. Shape (n_series, n_orders) -> (n_series,)."""
+    """True for a series with a choice in every order. Shape (n_series, n_orders) -> (n_series,)."""
     return (winners != NONE).all(axis=1)
 
 
 def consistent(winners: np.ndarray) -> np.ndarray:
-    """Consistency of each series: 1 with one winner, or a tie, in all orders, else 0; NaN for a series not `valid`.
+    """Consistency of each series: 1 if all orders have the same winner, or all have a tie, else 0. NaN if not `valid`.
 
     Args:
         winners: the chosen candidate in each order, shape (n_series, n_orders).
@@ -54,7 +54,7 @@ def consistent(winners: np.ndarray) -> np.ndarray:
 
 
 def flips(winners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Inconsistency of each series, strict (two winners) and soft (a winner and a tie): 1 or 0; NaN if not valid."""
+    """Inconsistency of each series, 1 or 0: strict (two winners), and soft (a winner and a tie). NaN if not `valid`."""
     least = np.where(winners > TIE, winners, np.iinfo(np.int64).max).min(axis=1)
     strict = winners.max(axis=1) > least
     agreed = consistent(winners)
@@ -63,20 +63,23 @@ def flips(winners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def primacy(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
-    """Share with which an inconsistent series counts for the first place; NaN for all other series.
+    """Share with which an inconsistent series counts for the first position; NaN for all other series.
 
-    The rest counts for the other places. A series counts for its most chosen place; ties between places are split
-    evenly. So with two places A and B, and C for a tie, the series A,A and A,C count for the first place, B,B and C,B
-    for the second. With more candidates, the first place counts against all others.
+    The rest of the series counts for the other positions. A series counts for the position that it chooses most often.
+    If it chooses several positions equally often, it is divided evenly among them. So with two positions A and B, and C
+    for a tie, the series A,A and A,C count for the first position, and B,B and C,B for the second. With more than two
+    candidates, the first position is compared with all other positions together.
 
     Args:
-        places: the chosen place in each order, shape (n_series, n_orders). winners: the chosen candidates.
+        places: the chosen position in each order, shape (n_series, n_orders).
+        winners: the chosen candidate in each order, shape (n_series, n_orders).
         p: number of candidates.
 
     Returns:
-        1 for the first place, 0 for the others, a value between 0 and 1 where places are chosen equally often.
+        1 for the first position, 0 for another position, a value between 0 and 1 if the first and another position are
+        chosen equally often.
 
-    Source: P3, Section 2.2, which does not say how a series with several places counts.
+    Source: P3, Section 2.2, which does not say how a series with several positions counts.
     """
     counts = (places[:, :, None] == np.arange(1, p + 1)).sum(axis=1)
     commonest = counts == counts.max(axis=1, keepdims=True)
@@ -84,7 +87,7 @@ def primacy(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
 
 
 def leaning(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
-    """Terms of preference fairness, by series: 1 for recency, -1 for primacy, 0 if consistent, NaN if not valid.
+    """Contributions of series to preference fairness: 1 for recency, -1 for primacy, 0 if consistent, NaN if not valid.
 
     Their mean is `preference_fairness`.
     """
@@ -95,8 +98,8 @@ def leaning(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
 def preference_fairness(pcn: float, rcn: float, n: int) -> float:
     """Preference fairness of n series, of which `pcn` count for primacy and `rcn` for recency.
 
-    It is (rcn - pcn) / n, because rcn x irr - pcn x ipr = (rcn^2 - pcn^2) / (rcn + pcn) = rcn - pcn. So its size is at
-    most the share of inconsistent series: |PF| <= 1 - PC. NaN if n is 0.
+    The fairness is (rcn - pcn) / n, because rcn x irr - pcn x ipr = (rcn^2 - pcn^2) / (rcn + pcn) = rcn - pcn. So its
+    size is at most the share of inconsistent series: |PF| <= 1 - PC. NaN if n is 0.
 
     Source: P3, Equation 3, with n and -n as the greatest and the least raw score.
     """
@@ -109,9 +112,9 @@ def preference_fairness(pcn: float, rcn: float, n: int) -> float:
 
 
 def even_fairness(consistency: float, p: int) -> float:
-    """Preference fairness if the places of a list are chosen equally often in the inconsistent series.
+    """Preference fairness if the positions of a list are chosen equally often in the inconsistent series.
 
-    One place counts against p - 1 places, so that the fairness is above 0 for more than two candidates.
+    The first position is compared with p - 1 positions, so the fairness is above 0 for more than two candidates.
     """
     return (1 - 2 / p) * (1 - consistency)
 
@@ -120,8 +123,8 @@ def random_judge(p: int, ties: float = 0.0, *, orders: int | None = None) -> tup
     """Position consistency and preference fairness of a judge that chooses at random in each order of p candidates.
 
     Args:
-        ties: probability of a tie; the rest falls evenly on the candidates.
-        orders: number of orders; p by default. For the fairness, each candidate stands at each place equally often.
+        ties: probability of a tie; the candidates share the rest equally.
+        orders: number of orders; p by default. For the fairness, each candidate stands in each position equally often.
     """
     count = p if orders is None else orders
     same = ties**count + p * ((1 - ties) / p) ** count
@@ -129,13 +132,16 @@ def random_judge(p: int, ties: float = 0.0, *, orders: int | None = None) -> tup
 
 
 def overall_win_rate(winners: np.ndarray, *, candidate: np.ndarray, p: int) -> np.ndarray:
-    """Terms of a candidate's overall win rate, by series: 1 if it wins in all orders, 1/p if nobody does.
+    """Contribution of each series to a candidate's overall win rate.
 
     Args:
-        candidate: number of the candidate in each series, shape (n_series,).
+        winners: the chosen candidate in each order, shape (n_series, n_orders).
+        candidate: index of the candidate in each series, from 1, shape (n_series,).
+        p: number of candidates.
 
     Returns:
-        Shape (n_series,); 0 where another candidate wins in all orders, NaN where the series is not valid.
+        Shape (n_series,): 1 if the candidate wins in all orders, 0 if another candidate wins in all orders, 1/p if no
+        candidate does. NaN if the series is not valid.
 
     Source: P3, Section 2.3.
     """
@@ -146,14 +152,14 @@ def overall_win_rate(winners: np.ndarray, *, candidate: np.ndarray, p: int) -> n
 
 
 def disagreement(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Probability that two reads of a comparison have different winners: in one order, and in two different orders.
+    """Probability that two reads of a comparison have different winners: in the same order, and in different orders.
 
     Args:
         counts: number of reads of each comparison in each order with each winner, shape (n, n_orders, 1 + p).
 
     Returns:
-        Means over a comparison's orders, and over its pairs of orders, each of shape (n,); NaN where one of the orders
-        has less than two reads with a choice.
+        The mean over a comparison's orders, and the mean over its pairs of orders, each of shape (n,). NaN if an order
+        has fewer than two reads with a choice.
     """
     reads = counts.sum(axis=2)
     enough = (reads > 1).all(axis=1)
@@ -170,20 +176,20 @@ def disagreement(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def place_preference(winners: np.ndarray, shown: np.ndarray, cluster: np.ndarray) -> tuple[cluster_robust.Fit, int]:
-    """Effects of places on a judge's choices, by the conditional logit of `preference` over each comparison's reads.
+    """Effects of positions on a judge's choices, by the conditional logit of `preference` over a comparison's reads.
 
-    A tie is an additional option that always stands at the same place, which no candidate has. So the level of the tie
-    cancels. The result is the order effect of Davidson and Beaver (1977), without their assumption that ties are
-    equally likely in all pairs.
+    A tie is an additional option that always stands in the same position, where no candidate stands. So the level of
+    the tie cancels. The result is the order effect of Davidson and Beaver (1977), without their assumption that ties
+    are equally likely in all pairs.
 
     Args:
         winners: the chosen candidate of each read, shape (n, n_reads).
-        shown: the candidate at each place, from 1, shape (n, n_reads, p).
-        cluster: number of each comparison's cluster, from 0, shape (n,).
+        shown: index of the candidate at each position, from 1, shape (n, n_reads, p).
+        cluster: index of each comparison's cluster, from 0, shape (n,).
 
     Returns:
-        The fit, with a coefficient for each place and a last coefficient for the tie, which no contrast determines;
-        and the number of pairs of reads that tell anything (discordant pairs).
+        The fit, and the number of discordant pairs of reads: the pairs that tell anything. The fit has a coefficient
+        for each position, and a last coefficient for the tie, which no contrast determines.
     """
     p = shown.shape[2]
     choices = np.where(winners == TIE, p, np.where(winners == NONE, -1, winners - 1)).astype(np.int8)

@@ -1,10 +1,12 @@
-"""Strengths of candidates from choices among them: Bradley-Terry, Davidson and Plackett-Luce with places.
+"""Strengths of candidates from choices among them: Bradley-Terry, Davidson and Plackett-Luce with positions.
 
-In a read that shows some candidates, candidate c at place p is chosen with log-weight theta_c + b_p. A tie, where it is
-offered, has log-weight nu plus the mean of the thetas shown. For two candidates without ties, this is Bradley and
-Terry's model with an order effect; with ties, it is Davidson and Beaver's (nu is the logarithm of their constant). For
-the best of a list, it is Luce's choice model. A ranking is a sequence of choices, each among the candidates that are
-left (Plackett and Luce).
+In a read that shows some candidates, candidate c at position p is chosen with log-weight theta_c + b_p. If the prompt
+offers a tie, the tie has log-weight nu plus the mean of the thetas of the candidates shown. Special cases are:
+
+- two candidates without ties: Bradley and Terry's model with an order effect;
+- two candidates with ties: Davidson and Beaver's model (nu is the logarithm of their constant);
+- the best of a list: Luce's choice model;
+- a ranking, as a sequence of choices among the candidates that are left: Plackett and Luce's model.
 
 Source: Davidson and Beaver (1977), On extending the Bradley-Terry model to incorporate within-pair order effects;
 Plackett (1975), The analysis of permutations.
@@ -29,10 +31,11 @@ class Choices(NamedTuple):
     """Choices among candidates.
 
     Attributes:
-        shown: number of the candidate at each place, from 0, shape (reads, p).
-        chosen: the places that were named, from 0, the best first; p for a tie; shape (reads, 1 or p).
-        tie: whether a tie was offered, shape (reads,).
-        cluster: number of each read's cluster, from 0, shape (reads,).
+        shown: index of the candidate at each position, from 0, shape (reads, p).
+        chosen: indices of the positions that the judge names, from 0, the best first, shape (reads, 1 or p); p for a
+            tie.
+        tie: True if the prompt offers a tie, shape (reads,).
+        cluster: index of each read's cluster, from 0, shape (reads,).
     """
 
     shown: np.ndarray
@@ -48,8 +51,9 @@ class Strengths(NamedTuple):
     """Result of `fit`.
 
     Attributes:
-        found: fit of the strengths of `count` candidates, then the effect of each place, if asked for, then the effect
-            of a tie. For strengths, and for places, only contrasts are determined.
+        found: fit. Its coefficients are the strengths of `count` candidates, then (with `places`) the effect of each
+            position, and last the effect of a tie. Only contrasts of strengths, and contrasts of positions, are
+            determined.
         connected: True for candidates that have a strength, shape (count,).
         reads: number of reads that show only these candidates.
     """
@@ -60,11 +64,11 @@ class Strengths(NamedTuple):
 
 
 def connected(choices: Choices, count: int) -> np.ndarray:
-    """True for the largest set of candidates in which a chain of wins leads from each candidate to each other one.
+    """True for the largest set in which a chain of wins leads from each candidate to each other candidate.
 
-    A tie counts as a win of both. If two sets are equally large, for example because each candidate is in one pair
-    only, there is no set, and all are False. A candidate outside has no finite strength relative to the set: chains of
-    wins between it and the set lead in one direction only, or there are none.
+    A tie counts as a win of both candidates. If two sets are equally large, for example because each candidate is in
+    one pair only, all values are False. A candidate outside the set has no finite strength relative to the set: chains
+    of wins between this candidate and the set lead in one direction only, or there are none.
 
     Source: Ford (1957), Solution of a ranking problem from binary comparisons.
     """
@@ -92,12 +96,13 @@ def fit(choices: Choices, count: int, *, places: bool) -> Strengths:
 
     Args:
         count: number of candidates.
-        places: whether each place has its own effect.
+        places: True to give each position its own effect.
 
     Returns:
-        The problem of `found` is `NOT_CONNECTED` if no two candidates are connected, and ``separated`` if places or
-        ties have no finite effect. If ties are offered and none is called, the effect of a tie is minus infinity.
-        Strengths and places are then estimated as if no tie were offered, and no contrast determines the tie.
+        The strengths. The problem of `found` is `NOT_CONNECTED` if no two candidates are connected, and ``separated``
+        if positions or ties have no finite effect. If prompts offer ties and no read chooses one, the effect of a tie
+        is minus infinity. Strengths and positions are then estimated as if no tie were offered, and no contrast
+        determines the tie.
     """
     inside = connected(choices, count)
     among = choices.rows(inside[choices.shown].all(axis=1))
@@ -128,7 +133,14 @@ def fit(choices: Choices, count: int, *, places: bool) -> Strengths:
 def _events(
     choices: Choices, count: int, k: int, places: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """One row per choice: columns of each option, (events, p + 1, k); options offered; option chosen; cluster."""
+    """Arrays with one row per choice.
+
+    Returns:
+        - Columns of each option, shape (events, p + 1, k).
+        - True for options that are offered, shape (events, p + 1).
+        - Index of the chosen option.
+        - Index of the cluster.
+    """
     reads, p = choices.shown.shape
     x = np.zeros((reads, p + 1, k))
     row = np.arange(reads)
@@ -182,13 +194,13 @@ def _maximum(x: np.ndarray, offered: np.ndarray, chosen: np.ndarray) -> np.ndarr
 
 
 def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
-    """Strengths of pairs with ties by Rao and Kupper's model, as a check of Davidson's.
+    """Strengths of pairs with ties by Rao and Kupper's model, as a check of Davidson's model.
 
-    A tie lies between two thresholds of one scale: the first place wins with log-odds d - eta, the second with
-    -d - eta, where d is the difference of the strengths plus the effect of the first place.
+    Let d be the difference of the strengths plus the effect of the first position. The first position wins with
+    log-odds d - eta, the second with log-odds -d - eta. A tie lies between these two thresholds of one scale.
 
     Returns:
-        Strengths of `count` candidates, then the effect of the first place over the second, then eta. There are no
+        Strengths of `count` candidates, then the effect of the first position over the second, then eta. There are no
         numbers if candidates are not all connected, if reads are not pairs or offer no tie, or if estimates are not
         finite.
 
@@ -219,7 +231,7 @@ def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
 
 
 def _of_thresholds(b: np.ndarray, x: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of each read's log-likelihood, and its expected information (Fisher's)."""
+    """Derivatives of each read's log-likelihood, and Fisher's expected information of each read."""
     d = x @ b[:-1]
     first, second = special.expit(d - b[-1]), special.expit(-d - b[-1])
     up, down = first * (1 - first), second * (1 - second)
@@ -240,7 +252,7 @@ def _of_thresholds(b: np.ndarray, x: np.ndarray, outcome: np.ndarray) -> tuple[n
 def ranks(strengths: np.ndarray) -> np.ndarray:
     """Rank of each strength, 1 for the strongest; equal strengths share the mean of their ranks. Shape (..., n).
 
-    NaN does not affect other ranks and has the value 0.5.
+    NaN does not change other ranks. Its own rank is 0.5.
     """
     order = strengths[..., :, None]
     return (
@@ -249,6 +261,6 @@ def ranks(strengths: np.ndarray) -> np.ndarray:
 
 
 def reversed_pairs(one: np.ndarray, other: np.ndarray) -> tuple[int, int]:
-    """Number of pairs of candidates whose order is opposite in two sets of strengths, and number of all pairs."""
+    """Number of pairs of candidates that have opposite orders in two sets of strengths, and number of all pairs."""
     a, b = np.triu_indices(len(one), 1)
     return int((np.sign(one[a] - one[b]) * np.sign(other[a] - other[b]) < 0).sum()), len(a)

@@ -24,11 +24,11 @@ class Block:
     """The reads of one study, judge, profile, dataset, strategy and scale.
 
     Attributes:
-        key: what the reads have in common, in the order of `keys.KEYS`.
+        key: values that the reads have in common, in the order of `keys.KEYS`.
         table: the reads, sorted by item and read.
         items: one row per item, sorted by item id, with the columns of ``ITEM_COLUMNS`` that the table has.
         item: row of each read's item in `items`, shape (n_reads,).
-        column: number of each read among the reads of its item, from 0, shape (n_reads,).
+        column: index of each read among the reads of its item, from 0, shape (n_reads,).
     """
 
     key: tuple[Any, ...]
@@ -40,7 +40,7 @@ class Block:
 
     @property
     def keys(self) -> Row:
-        """The keys by name, as the first columns of a row of statistics."""
+        """Dictionary of the keys, as the first columns of a row of statistics."""
         return dict(zip(KEYS, self.key, strict=True))
 
     @property
@@ -54,17 +54,17 @@ class Block:
         return levels.lowest_of(self.table)
 
     def matrix(self, column: str) -> np.ndarray:
-        """A column of numbers laid out as items by reads, shape (n_items, K); NaN where there is no number."""
+        """A column of numbers as a matrix of items by reads, shape (n_items, K); NaN where there is no number."""
         values = np.full((len(self.items), int(self.column.max()) + 1), np.nan)
         values[self.item, self.column] = self.table[column].to_numpy(dtype=float, na_value=np.nan)
         return values
 
     def units(self, cluster: str, chosen: np.ndarray | None = None) -> np.ndarray:
-        """Number of each item's unit of resampling, from 0 in the order of the units' ids.
+        """Index of each item's unit of resampling, from 0 in the order of the units' ids.
 
         Args:
             cluster: one of `keys.CLUSTERS`.
-            chosen: rows of `items` to number, by default all.
+            chosen: rows of `items`; by default all. Units are numbered from 0 without gaps among these rows.
         """
         if cluster not in self._units:
             self._units[cluster] = pd.factorize(self.items[f"{cluster}_id"], sort=True)[0]
@@ -73,7 +73,7 @@ class Block:
         return units if chosen is None else np.unique(units[chosen], return_inverse=True)[1]
 
     def readouts(self) -> Iterator[tuple[Readout, np.ndarray]]:
-        """Scores, items by reads, by each readout that the judge has, and calibrated scores if the table has them."""
+        """Each readout of the block with its scores, items by reads; also calibrated scores if the table has them."""
         for readout, column in OF_READOUT.items():
             if column in self.table and not np.isnan(values := self.matrix(column)).all():
                 yield readout, values
@@ -85,9 +85,9 @@ class Block:
 
     @property
     def crossed(self) -> bool:
-        """Tell whether every score is shown in every position. If not, their effects cannot be distinguished.
+        """True if every score is shown in every position. If not, effects of scores and positions cannot be told apart.
 
-        For recorded reads, their design tells, see `designs.Design.crossed`. For other reads, the strategy tells.
+        The design decides for recorded reads, see `designs.Design.crossed`. The strategy decides for other reads.
         """
         if self.keys["strategy"] != "recorded":
             return self.keys["strategy"] in EVERY_POSITION
@@ -99,24 +99,24 @@ class Block:
         return self.design_of(np.ones(len(self.table), dtype=bool))
 
     def design_of(self, chosen: np.ndarray) -> Design:
-        """The design of some reads, such as those with a score. Orderings and items keep their numbers.
+        """The design of some reads, such as the reads with a score. Orderings and items keep their indices.
 
         Args:
-            chosen: whether each read counts, shape (n_reads,).
+            chosen: True for reads that count, shape (n_reads,).
         """
         shown, number = self.orderings
         return Design(shown, number[chosen], self.item[chosen], len(self.items))
 
     @cached_property
     def orderings(self) -> tuple[np.ndarray, np.ndarray]:
-        """The distinct orderings by first appearance in the table, shape (D, n), and number of each read's ordering."""
+        """The distinct orderings by first appearance in the table, shape (D, n), and index of each read's ordering."""
         digits = self.shown @ max(10, self.n) ** np.arange(self.n - 1, -1, -1)
         _, first, number = np.unique(digits, return_index=True, return_inverse=True)
         by_first = np.argsort(first)
         return self.shown[first[by_first]], np.argsort(by_first)[number]
 
     def by_ordering(self, values: np.ndarray) -> np.ndarray:
-        """Mean score of each item under each ordering, NaN where a read of the item in that ordering has no score.
+        """Mean score of each item under each ordering; NaN if a read of the item in this ordering has no score.
 
         Args:
             values: see `matrix`.
@@ -137,7 +137,8 @@ class Kept(Iterable[pd.DataFrame]):
     """A table of reads whose blocks are made once, for several statistics. The blocks keep their cached properties.
 
     Attributes:
-        table: the reads. blocks: blocks of the table.
+        table: the reads.
+        blocks: blocks of the table.
     """
 
     def __init__(self, table: pd.DataFrame, item: np.ndarray | None = None) -> None:
@@ -145,7 +146,7 @@ class Kept(Iterable[pd.DataFrame]):
 
         Args:
             table: see `blocks`.
-            item: number of each read's item in the order of item ids, if it was computed before.
+            item: index of each read's item in the order of item ids, if it was computed before.
         """
         self.table, self.blocks = table, tuple(_blocks(table, item)) if len(table) else ()
 
@@ -172,8 +173,8 @@ def blocks(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Iterator[Block]:
 
     Args:
         scores: a table with one row per read, with its score; `KEYS`, `item_id` and `read_index` are required. Or
-            several such tables, for example one per file. Only one table is in memory at a time, so that each block
-            must lie in one table. A `Kept` table yields the blocks that it holds.
+            several such tables, for example one per file. Each block must lie in one table, because only one table is
+            in memory at a time. A `Kept` table yields the blocks that it holds.
     """
     if isinstance(scores, Kept):
         yield from scores.blocks
@@ -195,7 +196,7 @@ def _blocks(scores: pd.DataFrame, item: np.ndarray | None = None) -> Iterator[Bl
     new_block = np.diff(codes, prepend=-1) != 0
     new_item = new_block | (np.diff(item, prepend=-1) != 0)
     starts, item_starts = np.flatnonzero(new_block), np.flatnonzero(new_item)
-    row = np.cumsum(new_item) - 1  # of `items`, for each read
+    row = np.cumsum(new_item) - 1  # row of `items` for each read
     items = table[[column for column in ITEM_COLUMNS if column in table]].take(item_starts)
     of_first_read = table[KEYS].take(starts)
     keys = zip(*(of_first_read[name].to_numpy() for name in KEYS), strict=True)

@@ -8,7 +8,7 @@ from rubric_order.base.readouts import Readout
 from rubric_order.methods.position import repetition, spread
 from rubric_order.methods.position.blocks import Block
 
-MOST_ORDERINGS = 120  # all of five options
+MOST_ORDERINGS = 120  # all orderings of five options
 
 
 class ByOrdering(NamedTuple):
@@ -19,9 +19,9 @@ class ByOrdering(NamedTuple):
         means: mean score of each item in each ordering, shape (m, D).
         variance: variance of one read by chance, in points squared, shape (m, D); NaN where it is not known.
         times: number of reads in each mean, shape (m, D).
-        known_from: what the variance is known from, ``repeats`` or ``option probabilities``; empty if it is not known.
+        known_from: source of the variance, ``repeats`` or ``option probabilities``; empty if it is not known.
         rows: True for the items of the block that are kept here, shape (n_items,).
-        group: number of each item's group, from 0, shape (m,).
+        group: index of each item's group, from 0, shape (m,).
     """
 
     orderings: np.ndarray
@@ -34,22 +34,22 @@ class ByOrdering(NamedTuple):
 
     @property
     def reverse(self) -> np.ndarray:
-        """Index of each ordering's reverse, shape (D,); -1 where it was not read."""
+        """Index of each ordering's reverse, shape (D,); -1 if the reverse was not read."""
         place = {tuple(row): number for number, row in enumerate(self.orderings.tolist())}
         return np.array([place.get(tuple(row), -1) for row in self.orderings[:, ::-1].tolist()])
 
     @property
     def usual(self) -> int | None:
-        """Index of the usual ordering, which shows 1 to n in rising order; None where it was not read."""
+        """Index of the usual ordering, which shows 1 to n in rising order; None if it was not read."""
         rising = np.flatnonzero((np.diff(self.orderings, axis=1) > 0).all(axis=1))
         return int(rising[0]) if len(rising) else None
 
     @property
     def residual_variance(self) -> np.ndarray:
-        """Variance of an item's means over orderings, less the mean effects of orderings in other groups, shape (m,).
+        """Variance of an item's means over orderings, after mean effects of orderings are subtracted, shape (m,).
 
-        The effects are subtracted before the variance is taken. Chance can have no larger variance, because effects of
-        orderings on single items are included. There must be at least two groups.
+        The effects come from other groups, so there must be at least two groups. Chance can have no larger variance
+        than this, because effects of orderings on single items are included.
         """
         away = self.means - self.means.mean(axis=1, keepdims=True)
         counts = np.bincount(self.group)
@@ -64,17 +64,25 @@ def by_ordering(
 ) -> ByOrdering | None:
     """The items of a block on which all orderings can be compared.
 
-    If every ordering was repeated, the repeats give the variance by chance. Otherwise an expected score has a
-    variance of 0, as long as nothing is written before the answer. The variance of a written score then follows from
-    the option probabilities from which the score is drawn.
+    The variance by chance has one of three sources:
+
+    - If every ordering was repeated, the repeats give the variance.
+    - Without repeats, an expected score has a variance of 0. This assumes that nothing is written before the answer.
+    - Without repeats, the variance of a written score follows from the option probabilities from which it is drawn.
 
     Args:
-        readout: readout of the scores. values: the scores, items by reads, see `Block.matrix`.
+        block: the reads.
+        readout: readout of the scores.
+        values: the scores, items by reads, see `Block.matrix`.
         temperature: see `repetition.variances`.
 
     Returns:
-        None if items do not share their orderings, if there are fewer than two or more than `MOST_ORDERINGS` orderings,
-        if the orderings do not show each score equally often at each position, or if no item is complete.
+        The items. None in four cases:
+
+        - items do not share their orderings;
+        - there are fewer than two orderings, or more than `MOST_ORDERINGS`;
+        - the orderings do not show each score equally often at each position;
+        - no item has all scores.
     """
     shown, _ = block.orderings
     if not 2 <= len(shown) <= MOST_ORDERINGS or not block.design.shared:
@@ -86,7 +94,7 @@ def by_ordering(
     if not rows.any():
         return None
     variance, known_from = np.full(means.shape, np.nan), spread.UNKNOWN
-    of_reads = repetition.variances(block, readout, values)  # without a temperature, of repeats alone
+    of_reads = repetition.variances(block, readout, values)  # without a temperature: from repeats alone
     if of_reads is None and readout == Readout.SOFT:
         variance, known_from = np.zeros(means.shape), spread.EXACT
     elif of_reads is None:

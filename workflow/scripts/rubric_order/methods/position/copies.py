@@ -11,7 +11,7 @@ from rubric_order.base.readouts import Readout
 from rubric_order.methods.position.blocks import Block, matrix_of
 from rubric_order.methods.position.selections import READOUTS
 
-FEWEST_PAIRS = 3  # pairs of items with equal whole scores; fewer can be chance
+FEWEST_PAIRS = 3  # pairs of items with equal written scores; fewer can be chance
 NAMED = 3  # pairs of items that are named
 MOST_CODES = 2**62
 
@@ -24,20 +24,20 @@ class Copies(NamedTuple):
         names: some pairs of equal items, as ``a = b``.
     """
 
-    count: int  # type: ignore[assignment]  # in the place of tuple.count
+    count: int  # type: ignore[assignment]  # hides tuple.count
     names: tuple[str, ...]
 
 
 def copies(block: Block) -> Copies:
     """The items of a block that have the same reads as an item of another group.
 
-    Where option probabilities are known, two items are copies if the probabilities of all their reads are equal to the
+    If option probabilities are known, two items are copies if the probabilities of all their reads are equal to the
     last digit. Items whose probabilities are all 0 or 1 do not count.
 
-    Otherwise, two items are copies if all their whole scores are equal and are not all the same score. None are
-    reported unless pairs of such items outnumber pairs that differ in one read: a judge that answers many items alike
-    usually has more pairs of the second kind. Whole scores at temperature 0 cannot always tell, because a strong
-    preference for positions also gives many items the same reads.
+    Otherwise, two items are copies if all their written scores are equal, and are not all the same score. Copies are
+    reported only if there are at least `FEWEST_PAIRS` such pairs of items, and more than pairs that differ in exactly
+    one read: a judge that answers many items alike usually has more pairs that differ in one read. Written scores at
+    temperature 0 cannot always tell, because a strong preference for positions also gives many items the same reads.
     """
     group = block.units("group")
     item_ids = block.items["item_id"].to_numpy(dtype=str)
@@ -61,7 +61,7 @@ def _least(scores: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def _of_probabilities(block: Block) -> np.ndarray:
-    """Number of each item's vector of probabilities; -1 where some probability is unknown, or all are 0 or 1."""
+    """Index of each item's vector of probabilities; -1 if a probability is unknown, or if all are 0 or 1."""
     values = np.full((len(block.items), int(block.column.max()) + 1, block.n), np.nan)
     column = block.table[READOUTS[Readout.SOFT]]
     rows = np.flatnonzero(column.notna())
@@ -72,7 +72,7 @@ def _of_probabilities(block: Block) -> np.ndarray:
 
 
 def _numbered(table: np.ndarray) -> np.ndarray:
-    """Number of each row among the sorted distinct rows, shape (rows,); -1 for a row with NaN.
+    """Index of each row among the sorted distinct rows, from 0, shape (rows,); -1 for a row with NaN.
 
     Rows are compared by codes, which are whole numbers. The code of a row combines, over the columns, the rank of the
     row's value among the distinct values of the column.
@@ -94,7 +94,7 @@ def _numbered(table: np.ndarray) -> np.ndarray:
 
 
 def _pairs(number: np.ndarray, group: np.ndarray) -> int:
-    """Pairs of items of different groups with the same number."""
+    """Number of pairs of items of different groups that have the same `number`."""
     numbered = number >= 0
     of_all = np.bincount(number[numbered])
     cell = number[numbered] * (int(group.max(initial=0)) + 1) + group[numbered]

@@ -1,7 +1,7 @@
 """Design of some reads: the orderings of each item, how often they were read, and the positions of each score.
 
-Each ordering counts once for each item, however often the item was read in it. So a log with repeated reads, or with
-failed reads, does not disturb the balance of the other reads.
+Each ordering counts once for each item, however often the item was read in this ordering. So repeated or failed reads
+of a log do not disturb the balance of the other reads.
 """
 
 from functools import cached_property
@@ -19,15 +19,20 @@ class Design:
     Attributes:
         orderings: the distinct orderings, shape (D, n).
         n_items: number of items.
-        cell: number of each read's cell, shape (n_reads,). Reads of the same item and ordering share a cell.
-        item, ordering: item and ordering of each cell, from 0. times: number of reads of each cell.
+        cell: index of each read's cell, from 0, shape (n_reads,). Reads of the same item and ordering share a cell.
+        item: index of each cell's item, from 0.
+        ordering: index of each cell's ordering, from 0.
+        times: number of reads of each cell.
     """
 
     def __init__(self, orderings: np.ndarray, number: np.ndarray, item: np.ndarray, n_items: int) -> None:
         """Count reads.
 
         Args:
-            orderings: see the class. number, item: number of each read's ordering and item, from 0, shape (n_reads,).
+            orderings: see the class.
+            number: index of each read's ordering, from 0, shape (n_reads,).
+            item: index of each read's item, from 0, shape (n_reads,).
+            n_items: number of items.
         """
         self.orderings, self.n_items = orderings, n_items
         cells, self.cell, self.times = np.unique(
@@ -42,12 +47,12 @@ class Design:
 
     @property
     def fewest(self) -> int:
-        """Fewest reads of an item in one of the orderings."""
+        """Smallest number of reads of an item in an ordering; 0 if an item was not read in each ordering."""
         return int(self.times.min()) if len(self.times) == self.n_items * len(self.orderings) else 0
 
     @property
     def most(self) -> int:
-        """Most reads of an item in one of the orderings."""
+        """Largest number of reads of an item in an ordering."""
         return int(self.times.max(initial=0))
 
     @property
@@ -57,7 +62,7 @@ class Design:
 
     @property
     def shared(self) -> bool:
-        """True if each ordering was read for at least half of the items. If not, items have orderings of their own."""
+        """True if at least half of the items were read in each ordering. If not, items have their own orderings."""
         return bool(2 * np.bincount(self.ordering, minlength=len(self.orderings)).min() >= self.n_items)
 
     @cached_property
@@ -85,5 +90,5 @@ class Design:
 
     @property
     def weights(self) -> np.ndarray:
-        """Weight of each read, with which each ordering counts once for each item. Shape (n_reads,)."""
+        """Weight of each read, shape (n_reads,), so that each ordering counts once for each item."""
         return 1 / self.times[self.cell]

@@ -1,24 +1,28 @@
 """The tests of a bias card, and the one rule by which a p-value of the order is a finding.
 
-Five tests ask whether the order moves a judge's scores. `SELECTION` asks whether some positions are selected more often
-than others, and `PREFERENCE` whether some position is preferred in log-odds. `INTERACTION` asks whether high and low
-scores are preferred at different positions. `POINTS` asks whether mean scores differ between orderings, and `USUAL`
-whether the mean score in the usual ordering differs from the mean over all orderings. The tests that decide form one
-family. Their p-values are adjusted by Holm for the size of the family. An adjusted p-value of at most `LEVEL` is a
-finding.
+Five tests ask whether the order moves a judge's scores:
+
+- `SELECTION`: some positions are selected more often than others.
+- `PREFERENCE`: some position is preferred in log-odds.
+- `INTERACTION`: high and low scores are preferred at different positions.
+- `POINTS`: mean scores differ between orderings.
+- `USUAL`: the mean score in the usual ordering differs from the mean over all orderings.
+
+The tests that decide form one family. Their p-values are adjusted by Holm for the size of the family. An adjusted
+p-value of at most `LEVEL` is a finding.
 
 The readouts that a judge has determine which tests decide:
 
-- Log-odds are decided by option probabilities, if at least half of the reads have them, or if some have them and no
-  scores were written. Probabilities do not depend on a draw, and every pair of reads tells something. A test of
-  selections then adds nothing.
-- Points are decided by the scores that were written. Expected scores decide instead if both are the same quantity, that
-  is, if answers are drawn from the probabilities as they are, see `drawn_as_they_are`.
+- Option probabilities decide log-odds if at least half of the reads have them, or if some reads have them and no scores
+  were written. Probabilities do not depend on a draw, and every pair of reads tells something. A test of selections
+  then adds nothing.
+- Written scores decide points. Expected scores decide instead if both are the same quantity, that is, if answers are
+  drawn from the probabilities as they are, see `drawn_as_they_are`.
 - With two levels, a score's position determines the ordering, and no interaction exists. One test decides. A second
   test decides too if written scores are another quantity than the probabilities.
 - If some score is not shown in every position, as in reads from lowest to highest and back, the effect of the position
-  cannot be distinguished from the effect of the score. Mean scores of the same items can still be compared between
-  orderings, and this test (`POINTS`) alone decides.
+  cannot be distinguished from the effect of the score. But mean scores of the same items can still be compared between
+  orderings. So this test (`POINTS`) alone decides.
 """
 
 import math
@@ -32,7 +36,7 @@ from rubric_order.methods.uncertainty import multiplicity
 
 SELECTION, PREFERENCE, INTERACTION, POINTS, USUAL = "selection", "preference", "interaction", "points", "usual"
 TESTS = (SELECTION, PREFERENCE, INTERACTION, POINTS, USUAL)
-LEVEL = 0.03  # of a whole family: some tests reject at up to 1.6 times their level, and 5% must not be exceeded
+LEVEL = 0.03  # of a family: some tests reject in up to 1.6 times LEVEL of cases, which must stay below 5%
 LEAST_KNOWN = 0.5  # probabilities decide if at least this share of the reads has them
 NEAR = 1.25  # factor by which the exponent of `sampling.exponent` may miss 1
 
@@ -43,8 +47,9 @@ class Deciding(NamedTuple):
     """The readouts that decide.
 
     Attributes:
-        log_odds, points: readout that decides the tests in log-odds, and readout that decides the tests in points.
-        crossed: whether every score is shown in every position.
+        log_odds: readout that decides the tests in log-odds.
+        points: readout that decides the tests in points.
+        crossed: True if every score is shown in every position.
     """
 
     log_odds: Readout
@@ -57,7 +62,7 @@ def drawn_as_they_are(low: float, high: float, temperature: float) -> bool:
 
     Args:
         low, high: interval of the exponent, see `sampling.exponent`.
-        temperature: temperature at which answers were drawn; NaN where it is unknown.
+        temperature: temperature at which answers were drawn; NaN if it is unknown.
     """
     as_they_are = math.isnan(temperature) or temperature == 1
     return bool(as_they_are and 1 / NEAR < low <= 1 <= high < NEAR)
@@ -67,10 +72,10 @@ def deciding(*, hard: bool, known: float, drawn: bool, crossed: bool = True) -> 
     """The readouts that decide.
 
     Args:
-        hard: whether scores were written.
+        hard: True if scores were written.
         known: share of the reads whose probabilities are known.
         drawn: see `drawn_as_they_are`.
-        crossed: whether every score was shown in every position.
+        crossed: True if every score was shown in every position.
     """
     soft = known >= LEAST_KNOWN or (known > 0 and not hard)
     log_odds = Readout.SOFT if soft else Readout.HARD
@@ -81,8 +86,9 @@ def adjusted(p: Mapping[Test, float], n: int, by: Deciding) -> dict[Test, float]
     """p-values of the tests that decide, after Holm's adjustment for their number.
 
     Args:
-        p: p-values by readout and test; NaN or absent where a test could not be made.
+        p: dictionary from readout and test to p-value; NaN or absent for a test that could not be made.
         n: number of score levels.
+        by: the readouts that decide.
     """
     used = [key for key in family(n, by, p) if not math.isnan(p.get(key, math.nan))]
     return dict(zip(used, map(float, multiplicity.holm(np.array([p[key] for key in used]))), strict=True))
@@ -93,7 +99,8 @@ def family(n: int, by: Deciding, p: Mapping[Test, float] | None = None) -> list[
 
     Args:
         n: number of score levels.
-        p: known p-values. With two levels, a test that could not be made is replaced by the next one that could.
+        by: the readouts that decide.
+        p: known p-values. With two levels, the next test that could be made replaces a test that could not be made.
     """
     if not by.crossed:
         return [(by.points, POINTS)]

@@ -19,16 +19,18 @@ COLUMNS += list(VALUES.values())
 class Panel(NamedTuple):
     """The reads of one study, judge, profile, dataset, strategy and scale.
 
-    Texts need not have the same number of reads, nor the same criteria. `U` is the number of texts, `R` the largest
-    number of reads, `C` the number of criteria.
+    Texts need not have the same number of reads, nor the same criteria. U is the number of texts, R the largest number
+    of reads, and C the number of criteria.
 
     Attributes:
         criteria: ids, in canonical order.
         texts: ids, sorted.
-        groups: number of each text's group, shape (U,). group_ids: id of each text's group, shape (U,).
-        values: score, shape (U, R, C); NaN where there is none.
-        positions: 1-based place of the criterion in the prompt, shape (U, R, C); 0 where it is not asked for.
-        before: 1-based number of the criterion right before it, shape (U, R, C); 0 where there is none.
+        groups: index of each text's group, from 0, shape (U,).
+        group_ids: id of each text's group, shape (U,).
+        values: score, shape (U, R, C); NaN where there is no score.
+        positions: position of the criterion in the prompt, from 1, shape (U, R, C); 0 if the prompt does not ask for
+            it.
+        before: index of the criterion right before this criterion, from 1, shape (U, R, C); 0 if there is none.
         human: mean human score, shape (U, C).
     """
 
@@ -50,7 +52,7 @@ def panel(reads: pd.DataFrame, readout: Readout) -> Panel:
     """Lay out reads, from a table with one row per read and criterion.
 
     Args:
-        readout: ``hard``, the score that was written, or ``soft``, the score expected by the options' probabilities.
+        readout: ``hard`` for the written score, or ``soft`` for the score expected from the options' probabilities.
     """
     criterion, criteria = pd.factorize(reads["criterion"])
     text, ids = pd.factorize(reads["unit_id"], sort=True)
@@ -79,7 +81,7 @@ def blocks(
     Args:
         scores: a table with one row per read and criterion, with its score; or several such tables, for example one per
             file. Only one table is in memory at a time. Each group must lie in one table.
-        crossed: whether to leave out strategies in which criteria keep their positions.
+        crossed: True to leave out strategies in which criteria keep their positions.
 
     Yields:
         The keys of the group, the readout, the reads as a panel, and the reads as they are.
@@ -97,7 +99,7 @@ def blocks(
 def text_means(values: np.ndarray) -> np.ndarray:
     """Mean score of each text under each criterion over its scored reads, shape (U, R, C) -> (U, C).
 
-    The sum is divided once: equal means of different reads are then equal to the last bit, and tie.
+    The sum is divided only once, so equal means of different reads are equal to the last bit, and tie.
     """
     count = (~np.isnan(values)).sum(axis=-2)
     with np.errstate(invalid="ignore"):
@@ -108,16 +110,16 @@ class Cells(NamedTuple):
     """Scores by text, criterion and position.
 
     Attributes:
-        total: summed scores, shape (..., U, C, P).
-        count: numbers of scores, shape (..., U, C, P).
+        total: summed scores, shape (..., U, C, P), for P positions.
+        count: number of scores, shape (..., U, C, P).
     """
 
     total: np.ndarray
-    count: np.ndarray  # type: ignore[assignment]  # in the place of tuple.count
+    count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
 
     @property
     def means(self) -> np.ndarray:
-        """Mean score, NaN where there is none."""
+        """Mean score, NaN where there is no score."""
         return np.where(self.count > 0, self.total / np.where(self.count > 0, self.count, 1), np.nan)
 
 
@@ -138,13 +140,14 @@ class Equations(NamedTuple):
     """Normal equations of the effects of positions, without each text's own level. Summed equations fit many texts.
 
     Attributes:
-        left: shape (..., C, P, P). right: shape (..., C, P).
-        count: numbers of scores, shape (..., C, P).
+        left: shape (..., C, P, P).
+        right: shape (..., C, P).
+        count: number of scores, shape (..., C, P).
     """
 
     left: np.ndarray
     right: np.ndarray
-    count: np.ndarray  # type: ignore[assignment]  # in the place of tuple.count
+    count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
 
 
 def equations(of: Cells) -> Equations:
@@ -161,7 +164,7 @@ def equations(of: Cells) -> Equations:
 def solved(summed: Equations) -> np.ndarray:
     """Shift of each position, shape (..., C, P). The shifts sum to 0 over the positions that have scores.
 
-    NaN where a position has no scores or cannot be compared with the others.
+    NaN for a position that has no scores or cannot be compared with the other positions.
     """
     eigenvalues, vectors = np.linalg.eigh(summed.left)
     kept = eigenvalues > 1e-9 * np.maximum(summed.count.max(axis=-1), 1)[..., None]
@@ -174,10 +177,10 @@ def solved(summed: Equations) -> np.ndarray:
 
 
 def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Level of each criterion, and by how much each position shifts it, fitted with a level for each text.
+    """Level of each criterion, and its shift by each position, fitted with a level for each text.
 
-    If each text has equally many scores in every position, a position's shift is its mean score less the mean over all
-    positions. Otherwise the shift is the least-squares fit of text and position. A position then does not profit from
+    If each text has equally many scores in every position, a position's shift is its mean score minus the mean over all
+    positions. Otherwise the shift is the least-squares fit of text and position. So a position does not profit from
     texts whose answers failed in other positions.
 
     Args:
@@ -185,8 +188,8 @@ def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.n
         weights: how often each text counts, shape (..., U); once by default.
 
     Returns:
-        Level (mean over texts of their level at an average position), shape (..., C), and shifts, see `solved`, shape
-        (..., C, P).
+        Levels, shape (..., C), and shifts, shape (..., C, P), see `solved`. A level is the mean over texts of a text's
+        level at an average position.
     """
     total, count = of
     if weights is None:
@@ -217,8 +220,10 @@ def flipped_shifts(of: Cells, groups: np.ndarray, resamples: int, *, rng: np.ran
     are 2^(G - 1) different sizes of shifts.
 
     Args:
-        of: cells, one row per text. groups: number of each text's group, from 0, shape (U,).
-        resamples: how often signs are drawn.
+        of: cells, one row per text.
+        groups: index of each text's group, from 0, shape (U,).
+        resamples: number of draws of signs.
+        rng: generator of the signs.
 
     Returns:
         Shape (resamples, C, P), see `solved`.

@@ -1,8 +1,8 @@
 """Number of groups that a bias card needs to find a bias of a stated size, or to show an unbiased judge equivalent.
 
 Both numbers follow from the standard errors of the estimates that the card's tests and criteria use. Errors shrink with
-the root of the number of groups. They come from reads. Before there are reads, they come from the expected share of
-pairs of reads of an item that differ (`expected`).
+the root of the number of groups. If there are reads, errors come from these reads. Before there are reads, errors come
+from an expected share: the share of pairs of reads of an item that differ (`expected`).
 
 Without reads, the scores of an item are assumed to scatter around the item's quality by a normal distribution on the
 scale. Qualities are evenly spaced quantiles of a normal distribution around the middle of the scale, with a standard
@@ -10,10 +10,12 @@ deviation of a quarter of its length. The scatter is chosen so that the stated s
 
 This share alone determines how much selected options tell about positions. Let an item be read K times in balanced
 orderings, and let d be its share of pairs that differ. The item's information about each contrast of positions of
-length 1 is then K d / (n - 1). (The covariance of the counts of selected positions has the trace K d, which balanced
-orderings spread over n - 1 contrasts. The conditional logit sums over pairs of reads. This sum is K / 2 times the
-counts, so that comparing pairs loses no information.) Errors in points follow from the variance of a read. With two
-levels the variance is d / 2. With more levels the scatter determines it.
+length 1 is then K d / (n - 1). There are two reasons. First, the covariance of the counts of selected positions has the
+trace K d, which balanced orderings spread over n - 1 contrasts. Second, comparing pairs loses no information: the
+conditional logit sums over pairs of reads, and this sum is K / 2 times the counts.
+
+Errors in points follow from the variance of a read. With two levels the variance is d / 2. With more levels the scatter
+determines it.
 """
 
 import functools
@@ -29,12 +31,12 @@ from rubric_order.methods.position import order_tests, sampling, uniformity
 from rubric_order.methods.uncertainty import distributions, equivalence
 
 QUALITIES = 41  # number of item qualities that represent all items
-STUDIES, SEED = 4000, 20261124  # simulated vectors of estimates
+STUDIES, SEED = 4000, 20261124  # number of simulated vectors of estimates, and their seed
 POWER = 0.8
 PROMPT_NOISE = 0.2
 FEWEST_FOR_BIASED = 20  # effective groups; with fewer a card says nothing
 MOST = 1_000_000  # groups; if more are needed, no number counts as enough
-EXACT_BOUND = 2000  # groups; up to this number the p-value of few carriers is computed as on the card
+EXACT_BOUND = 2000  # groups; up to this number, `_unseen` computes its p-value as the card does
 LEVEL = 0.05  # of the one-sided tests of equivalence
 LARGEST_EFFECT = 1e3  # in log-odds or points; no study could be about a larger effect
 HALVINGS = 40
@@ -44,8 +46,9 @@ class Spread(NamedTuple):
     """Spread that a judge without bias shows between single items, in squared points.
 
     Attributes:
-        variance: expected variance. error: standard error of the variance; NaN where the spread is not known.
-        logarithm: whether the interval is made on the scale of the logarithm, see `spread.mean_interval`.
+        variance: expected variance.
+        error: standard error of the variance; NaN if the spread is not known.
+        logarithm: True if the interval is computed on the scale of the logarithm, see `spread.mean_interval`.
     """
 
     variance: float
@@ -57,14 +60,18 @@ class Errors(NamedTuple):
     """Standard errors of the estimates that decide a card, at a number of effective groups.
 
     Attributes:
-        n: number of score levels. groups: number of effective groups.
-        log_odds: error of each position, shape (n,). one_place: effect of one position at which the test of all
-            positions has noncentrality 1; at most the error in `log_odds`. points: error of the shift by each ordering,
-            shape (D,).
-        written: the same errors for written scores. Written scores decide points until it is certain that answers are
-            drawn from the option probabilities as they are.
-        exponent: error of the power that shows this, see `sampling.exponent`; 0 where nothing has to be shown.
-        interaction: error of the interaction; NaN with two levels. spread: spread between single items.
+        n: number of score levels.
+        groups: number of effective groups.
+        log_odds: error of each position, shape (n,).
+        one_place: effect of one position at which the test of all positions has noncentrality 1; at most the error in
+            `log_odds`.
+        points: error of the shift by each ordering, shape (D,).
+        written: the errors of `points` for written scores. Written scores decide points until it is certain that
+            answers are drawn from the option probabilities as they are.
+        exponent: error of the power that makes this certain, see `sampling.exponent`; 0 if the card needs no such
+            certainty.
+        interaction: error of the interaction; NaN with two levels.
+        spread: spread between single items.
         by: the readouts that decide.
     """
 
@@ -81,7 +88,7 @@ class Errors(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """A number of effective groups; infinite where no number is enough, with the reason."""
+    """A number of effective groups. It is infinite if no number is enough; `why` then has the reason."""
 
     groups: float
     why: str = ""
@@ -106,8 +113,9 @@ def expected(
         differ: share of the pairs of reads of an item that have different scores, above 0 and below 1 - 1 / n.
         orderings: number of orderings in which each item is read: n rotations, or rotations and their reverses.
         repeats: number of reads in each ordering.
-        items: number of items in a group. within: correlation between items of a group in what they add to an estimate.
-        soft: whether option probabilities decide everything.
+        items: number of items in a group.
+        within: correlation between the contributions of two items of a group to an estimate.
+        soft: True if option probabilities decide everything.
         prompt_noise: standard deviation of the noise that each prompt of an item adds to the log-probability of a
             score.
         groups: number of effective groups for which the errors hold.
@@ -134,7 +142,7 @@ def expected(
     prompts = min(moved.mean() / variance.mean(), 1.0)
     written = variance.mean() * (prompts + (1 - prompts) / repeats)
     centred = np.eye(n) - 1 / n
-    apart = centred[0] * n / (n - 1)  # one position exceeds the mean of all by 1, and the others are equal
+    apart = centred[0] * n / (n - 1)  # one position exceeds the mean of all by 1; all other positions are equal
     positions = centred @ np.linalg.pinv(information[:n, :n], hermitian=True) @ centred
     interaction = np.linalg.pinv(information, hermitian=True)[-1, -1] if n > 2 else math.nan
     return Errors(
@@ -153,7 +161,7 @@ def expected(
 
 @functools.lru_cache(maxsize=64)
 def _shares(n: int, differ: float) -> np.ndarray:
-    """Probability of each score for all item qualities, so that a share `differ` of pairs differs. Shape (items, n)."""
+    """Probability of each score for each item quality, shape (qualities, n). A share `differ` of pairs then differs."""
     quality = (0.5 + special.ndtri((np.arange(QUALITIES) + 0.5) / QUALITIES) / 4) * (n - 1)
 
     def at(scatter: float) -> np.ndarray:
@@ -168,13 +176,13 @@ def _shares(n: int, differ: float) -> np.ndarray:
 
 
 def _orderings(n: int, orderings: int) -> np.ndarray:
-    """The score at each position, from 0, shape (D, n): rotations, and their reverses if `orderings` exceeds n."""
+    """Index of the score at each position, from 0, shape (D, n): rotations, with reverses if `orderings` exceeds n."""
     turns = (np.arange(n)[:, None] + np.arange(n)) % n
     return turns if orderings == n or n == 2 else np.vstack([turns, turns[:, ::-1]])
 
 
 def _columns(shown: np.ndarray) -> np.ndarray:
-    """Indicators of the place of each score in each ordering and, for n > 2, the product of score and place.
+    """Indicators of the position of each score in each ordering; for n > 2 also the product of score and position.
 
     Shape (D, n, n + 1), or (D, 2, 2) with two levels.
     """
@@ -205,12 +213,16 @@ def _spread_of_draws(
 ) -> Spread:
     """Spread from scores that are drawn, as `spread.item_variances` estimates it.
 
-    The spread is the variance of means over orderings less the variance of repetition. Without repeats, the variance of
-    repetition is not known. Then only the whole variance over orderings can be shown to be small.
+    The spread is the variance of means over orderings minus the variance of repetition. Without repeats, the variance
+    of repetition is not known. Then a study can only show that the whole variance over orderings is small.
 
     Args:
-        variance, fourth: second and fourth central moment of repeated reads of each item. moved: variance of the
-            effects of orderings on each item.
+        variance: second central moment of repeated reads of each item.
+        fourth: fourth central moment of repeated reads of each item.
+        moved: variance of the effects of orderings on each item.
+        orderings: number of orderings.
+        repeats: number of reads in each ordering.
+        design: variance of a mean, in units of one item's variance.
     """
     d, r, factor = orderings, repeats, (orderings - 1) / orderings
     of_mean = variance / r
@@ -230,8 +242,10 @@ def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, po
     """Number of groups at which a card is `biased` in a share `power` of studies, by the test for the effect.
 
     Args:
-        log_odds: effect of one position, less the mean of all positions. points: shift by the usual ordering, if the
-            effect is not in log-odds.
+        errors: standard errors of the study.
+        log_odds: effect of one position minus the mean of all positions; 0 if the effect is in points.
+        points: shift by the usual ordering, if the effect is not in log-odds.
+        power: share of studies.
     """
     if not _sizes(errors, log_odds, points):
         return Needed(math.inf, "the reads do not vary, so that errors are not known")
@@ -250,7 +264,7 @@ def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points
         log_odds, points: see `for_biased`.
 
     Returns:
-        NaN where the reads do not vary; 0 with too few groups for the test.
+        The share. NaN if the reads do not vary; 0 with too few groups for the test.
     """
     q = errors.n - 1 if log_odds else 1
     sizes, rest = _sizes(errors, log_odds, points), groups - q
@@ -268,11 +282,13 @@ def smallest(errors: Errors, groups: float, *, points: bool, power: float = POWE
     """The smallest effect that a share `power` of studies with this number of groups finds, see `for_biased`.
 
     Args:
+        errors: standard errors of the study.
         groups: number of effective groups.
-        points: whether the effect is a shift by the usual ordering; otherwise it is one position's effect in log-odds.
+        points: True if the effect is a shift by the usual ordering; False if it is one position's effect in log-odds.
+        power: share of studies.
 
     Returns:
-        NaN where the reads do not vary, or no effect is found with so few groups.
+        The effect. NaN if the reads do not vary, or if no effect is found with so few groups.
     """
 
     def share(effect: float) -> float:
@@ -292,7 +308,7 @@ def smallest(errors: Errors, groups: float, *, points: bool, power: float = POWE
 def _sizes(errors: Errors, log_odds: float, points: float) -> list[float]:
     """Noncentrality of the test in log-odds, or of both tests in points: by expected scores and by written scores.
 
-    Empty where errors are not known.
+    Empty if errors are not known.
     """
     if log_odds:
         sizes = [(log_odds / errors.one_place) ** 2 if errors.one_place > 0 else math.nan]
@@ -307,9 +323,9 @@ def for_equivalent(
     """Number of groups at which a judge without bias is `equivalent` in a share `power` of studies.
 
     All criteria of the card must hold, and no test may find a bias. Estimates are drawn as normal vectors. Effects of
-    positions are exchangeable and sum to 0. The same holds for shifts by orderings. With two levels in two orderings,
-    positions and orderings have the same draws. Otherwise their draws are independent, which gives a few groups too
-    many rather than too few.
+    positions are exchangeable and sum to 0; so are shifts by orderings. With two levels in two orderings, positions and
+    orderings have the same draws. In all other cases their draws are independent, which gives a few groups too many
+    rather than too few.
     """
     limits = {"margin_points": margin_points, "margin_log_odds": margin_log_odds, "margin_spread": margin_spread}
     if why := why_never(errors, margin_spread):
@@ -322,7 +338,7 @@ def for_equivalent(
 
 
 def why_never(errors: Errors, margin_spread: float) -> str:
-    """Reason why no number of groups shows a judge without bias to be `equivalent`; empty where a number does."""
+    """Reason why no number of groups shows a judge without bias to be `equivalent`; empty if some number does."""
     spread = errors.spread
     if math.isnan(spread.error):
         return "the spread between single items is not known"
@@ -350,7 +366,8 @@ def share_equivalent(
     Args:
         errors: errors for which `why_never` is empty.
         groups: number of effective groups.
-        enough: limit below which the share is not computed to the end; the returned share is then too large.
+        enough: limit of the share. If the share is found to be below it, the computation stops, and the returned share
+            is too large.
     """
     spread = errors.spread
     places, orderings, one, other, _ = _estimates(errors.n, len(errors.points))
@@ -379,7 +396,7 @@ def share_equivalent(
 
 @functools.lru_cache(maxsize=8)
 def _estimates(n: int, orderings: int) -> tuple[np.ndarray, ...]:
-    """Estimates of `STUDIES` studies, in standard errors, of positions, orderings, interaction, spread and exponent."""
+    """Simulated estimates of positions, orderings, interaction, spread and exponent, in standard errors."""
     rng = randomness.generator(SEED, "planned groups", n, orderings)
 
     def centred(k: int) -> np.ndarray:
@@ -391,7 +408,7 @@ def _estimates(n: int, orderings: int) -> tuple[np.ndarray, ...]:
 
 
 def _drawn(errors: Errors, groups: float) -> np.ndarray:
-    """True for studies that find answers drawn from the probabilities as they are, if the answers are so drawn."""
+    """True for studies that find that answers are drawn from the probabilities as they are, if this is the case."""
     error = errors.exponent * math.sqrt(errors.groups / groups)
     reach = float(distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2)) * error
     power = 1 + error * _estimates(errors.n, len(errors.points))[-1]
@@ -406,7 +423,7 @@ def _quiet(errors: Errors) -> np.ndarray:
 
 @functools.lru_cache(maxsize=64)
 def _quiet_by(n: int, n_orderings: int, family: tuple[order_tests.Test, ...]) -> np.ndarray:
-    """Result of `_quiet` by the arguments that it depends on, which exclude the number of groups."""
+    """Result of `_quiet` from the arguments on which it depends; the number of groups is none of them."""
     places, orderings, *_ = _estimates(n, n_orderings)
     tests = {test for _, test in family}
     level = order_tests.LEVEL / len(family)
@@ -423,16 +440,19 @@ def _quiet_by(n: int, n_orderings: int, family: tuple[order_tests.Test, ...]) ->
 
 
 def _all(values: np.ndarray) -> np.ndarray:
-    """p-values of all values of a row being 0, shape (m, k) -> (m,). Values have variance 1, and rows sum to 0."""
+    """p-value for each row that all values are 0, shape (m, k) -> (m,). Values have variance 1, and rows sum to 0."""
     k = values.shape[1]
     return np.asarray(distributions.chi_square_tail(np.square(values).sum(axis=1) * (k - 1) / k, k - 1))
 
 
 def _unseen(groups: float, spread: float, margin: float, largest: float) -> float:
-    """The largest absolute shift that `equivalence.p_bounded` shows to be below the margin; below 0 if none is.
+    """The largest absolute shift that `equivalence.p_bounded` shows to be below the margin; below 0 if there is none.
 
     Args:
+        groups: number of groups.
         spread: standard deviation of a group's shift; shifts of groups are assumed to be normal.
+        margin: margin of the shift, in points.
+        largest: largest shift that a group can have.
     """
     shifts = np.linspace(0, margin, 33)[:-1]
     if groups <= EXACT_BOUND:
@@ -449,7 +469,7 @@ def _unseen(groups: float, spread: float, margin: float, largest: float) -> floa
 
 
 def least(enough: Callable[[float], bool], fewest: int) -> Needed:
-    """The smallest whole number from `fewest` on that is enough."""
+    """Smallest whole number that is enough, and at least `fewest`."""
     high = float(fewest)
     while not enough(high):
         high *= 2

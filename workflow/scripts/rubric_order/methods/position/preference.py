@@ -1,13 +1,13 @@
-"""Position preference: how much a place in the prompt adds to the log-odds of the score that is shown there.
+"""Position preference: how much a position in the prompt adds to the log-odds of the score that is shown there.
 
-A judge gives score s of item i at place p the log-weight a[i, s] + b[p]. Take two reads of an item, of which one gave
-score a and the other score c. The log-odds that read 1 gave a and read 2 gave c, and not the reverse, are
+A judge gives score s of item i at position p the log-weight a[i, s] + b[p]. Take two reads of an item, of which one
+gave score u and the other score v. The log-odds that read 1 gave u and read 2 gave v, and not the reverse, are
 
-    b[place of a in 1] + b[place of c in 2] - b[place of c in 1] - b[place of a in 2]
+    b[position of u in 1] + b[position of v in 2] - b[position of v in 1] - b[position of u in 2]
 
 for every item, because the a[i, s] and the denominators of both reads cancel. This is a logistic regression without
-intercept. Where the probabilities of all options are known, the same difference of differences can be computed from
-their logarithms. It is then free of chance, and least squares gives b.
+intercept. If the probabilities of all options are known, the same difference of differences can be computed from their
+logarithms. It is then free of chance, and least squares gives b.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,10 +30,12 @@ class Hard(NamedTuple):
 
     Attributes:
         n: number of score levels.
-        data: comparisons; the columns of a row are the lower score, the higher score, the places of both in the read
-            that gave the lower score, and the places of both in the read that gave the higher score; all from 0.
-        items: number of items with at least two usable reads. reads: number of usable reads of these items. pairs:
-            number of pairs of usable reads of one item.
+        data: comparisons of two reads that gave different scores. The columns of a row are the lower score, the higher
+            score, the two positions of these scores in the read that gave the lower score, and their two positions in
+            the read that gave the higher score. All six are counted from 0.
+        items: number of items with at least two usable reads.
+        reads: number of usable reads of these items.
+        pairs: number of pairs of usable reads of one item.
     """
 
     n: int
@@ -44,14 +46,14 @@ class Hard(NamedTuple):
 
     @property
     def discordant(self) -> int:
-        """Number of pairs of reads that gave different scores, at least one of which changed its place between them."""
+        """Number of pairs of reads that gave different scores, one or both of which changed their position."""
         return int(self.data.weight.sum())
 
     def by_cluster(self, cluster: np.ndarray) -> "Hard":
         """The same pairs in larger clusters.
 
         Args:
-            cluster: number of the larger cluster that each present cluster is part of, shape (n_clusters,).
+            cluster: index of the larger cluster to which each present cluster belongs, shape (n_clusters,).
         """
         data = self.data._replace(cluster=cluster[self.data.cluster], n_clusters=int(cluster.max(initial=-1)) + 1)
         return self._replace(data=data)
@@ -62,10 +64,11 @@ class Soft(NamedTuple):
 
     Attributes:
         n: number of score levels.
-        parts: three arrays for each dataset: the log-probability of each score, its place from 0, both of shape
-            (items, K, n), and the cluster of each item. A score with probability 0 in one read of an item is left out
-            (NaN) of all reads of that item. A read without probabilities is NaN too.
-        n_clusters: number of clusters. items, reads, pairs: as in `Hard`.
+        parts: three arrays for each dataset: the log-probability of each score, the index of its position from 0 (both
+            of shape (items, K, n)), and the index of each item's cluster. A score with probability 0 in one read of an
+            item is left out (NaN) of all reads of this item. A read without probabilities is NaN, too.
+        n_clusters: number of clusters.
+        items, reads, pairs: as in `Hard`.
     """
 
     n: int
@@ -77,7 +80,7 @@ class Soft(NamedTuple):
 
     @property
     def discordant(self) -> int:
-        """Number of all pairs, because each of them tells something."""
+        """Number of all pairs, because each pair tells something."""
         return self.pairs
 
     def by_cluster(self, cluster: np.ndarray) -> "Soft":
@@ -91,12 +94,12 @@ class Preference(NamedTuple):
 
     Attributes:
         positions: fit of b, which sums to 0.
-        interaction: fit with one more coefficient, which comes last. It is the gain in log-odds of the highest score at
-            the last place, and of the lowest score at the first place. Scores and places are numbered evenly from -1 to
-            1.
+        interaction: fit with one more coefficient, which comes last: the coefficient of score times position, where
+            scores and positions are numbered evenly from -1 to 1. It is the gain in log-odds of the highest score at
+            the last position, and of the lowest score at the first position.
         p_positions: p-value of the hypothesis that no position is preferred, see `no_preference`.
-        p_interaction: p-value of the hypothesis that a place adds the same to every score. The test uses all
-            score-by-place terms.
+        p_interaction: p-value of the hypothesis that a position adds the same to every score. The test uses a term for
+            each score at each position.
     """
 
     positions: cluster_robust.Fit
@@ -109,10 +112,11 @@ class Sums(NamedTuple):
     """Sums over each cluster, for the fits of position preference.
 
     Attributes:
-        positions, interaction: sums for the two fits of `Preference`.
+        positions: sums for the fit of `Preference.positions`.
+        interaction: sums for the fit of `Preference.interaction`.
         alike: see the function `alike`.
-        further: score of each cluster for the score-by-place terms, at the estimate of b, shape (n_clusters, n * n).
-            None if b has no estimate, or if the terms tell nothing beyond b.
+        further: score of each cluster for the terms of each score at each position, at the estimate of b, shape
+            (n_clusters, n * n). None if b has no estimate, or if the terms tell nothing beyond b.
     """
 
     positions: cluster_robust.Sums
@@ -121,7 +125,7 @@ class Sums(NamedTuple):
     further: np.ndarray | None
 
     def by_cluster(self, cluster: np.ndarray | None) -> Preference:
-        """The preference with larger clusters as the sample, see `cluster_robust.Sums`; None keeps them as they are."""
+        """The preference with larger clusters as the sample, see `cluster_robust.Sums`; None keeps the clusters."""
         cluster = np.arange(len(self.alike)) if cluster is None else cluster
         fit = self.positions.by_cluster(cluster).fit()
         further = self.further if self.further is None else cluster_robust.together(self.further, cluster)
@@ -137,6 +141,7 @@ def compared(block: Block, readout: Readout) -> Hard | Soft:
     """The reads of a block, laid out for comparison; its items are the clusters.
 
     Args:
+        block: the reads.
         readout: ``hard``, which needs the column `position`, or ``soft``, which needs `position_probabilities`.
     """
     shape = len(block.items), int(block.column.max(initial=-1)) + 1, block.n
@@ -159,7 +164,7 @@ def compared(block: Block, readout: Readout) -> Hard | Soft:
 
 
 def identifies(block: Block) -> bool:
-    """Tell whether a block has several orderings: with one, effects of position and score cannot be distinguished."""
+    """True if a block has several orderings. With one ordering, effects of position and score cannot be told apart."""
     return len(block.orderings[0]) > 1
 
 
@@ -167,9 +172,9 @@ def of_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
     """Comparisons of the scores that were given.
 
     Args:
-        scores: score of each read of each item, from 0, shape (items, K); -1 where there is none.
-        places: place of each score in each read, from 0, shape (items, K, n).
-        unit: number of each item's cluster, from 0, shape (items,).
+        scores: score of each read of each item, from 0, shape (items, K); -1 for a read without a score.
+        places: index of each score's position in each read, from 0, shape (items, K, n).
+        unit: index of each item's cluster, from 0, shape (items,).
     """
     n = places.shape[2]
     first, second = np.triu_indices(scores.shape[1], 1)
@@ -203,7 +208,11 @@ def of_probabilities(probabilities: np.ndarray, places: np.ndarray, unit: np.nda
 
 
 def _sizes(reads: np.ndarray) -> tuple[int, int, int]:
-    """Number of items with at least two reads, of their reads, and of pairs of reads, from each item's read count."""
+    """Number of items with at least two reads, number of their reads, and number of pairs of reads of one item.
+
+    Args:
+        reads: number of reads of each item.
+    """
     several = reads > 1
     return int(several.sum()), int(reads[several].sum()), int((reads * (reads - 1) // 2).sum())
 
@@ -211,7 +220,10 @@ def _sizes(reads: np.ndarray) -> tuple[int, int, int]:
 def _cells(
     scores: np.ndarray, places: np.ndarray, unit: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Code of each comparison, see `Hard`, and cluster that occur together; and how often they do."""
+    """Codes of clusters with comparisons, see `Hard`, and how often each code occurs.
+
+    A code is the index of the cluster times n^6, plus a number for the six columns of the comparison.
+    """
     n = places.shape[2]
     item, pair = np.nonzero(
         (scores[:, first] != scores[:, second]) & (scores[:, first] >= 0) & (scores[:, second] >= 0)
@@ -245,7 +257,7 @@ def together(parts: Sequence[Hard | Soft]) -> Hard | Soft:
 
 
 def contrasts(n: int) -> dict[str, np.ndarray]:
-    """Contrasts of n positions by name, as weights: first less last, and ends less middle if n is more than 2."""
+    """Dictionary from a contrast of n positions to its weights: first minus last; for n > 2, ends minus middle."""
     one = np.eye(n)
     weights = {"first_last": one[0] - one[-1]}
     if n > 2:
@@ -256,15 +268,16 @@ def contrasts(n: int) -> dict[str, np.ndarray]:
 def preference(of: Hard | Soft) -> Preference:
     """Position preference of a judge, with clusters as the sample.
 
-    With readout `soft`, b is in log-odds of the model's own probabilities. With readout `hard`, b is in log-odds of
-    answers as they were drawn; at temperature T these are 1 / T times the log-odds of the model's own probabilities. At
-    temperature 0 nothing is drawn, and the unit of b depends on the other differences between prompts of one item.
+    The unit of b depends on the readout. With `soft`, b is in log-odds of the model's own probabilities. With `hard`, b
+    is in log-odds of answers as they were drawn; at temperature T these are 1 / T times the log-odds of the model's own
+    probabilities. At temperature 0 nothing is drawn, and the unit depends on other differences between prompts of an
+    item.
     """
     return sums(of).by_cluster(None)
 
 
 def sums(of: Hard | Soft) -> Sums:
-    """Sums over each cluster from which `preference` is computed. Clusters can be joined without another fit."""
+    """Sums over each cluster, from which `preference` is computed. Clusters can be merged without another fit."""
     return _of_selections(of) if isinstance(of, Hard) else _of_logs(of)
 
 
@@ -277,7 +290,7 @@ def positions(of: Hard | Soft) -> cluster_robust.Sums:
 
 
 def alike(of: Hard | Soft) -> np.ndarray:
-    """Score of each cluster for b, see `cluster_robust`, where no position is preferred, shape (n_clusters, n)."""
+    """Score of each cluster for b at b = 0 (no position is preferred), see `cluster_robust`, shape (n_clusters, n)."""
     if isinstance(of, Soft):
         return _normal(of)[0][:, : of.n]
     return conditional_logit.scores_of_nothing(of.data._replace(rows=rows_of_places(of)))
@@ -286,10 +299,11 @@ def alike(of: Hard | Soft) -> np.ndarray:
 def no_preference(fit: cluster_robust.Fit, scores: np.ndarray | None) -> float:
     """p-value of the hypothesis that no position is preferred, see `positions`.
 
-    It comes from the F test HTZ over clusters, see `cluster_robust.all_zero`. A score test is used instead if the fit
-    is `separated`, or if clusters are too unequal or too few for an F test of so many positions.
+    The p-value comes from the F test HTZ over clusters, see `cluster_robust.all_zero`. It comes from a score test if
+    the fit is `separated`, or if clusters are too unequal or too few for an F test of so many positions.
 
     Args:
+        fit: fit of b, see `positions`.
         scores: see `alike`.
     """
     n = len(fit.coefficients)
@@ -300,7 +314,7 @@ def no_preference(fit: cluster_robust.Fit, scores: np.ndarray | None) -> float:
 
 
 def rows_of_places(of: Hard) -> np.ndarray:
-    """Times that each place favours the outcome of each distinct comparison, less times against, shape (n_rows, n)."""
+    """Factor of each position in the log-odds of each distinct comparison's outcome, shape (n_rows, n)."""
     _, _, low_at, high_at, low_then, high_then = of.data.rows.T
     one = np.eye(of.n)
     return one[low_at] + one[high_then] - one[high_at] - one[low_then]
@@ -326,9 +340,13 @@ def _chunks(of: Soft) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.n
     """Lay out some items at a time for least squares.
 
     Yields:
-        Log-probabilities, centred over reads and scores, shape (items, K, n), 0 where there are none; the columns of
-        the fit, centred in the same way, shape (items, K, n, n + 1), which are the indicators of the places and, last,
-        the product of score and place; the places; and the clusters.
+        Four arrays for these items:
+
+        - log-probabilities, centred over reads and scores, shape (items, K, n); 0 where there are none;
+        - the columns of the fit, centred in the same way, shape (items, K, n, n + 1): indicators of the positions, and
+          last the product of score and position;
+        - the positions, from 0;
+        - the clusters.
     """
     scale = np.linspace(-1, 1, of.n)
     for values, places, unit in of.parts:
@@ -346,7 +364,8 @@ def centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
     """Values centred over the reads and over the scores of each item, shape (items, K, n, ...); 0 where not used.
 
     Args:
-        used: whether a value counts. In each item, the values of some reads and some scores count.
+        values: shape (items, K, n, ...).
+        used: True for values that count. In each item, these are all values of some reads and some scores.
     """
     values = np.where(used, values, 0)
     reads = np.maximum(used.any(axis=2, keepdims=True).sum(axis=1, keepdims=True), 1)
@@ -363,7 +382,7 @@ def _of_logs(of: Soft) -> Sums:
 
 
 def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
-    """Arguments of `cluster_robust.least_squares`, for the places and, last, the product of score and place."""
+    """Arguments of `cluster_robust.least_squares`, for the positions and, last, the product of score and position."""
     k = of.n + 1
     right, information = np.zeros((of.n_clusters, k)), np.zeros((of.n_clusters, k, k))
     for y, x, _, unit in _chunks(of):
@@ -374,7 +393,7 @@ def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _further_of_logs(of: Soft, coefficients: np.ndarray) -> np.ndarray | None:
-    """Score of each cluster for the terms of each score at each place, like `conditional_logit.scores_of_terms`."""
+    """Score of each cluster for the terms of each score at each position, like `conditional_logit.scores_of_terms`."""
     n, cross, cells = of.n, np.zeros((of.n * of.n, of.n)), np.zeros(of.n_clusters * of.n * of.n)
     information = np.zeros((n, n))
     for y, x, at, unit in _chunks(of):

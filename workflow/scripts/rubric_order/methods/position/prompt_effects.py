@@ -1,12 +1,12 @@
-"""Effects of the prompt on a score: the score's position, the ID it is written as, and a reference answer.
+"""Effects of the prompt on a score: the score's position, its ID in the prompt, and a reference answer.
 
 In read r, a judge gives score s of item i the log-weight a[i, s] + x_r(s) @ b. Take two reads of an item, of which one
 gave score u and the other score v. The log-odds that read 1 gave u and read 2 gave v, and not the reverse, are
 
     (x_1(u) + x_2(v) - x_1(v) - x_2(u)) @ b
 
-for every item, because the a[i, s] cancel. `preference` has the same model with positions alone. Where the
-probabilities of all options are known, the same difference of differences can be computed from their logarithms.
+for every item, because the a[i, s] cancel. `preference` has the same model with positions alone. If the probabilities
+of all options are known, the same difference of differences can be computed from their logarithms.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ class Terms(NamedTuple):
     """Columns of x, see the module.
 
     Attributes:
-        names: kind of each column, and the position from 1, the ID, or the score from 1 that the column is about; an
+        names: kind of each column, and what the column is about: the position from 1, the ID, or the score from 1; an
             empty string for attractions.
         values: the columns for each score in each read of each item, shape (items, reads, n, columns).
     """
@@ -38,15 +38,17 @@ def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarr
     """Columns for position, ID, presence of a reference answer, and attraction to the answer's number and to its text.
 
     Args:
-        places: place of each score in each read of each item, from 0, shape (items, reads, n).
-        ids: how each score is written in each read, shape (reads, n).
-        shown, text: score that the reference answer of a read is said to get, and score that the answer was written
-            for, shape (reads,); 0 where no reference answer is shown.
+        places: index of each score's position in each read of each item, from 0, shape (items, reads, n).
+        ids: ID of each score in each read, shape (reads, n).
+        shown: score that the prompt of a read states for its reference answer, shape (reads,); 0 without a reference
+            answer.
+        text: score for which the reference answer was written, shape (reads,); 0 without a reference answer.
 
     Returns:
-        Attraction is minus the distance of a score from `shown` (number) or from `text`. An attraction has no column if
-        no read shows a reference answer. Presence has one column per score if some reads show a reference answer and
-        others do not: a judge can be harsher whenever one is shown, and that is not an attraction to it.
+        The columns. Attraction is minus the distance of a score from `shown` (number) or from `text`. An attraction has
+        no column if no read shows a reference answer. Presence has one column per score if some reads show a reference
+        answer and other reads do not: a judge can be harsher whenever an answer is shown, and this is no attraction to
+        the answer.
     """
     items, reads, n = places.shape
     labels = list(dict.fromkeys(ids.ravel().tolist()))
@@ -72,7 +74,8 @@ def of_scores(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
     """The fit of b to the scores that were given, with items as clusters.
 
     Args:
-        scores: score of each read of each item, from 0, shape (items, reads); -1 where there is none.
+        of: columns of x.
+        scores: score of each read of each item, from 0, shape (items, reads); -1 for a read without a score.
     """
     first, second = np.triu_indices(scores.shape[1], 1)
     step = max(1, CELLS_AT_ONCE // max(len(first) * len(of.names), 1))
@@ -95,9 +98,10 @@ def of_probabilities(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sum
     """The fit of b to log-probabilities, by least squares, with items as clusters.
 
     Args:
+        of: columns of x.
         probabilities: probability of each score in each read of each item, shape (items, reads, n); NaN in reads
             whose probabilities are unknown. A score with probability 0 in one read of an item is left out of all reads
-            of that item.
+            of this item.
     """
     given = ~np.isnan(probabilities).any(axis=2)
     kept = ((probabilities > 0) | ~given[..., None]).all(axis=1)
@@ -118,7 +122,7 @@ def of_probabilities(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sum
 def contrasts(
     names: Sequence[tuple[str, str]], styles: Sequence[Sequence[str]]
 ) -> Mapping[tuple[str, str], np.ndarray]:
-    """Contrasts of b, by kind and name.
+    """Contrasts of b: a dictionary from kind and name to the weights of the columns.
 
     Args:
         names: see `Terms`.
@@ -126,9 +130,12 @@ def contrasts(
             the last, and the second with the last but one.
 
     Returns:
-        Weights of the columns for each contrast. The contrasts are: each position less the mean of all positions; the
-        presence effect on each score less its mean over all scores; each pair of IDs that a reversed mapping exchanges;
-        and each attraction.
+        The weights of four kinds of contrasts:
+
+        - each position minus the mean of all positions;
+        - the presence effect on each score minus its mean over all scores;
+        - the difference of each two IDs that a reversed mapping exchanges;
+        - each attraction.
     """
     weights = {}
     one = np.eye(len(names))

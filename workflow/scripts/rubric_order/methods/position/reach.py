@@ -1,9 +1,9 @@
 """Reach of somebody who chooses the order: how far the order moves an item's score and rank, and the best candidate.
 
 An order can be chosen for one item, while its competitors stay in the usual order. Or one order can be chosen for all
-items. If reads differ by chance, the largest value less the smallest one is large even if the order has no effect. So
-the reach is also computed for reads that exchange their orderings within each item. These represent a judge that varies
-as much, but independently of the order.
+items. If reads differ by chance, the difference between the largest and the smallest value is large even if the order
+has no effect. So the reach is also computed for reads that exchange their orderings within each item. These reads
+represent a judge that varies as much, but independently of the order.
 """
 
 from collections.abc import Iterator
@@ -18,13 +18,14 @@ class Moved(NamedTuple):
     """Reach of the orders. Further axes in front are for several judges.
 
     Attributes:
-        points: largest less smallest score of each item, shape (..., m).
-        points_shared: largest less smallest mean score of all items, shape (...).
-        places, places_shared: lowest less highest rank of each candidate, see `ranks` and `ranks_shared`, shape
+        points: range of each item's score over orderings, shape (..., m).
+        points_shared: range of the mean score of all items over orderings, shape (...).
+        places: range of each candidate's rank if the order of this candidate alone changes, see `ranks`, shape
             (..., n_prompts, n_candidates); NaN where there is no candidate.
-        best, best_shared: True for prompts in which a choice of order can prevent all the usual order's best candidates
-            from being best. `best` is for the order of a single candidate, and `best_shared` for one order of all
-            candidates. Shape (..., n_prompts).
+        places_shared: range of each candidate's rank if all candidates have the same order, see `ranks_shared`.
+        best: True for prompts in which some order of a single candidate lets none of the usual order's best candidates
+            be best, shape (..., n_prompts).
+        best_shared: the same for an order of all candidates, shape (..., n_prompts).
     """
 
     points: np.ndarray
@@ -41,7 +42,7 @@ def moved(values: np.ndarray, prompts: np.ndarray, usual: int) -> Moved:
     Args:
         values: score of each item in each ordering, shape (..., m, D).
         prompts: items of each prompt, padded with -1, see `rankings.prompts`, shape (n_prompts, n_candidates).
-        usual: number of the usual ordering, in which the competitors stay.
+        usual: index of the usual ordering, in which the competitors stay.
     """
     scores = of_candidates(values, prompts)
     others = scores[..., usual]
@@ -64,12 +65,13 @@ def of_candidates(values: np.ndarray, prompts: np.ndarray) -> np.ndarray:
 
 
 def ranks(scores: np.ndarray, usual: int) -> np.ndarray:
-    """Number of candidates better than each candidate in each ordering, while the others stay in the usual ordering.
+    """Number of candidates better than each candidate in each ordering, while competitors stay in the usual ordering.
 
-    A candidate that ties counts as half.
+    A competitor with the same score counts as half.
 
     Args:
         scores: see `of_candidates`.
+        usual: index of the usual ordering.
 
     Returns:
         Shape of the scores.
@@ -78,7 +80,7 @@ def ranks(scores: np.ndarray, usual: int) -> np.ndarray:
 
 
 def ranks_shared(scores: np.ndarray) -> np.ndarray:
-    """Number of candidates better than each candidate in each ordering, if all candidates are read in that ordering.
+    """Number of candidates better than each candidate in each ordering, if all candidates are read in this ordering.
 
     Ties, argument and result are those of `ranks`.
     """
@@ -87,7 +89,7 @@ def ranks_shared(scores: np.ndarray) -> np.ndarray:
 
 
 def _better(own: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Number of candidates better than each one. Orderings are the arguments' first, and the result's last axis."""
+    """Number of candidates better than each candidate. The axis of orderings moves from the first to last."""
     above = (others[..., None, :] > own[..., :, None]) + 0.5 * (others[..., None, :] == own[..., :, None])
     above = np.where(np.eye(own.shape[-1], dtype=bool), 0, above).sum(axis=-1)
     return np.moveaxis(np.where(np.isnan(own), np.nan, above), 0, -1)
@@ -99,7 +101,10 @@ def _is_best(scores: np.ndarray) -> np.ndarray:
 
 
 def _one_changes(scores: np.ndarray, others: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """True where another order puts a candidate above the best ones, or puts the only best one below another."""
+    """True for prompts in which another order of one candidate lets none of the best candidates be best.
+
+    This order puts a candidate above the best candidates, or it puts the only best candidate below another candidate.
+    """
     high, low = (np.where(np.isnan(end), -np.inf, end) for end in (scores.max(axis=-1), scores.min(axis=-1)))
     present = np.where(np.isnan(others), -np.inf, others)
     raised = (high > present.max(axis=-1, keepdims=True)) & ~best
@@ -109,13 +114,15 @@ def _one_changes(scores: np.ndarray, others: np.ndarray, best: np.ndarray) -> np
 
 
 def by_chance(reads: np.ndarray, prompts: np.ndarray, usual: int, *, count: int, rng: np.random.Generator) -> Moved:
-    """Mean reach where the reads of each item exchange their orderings.
+    """Mean reach if the reads of each item exchange their orderings at random.
 
     All differences between the reads of an item count as chance, including effects of the orderings.
 
     Args:
-        reads: scores of r reads of each item in each ordering, shape (m, D, r). prompts, usual: see `moved`.
+        reads: scores of r reads of each item in each ordering, shape (m, D, r).
+        prompts, usual: see `moved`.
         count: number of exchanges.
+        rng: generator of the exchanges.
     """
     sums: list[np.ndarray] = []
     for part in _exchanged(reads, prompts, count, rng):
@@ -125,7 +132,7 @@ def by_chance(reads: np.ndarray, prompts: np.ndarray, usual: int, *, count: int,
 
 
 def _exchanged(reads: np.ndarray, prompts: np.ndarray, count: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Mean scores by ordering after some exchanges at a time, shape (..., m, D). Rounding makes equal means tie."""
+    """Mean scores by ordering after exchanges, shape (..., m, D), several exchanges at once. Rounded means can tie."""
     items, orderings, repeats = reads.shape
     step = max(1, _CELLS_AT_ONCE // max(reads.size, prompts.size * prompts.shape[1] * orderings))
     flat = reads.reshape(items, -1)
@@ -135,13 +142,16 @@ def _exchanged(reads: np.ndarray, prompts: np.ndarray, count: int, rng: np.rando
 
 
 def reached(choose: tuple[np.ndarray, np.ndarray], judge: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Range in one half of the reads between two orderings that are chosen in the other half, mean of both ways.
+    """Difference between two orderings in one half of the reads, where the other half chooses the orderings.
 
-    The range is 0 on average if the order has no effect.
+    One half of the reads chooses the orderings with the largest and the smallest value. The other half gives the
+    difference of their values. The result is the mean over both roles of the halves. It is 0 on average if the order
+    has no effect.
 
     Args:
-        choose, judge: value of each item in each ordering, as a pair of tables for the two halves, each of shape
-            (..., D). `choose` gives the orderings with the largest and the smallest value, and `judge` the range.
+        choose: values by which orderings are chosen, for each item in each ordering: a table of shape (..., D) for each
+            half.
+        judge: values of which the difference is taken, in the same form.
 
     Returns:
         Shape (...).
@@ -157,11 +167,12 @@ def _at_ends(choose: np.ndarray, judge: np.ndarray) -> np.ndarray:
 
 
 def reached_by_all(means: np.ndarray, group: np.ndarray, fold: np.ndarray) -> np.ndarray:
-    """Score of each item in the other folds' highest ordering, less its score in the other folds' lowest ordering.
+    """Difference of an item's scores in two orderings: those with the highest and the lowest mean in the other folds.
 
     Args:
-        means: mean score of each item in each ordering, shape (m, D). group: number of each item's group, from 0.
-        fold: number of each group's fold, from 0; at least two folds.
+        means: mean score of each item in each ordering, shape (m, D).
+        group: index of each item's group, from 0, shape (m,).
+        fold: index of each group's fold, from 0; at least two folds.
 
     Returns:
         Shape (m,); 0 on average if the order has no effect.
@@ -176,6 +187,7 @@ def reached_by_all_draws(means: np.ndarray, group: np.ndarray, fold: np.ndarray,
     """Mean over items of `reached_by_all` in each resample of groups. Each resample chooses the orderings anew.
 
     Args:
+        means, group, fold: see `reached_by_all`.
         weights: how often each group is in each resample, shape (resamples, n_groups).
 
     Returns:

@@ -1,7 +1,7 @@
 """Variance of a read under repetition, separately for each ordering.
 
-A judge can be sure in the usual ordering and waver in others, or the reverse. So repeats of one ordering tell nothing
-about the other orderings, and repeats of a single ordering alone do not give the variance of repetition.
+A judge can be sure in the usual ordering and waver in other orderings, or the reverse. So repeats of one ordering tell
+nothing about the other orderings, and repeats of a single ordering alone do not give the variance of repetition.
 """
 
 import numpy as np
@@ -17,8 +17,9 @@ def at_temperature(shares: np.ndarray, temperature: float) -> np.ndarray:
     """Probabilities of options as a judge draws from them.
 
     Args:
-        shares: probabilities at temperature 1, summing to 1, shape (..., n).
-        temperature: temperature of the draw; 0 takes the most probable option, or the first of several equal ones.
+        shares: probabilities at temperature 1, shape (..., n); sum 1.
+        temperature: temperature of the draw. At 0, the most probable option has probability 1; of several equally
+            probable options, the first.
 
     Returns:
         Shape (..., n).
@@ -44,7 +45,7 @@ def variance_of_draw(shares: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 
 def repeats_of(block: Block) -> int | None:
-    """Number of reads of each item in each of a block's orderings; None where the number differs."""
+    """Number of reads of each item in each of a block's orderings; None if it is 0 or differs between cells."""
     shown, number = block.orderings
     per_cell = np.bincount(block.item * len(shown) + number, minlength=len(block.items) * len(shown))
     return int(per_cell[0]) if per_cell[0] and (per_cell == per_cell[0]).all() else None
@@ -53,11 +54,12 @@ def repeats_of(block: Block) -> int | None:
 def variances(
     block: Block, readout: Readout, values: np.ndarray, temperature: float | None = None
 ) -> tuple[np.ndarray, str] | None:
-    """Variance of each read under repetition, and the source that it is known from.
+    """Variance of each read under repetition, and the source of the variance.
 
-    If an answer is one draw from option probabilities, they give the variance. A written score has the variance of the
-    draw. An expected score has 0, because such a judge gives the same expected score in every repeat. Otherwise repeats
-    give the variance, if each item is read equally often, at least twice, in each of several orderings.
+    If an answer is one draw from option probabilities, the probabilities give the variance. A written score has the
+    variance of the draw. An expected score has a variance of 0, because such a judge gives the same expected score in
+    every repeat. Otherwise repeats give the variance, if each item is read equally often, at least twice, in each of
+    several orderings.
 
     Args:
         block: the reads, with `position_probabilities` where these are known.
@@ -67,9 +69,9 @@ def variances(
             is more than such a draw, or if this is not known.
 
     Returns:
-        Variances of one read, shape (n_items, K), and their source. Variances from repeats are equal for all reads of
-        an item in one ordering. NaN where not known, for example for a read without a score. None if both sources are
-        missing.
+        Variances of one read, shape (n_items, K), and their source; None if both sources are missing. Variances from
+        repeats are equal for all reads of an item in one ordering. A variance is NaN if it is not known, for example
+        for a read without a score.
     """
     of_read = readout in VALUES  # a calibrated score is not drawn
     if temperature is not None and of_read and "position_probabilities" in block.table:
@@ -96,7 +98,7 @@ def _from_probabilities(
 
 
 def _from_repeats(block: Block, values: np.ndarray) -> np.ndarray:
-    """Variance of the scores of each item and ordering. The divisor is the number of scores less 1."""
+    """Variance of the scores of each item and ordering. The divisor is the number of scores minus 1."""
     shown, number = block.orderings
     cell = block.item * len(shown) + number
     cells = len(block.items) * len(shown)

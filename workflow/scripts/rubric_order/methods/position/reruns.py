@@ -1,10 +1,11 @@
 """Errors of estimates about single orderings: how far they would move if the same judge read the same items once more.
 
 The items stay the same, and reads count as drawn anew. If an ordering is read several times, its repeats tell how reads
-vary. If each ordering is read once, the residuals tell it: scores less the item's level, and less the shift by which
-each ordering moves all items alike, see `variances`. The residuals also hold the effects of orderings on single items,
-which makes errors too large. With D orderings, the residual variance of an ordering includes a share of 1/D of the
-other orderings' chance. With few orderings, this makes the error of the noisiest ordering too small.
+vary. If each ordering is read once, the residuals tell it, see `variances`. A residual is the score minus the item's
+level and minus the shift by which the ordering moves all items alike. Residuals have two defects. They also hold the
+effects of orderings on single items, which makes errors too large. And with D orderings, the residual variance of an
+ordering includes a share of 1/D of the other orderings' chance. With few orderings, this makes the error of the
+noisiest ordering too small.
 """
 
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from rubric_order.methods.position import shared_orderings
 from rubric_order.methods.position.blocks import Block
 from rubric_order.methods.uncertainty import distributions
 
-DRAWS = 2000  # draws of a run's correlations, for ranges of ranks
+DRAWS = 2000  # number of draws of a run's correlations, for ranges of ranks
 LEAST_VARIANCE = 1e-12  # a variance up to this is the rounding error of a constant
 
 
@@ -24,9 +25,10 @@ class Correlations(NamedTuple):
 
     Attributes:
         orderings: shape (D, n).
-        r: the correlations, shape (D,). error: their standard errors over new reads, shape (D,). The reads of two
-            orderings are independent.
-        items, reads: number of items, and of reads, that the correlations are computed from.
+        r: the correlations, shape (D,).
+        error: their standard errors over new reads, shape (D,). The reads of two orderings are independent.
+        items: number of items from which the correlations are computed.
+        reads: number of reads from which the correlations are computed.
     """
 
     orderings: np.ndarray
@@ -67,21 +69,23 @@ def variances(scores: np.ndarray, at: np.ndarray, n_orderings: int) -> np.ndarra
 
     Args:
         scores: items by reads, shape (m, K).
-        at: number of each read's ordering, from 0, shape (m, K); -1 for a read without a score. Each item has a score
+        at: index of each read's ordering, from 0, shape (m, K); -1 for a read without a score. Each item has a score
             under each ordering.
         n_orderings: number D of orderings.
 
     Returns:
-        A separate variance for each ordering, because a judge can be surer under one ordering than under another. If
-        any read is repeated, repeats give the variances. An item without repeats of an ordering gets the pooled
-        variance of the other items under it. An ordering without repeats gets the pooled variance of all repeats.
+        A separate variance for each ordering, because a judge can be surer under one ordering than under another.
 
-        Without repeats, variances come from squared residuals beside items and orderings, over (1 - 1/D) (1 - 1/m). The
-        item's mean square is multiplied by the ordering's mean square, and divided by the mean square of all. A single
-        squared residual is not used: it depends on the read's score, which would make errors too large. An ordering's
-        mean square is 1 - 1/D of its own variance plus 1/D of the mean variance of the others. With two orderings it is
-        the mean of both variances, which cannot be distinguished. NaN without repeats if there is only one item or one
-        ordering.
+        If any read is repeated, repeats give the variances. An item without repeats of an ordering gets the pooled
+        variance of the other items under this ordering. An ordering without repeats gets the pooled variance of all
+        repeats.
+
+        Without repeats, variances come from squared residuals, divided by (1 - 1/D) (1 - 1/m). A residual is the score
+        minus the effects of its item and its ordering. The variance of a cell is (mean square of its item) * (mean
+        square of its ordering) / (mean square of all). The square of its single residual is not used, because it
+        depends on the read's score, which would make errors too large. The mean square of an ordering is (1 - 1/D) *
+        (its own variance) + (1/D) * (mean variance of the other orderings). With two orderings, this is the mean of
+        both variances, which cannot be distinguished. NaN without repeats if there is only one item or one ordering.
     """
     item, _ = np.nonzero(at >= 0)
     cell = item * n_orderings + at[at >= 0]
@@ -107,7 +111,9 @@ def correlation_errors(values: np.ndarray, human: np.ndarray, variance: np.ndarr
     """Standard error over new reads of each column's correlation with human scores, by the delta method, shape (D,).
 
     Args:
-        values: shape (m, D). human: shape (m,). variance: variance of `values` over new reads, shape (m, D).
+        values: shape (m, D).
+        human: human scores, shape (m,).
+        variance: variance of `values` over new reads, shape (m, D).
     """
     if np.ptp(human) <= LEAST_VARIANCE:
         return np.full(values.shape[1], np.nan)
@@ -125,8 +131,10 @@ def ranks(r: np.ndarray, error: np.ndarray, *, confidence: float, rng: np.random
     because both runs vary by chance.
 
     Args:
-        r, error: shape (D,).
-        confidence: share of other runs that the range must hold. It holds more, because ranks are whole numbers.
+        r: correlations, shape (D,).
+        error: their standard errors, shape (D,).
+        confidence: share of other runs that the range must hold. The range holds more, because ranks are whole numbers.
+        rng: generator of the draws.
 
     Returns:
         `estimate`, `error` (standard deviation of ranks drawn with the error of one run), `low` and `high`, each of

@@ -8,7 +8,7 @@ from rubric_order.methods.uncertainty.resampling import sum_units
 
 SMALLEST, GREATEST = 1e-9, 50.0
 CLOSE = 1e-14  # absolute and relative tolerance of the power
-LEAST = 1e-6  # a written option with a lower probability, or with none, is taken to have this probability
+LEAST = 1e-6  # a written option with a lower probability counts with this probability
 CONFIDENCE = 0.99
 
 
@@ -22,12 +22,12 @@ def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Int
     Args:
         shares: probability of each option in each read, shape (n_reads, n). An option with probability 0 does not count
             as an option, unless it was written.
-        chosen: the option that was written, from 0, shape (n_reads,).
-        cluster: number of each read's cluster, from 0 and without gaps, shape (n_reads,).
+        chosen: index of the option that was written, from 0, shape (n_reads,).
+        cluster: index of each read's cluster, from 0 and without gaps, shape (n_reads,).
 
     Returns:
         The maximum likelihood estimate, with an interval by Student's t over clusters at a confidence of `CONFIDENCE`.
-        Unknown where no estimate lies between `SMALLEST` and `GREATEST`.
+        Unknown if no estimate lies between `SMALLEST` and `GREATEST`.
     """
     from scipy import optimize  # slow to import
 

@@ -8,14 +8,15 @@ import numpy as np
 from rubric_order.base.readouts import Readout
 from rubric_order.methods.position.blocks import Block, matrix_of
 
-# Column with what a read selects, by readout: the position of the written option, or the probability of each position.
+# From readout to the column that says what a read selects: the written option's position, or each position's
+# probability.
 READOUTS = {Readout.HARD: "position", Readout.SOFT: "position_probabilities"}
 
 
 def counts(block: Block, readout: Readout) -> np.ndarray:
     """Number of selections of each position in each item, or the summed probabilities. Shape (n_items, n).
 
-    Items without a usable read are rows of zeros.
+    The row of an item without a usable read is zeros.
     """
     shape = len(block.items), block.n
     column = block.table[READOUTS[readout]]
@@ -32,16 +33,19 @@ def counts(block: Block, readout: Readout) -> np.ndarray:
 def evened(block: Block, readout: Readout) -> np.ndarray:
     """Selections of each position in each item, as if the item had been read once in every ordering.
 
-    A judge without a preference for positions selects a position as often as the scores that it gives stood there. The
-    expected selections follow from this: from the item's scores, and from where each score stood, in the reads that
-    have this readout. Each ordering counts once for each item. The result is an equal share of 1/n for each position,
-    plus the selections less the expected selections. If each score stood equally often in every position, the result is
-    the selections. If an item was read in K of the D orderings, its expected selections include its own reads. The
-    factor (1 - 1/D) / (1 - 1/K) makes up for that.
+    A judge without a preference for positions selects a position as often as the scores that it gives stood there. So
+    the expected selections follow from the item's scores, and from where each score stood, in the reads that have this
+    readout. Each ordering counts once for each item. For an item that was read in K of the D orderings, the result for
+    each position is
+
+        K / n + factor * (selections - expected selections), with factor = (1 - 1/D) / (1 - 1/K).
+
+    The factor is needed because the expected selections include the item's own reads. If each score stood equally often
+    in every position, the result is the selections.
 
     Returns:
         Shape (n_items, n). A row sums to the number of orderings in which the item has a usable read. It is zeros for
-        an item with one such ordering, because there is nothing to compare. A cell can be below 0.
+        an item with only one such ordering, because there is nothing to compare. A cell can be below 0.
     """
     n, column = block.n, block.table[READOUTS[readout]]
     usable = column.notna().to_numpy()
@@ -70,8 +74,9 @@ def by_score(block: Block, readout: Readout) -> np.ndarray:
         readout: ``hard``, which needs the column `position`, or ``soft``, which needs `position_probabilities`.
 
     Returns:
-        Shape (2, n_items, n, n), with scores on the third axis and positions on the last. First come the selections,
-        then the chances to be selected: how often the score stood at the position in a read with this readout.
+        Shape (2, n_items, n, n), with scores on the third axis and positions on the last. The first table has the
+        selections. The second has the chances to be selected: how often the score stood at the position in a read with
+        this readout.
     """
     n, items = block.n, len(block.items)
     if readout == Readout.HARD:
@@ -93,8 +98,8 @@ class Variety(NamedTuple):
 
     Attributes:
         commonest: share of the commonest score among all reads, from 1 / n to 1.
-        discordant: number of pairs of reads of one item that have different scores; the expected number for
-            probabilities.
+        discordant: number of pairs of reads of one item that have different scores; for probabilities, the expected
+            number.
         pairs: number of all pairs of reads of one item.
     """
 
@@ -104,7 +109,7 @@ class Variety(NamedTuple):
 
     @property
     def discordant_share(self) -> float:
-        """Share of the pairs that have different scores; NaN where no item has two reads."""
+        """Share of the pairs that have different scores; NaN if no item has two reads."""
         return self.discordant / self.pairs if self.pairs else np.nan
 
 

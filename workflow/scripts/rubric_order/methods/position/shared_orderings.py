@@ -16,9 +16,9 @@ class Complete(NamedTuple):
     """The items of a block with a score under every ordering and a human score.
 
     Attributes:
-        orderings: shape (D, n).
+        orderings: the score at each position, shape (D, n).
         values: mean score of each item under each ordering, shape (m, D).
-        human: shape (m,).
+        human: human scores, shape (m,).
         rows: True for the items of the block that are kept here, shape (n_items,).
     """
 
@@ -55,7 +55,7 @@ def column_moments(values: np.ndarray, human: np.ndarray) -> np.ndarray:
 
     Returns:
         Shape (m, 3 + 3D): 1, y and y^2, then s of all columns, s^2 of all columns, and s y of all columns. y is the
-        human score and s the column's value, both less their means, against rounding.
+        human score, and s the column's value. Their means are subtracted, against rounding.
     """
     y, s = human - human.mean(), values - values.mean()
     return np.column_stack([np.ones(len(y)), y, y * y, s, s * s, s * y[:, None]])
@@ -87,7 +87,7 @@ def rank_of(r: np.ndarray, place: int) -> np.ndarray:
         place: index of the correlation that is ranked.
 
     Returns:
-        Shape (...); NaN where that correlation is undefined.
+        Shape (...); NaN where this correlation is undefined.
     """
     own = r[..., place, None]
     higher, equal = r > own + 1e-12, np.abs(r - own) <= 1e-12

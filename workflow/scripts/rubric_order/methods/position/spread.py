@@ -1,6 +1,6 @@
 """Spread of the order's effects between single items. The direction of an effect may differ from item to item.
 
-A read of item i under ordering o is taken as
+The model of a read of item i under ordering o is
 
     score = item_i + shift_o + own_io + repetition.
 
@@ -19,7 +19,7 @@ UNKNOWN, EXACT = "", "option probabilities"  # sources of the variance of repeti
 
 
 class NestedIntervals(NamedTuple):
-    """An estimate with an outer and an inner interval over clusters; NaN where it is not known."""
+    """An estimate with an outer and an inner interval over clusters; NaN for values that are not known."""
 
     estimate: float
     low: float
@@ -40,10 +40,12 @@ def mean_interval(
     """Mean over items with its interval: a jackknife over clusters, and Student's t with `resampling.degrees`.
 
     Args:
-        values: value of each item, shape (m,). unit: number of its cluster, from 0 and without gaps, shape (m,).
-        confidence: confidence of the outer interval. The inner interval has a confidence of 1 - 2 `level`.
+        values: value of each item, shape (m,).
+        unit: index of each item's cluster, from 0 and without gaps, shape (m,).
+        confidence: confidence of the outer interval.
+        level: the inner interval has a confidence of 1 - 2 `level`.
         added: number that is added to the mean.
-        logarithm: whether to make the interval on the scale of the logarithm. This is for a variance without noise,
+        logarithm: True to compute the interval on the scale of the logarithm. This is for a variance without noise,
             whose error is as large as the variance if a few items hold most of it. A mean of 0 then has an interval
             without width.
     """
@@ -82,17 +84,21 @@ def item_variances(
     """Variance of each item's scores over orderings, without and with the variance of repetition.
 
     Args:
-        values: mean score of each item under each ordering, NaN where there is none, shape (m, D). An item counts if it
-            has at least two means.
+        values: mean score of each item under each ordering, shape (m, D); NaN where there is no score. An item counts
+            if it has at least two means.
         noise: variance of each entry of `values` by repetition, of the same shape; NaN where it is not known.
-        unit: number of each item's cluster, from 0 and without gaps, shape (m,).
-        shared: whether each column is the same ordering for all items. If so, the shift of all items by each ordering
-            is taken out. If not, columns are random draws, and the shift is part of the variance.
+        unit: index of each item's cluster, from 0 and without gaps, shape (m,).
+        shared: True if each column is the same ordering for all items. The shift of all items by each ordering is then
+            subtracted. False if columns are random draws of orderings. The shift is then part of the variance.
 
     Returns:
-        Variance of each item over orderings without the variance of repetition, and with it, shape (m,) each; NaN where
-        not known. The third result must be added to the mean of either, because the shifts that were taken out are
-        estimates. The mean without repetition, with this addition, is the square of the spread.
+        Three results:
+
+        - variance of each item over orderings without the variance of repetition, shape (m,); NaN where not known;
+        - variance of each item over orderings with the variance of repetition, shape (m,);
+        - a number that must be added to the mean of either, because the subtracted shifts are estimates.
+
+        The square of the spread is the mean of the first result plus the third.
     """
     count = (~np.isnan(values)).sum(axis=1)
     added, divisor = 0.0, 1.0
@@ -137,11 +143,12 @@ def single_reads(
     Args:
         means, noise, unit: see `item_variances`; columns are orderings that items share.
         times: number of reads of each entry, shape (m, D).
-        known: whether `noise` is known. If not, effects of an ordering on single items look like chance.
+        known: True if `noise` is known. If it is not known, effects of an ordering on single items look like chance.
 
     Returns:
-        The variances with the most chance possible, and with the least. Both are the same if `noise` is known. If not,
-        the first takes all variance beside the shared shifts as chance, and the second takes none. NaN where not known.
+        The variances with the most chance possible, and the variances with the least. Both are the same if `noise` is
+        known. If it is not known, all variance beside the shared shifts counts as chance in the first result, and none
+        in the second. NaN where not known.
     """
     given = ~np.isnan(means)
     count = given.sum(axis=1)
@@ -162,10 +169,12 @@ def squared_errors(reads: SingleReads, k: int, count: int) -> np.ndarray:
 
     The k reads are made in k different orderings, which are drawn at random. Let S be the variance of single reads, and
     e the part of S that is due to chance. The mean of the k reads has a variance of S / k - (S - e) / D. The second
-    term is due to drawing no ordering twice.
+    term is there because no ordering is drawn twice.
 
     Args:
-        k: number of orderings drawn. count: number D of all orderings, at least k.
+        reads: variances of single reads.
+        k: number of orderings drawn.
+        count: number D of all orderings, at least k.
 
     Returns:
         Shape (m,), in points squared.
@@ -180,13 +189,13 @@ def squared_errors(reads: SingleReads, k: int, count: int) -> np.ndarray:
 
 
 def moved_by_probabilities(shares: np.ndarray, reference: int) -> np.ndarray:
-    """Share of an item's scores that change from a reference ordering to another one: the total variation distance.
+    """Share of an item's scores that change from a reference ordering to another: the total variation distance.
 
-    At least this share of the scores must change, however scores are drawn, and no more need to.
+    At least this share of the scores must change, however scores are drawn, and a larger share need not change.
 
     Args:
-        shares: probability of each score under each ordering, NaN where there is none, shape (m, D, n).
-        reference: number of the reference ordering.
+        shares: probability of each score under each ordering, shape (m, D, n); NaN where it is not known.
+        reference: index of the reference ordering.
 
     Returns:
         Mean over the other orderings, shape (m,).
@@ -196,17 +205,17 @@ def moved_by_probabilities(shares: np.ndarray, reference: int) -> np.ndarray:
 
 
 def moved_by_repeats(times: np.ndarray, reference: int) -> np.ndarray:
-    """Share of an item's scores that another ordering changes, less the share that a repeat changes.
+    """Share of an item's scores that another ordering changes, minus the share that a repeat changes.
 
     The result is at most that of `moved_by_probabilities`, and equal to it if repeats never differ.
 
     Args:
         times: how often each score was given under each ordering, shape (m, D, n). Orderings with at least two scores
             count.
-        reference: number of the reference ordering.
+        reference: index of the reference ordering.
 
     Returns:
-        Mean over the other orderings, shape (m,); it can be negative by chance. NaN where no other ordering counts.
+        Mean over the other orderings, shape (m,); it can be negative by chance. NaN if no other ordering counts.
     """
     reads, within = times.sum(axis=2), moved_by_chance(times)
     with np.errstate(invalid="ignore", divide="ignore"):

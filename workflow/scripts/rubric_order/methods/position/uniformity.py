@@ -1,10 +1,9 @@
 """Distance of selected positions from uniform: Cramer's V, the effect of clustering on it, and the direction of bias.
 
 Functions take counts of each position in each cluster (an item, or a group of items), shape (n_clusters, n). Summed
-probabilities can be used in place of counts. Counts must come from reads that show every score in every position
-equally often, or be adjusted as if they did, see `selections.evened`. Otherwise even a judge without a preference for
-positions does not select them equally often. Clusters are the sample: reads of one cluster may depend on each other in
-any way.
+probabilities can replace counts. Counts must come from reads that show every score in every position equally often, or
+be adjusted to this, see `selections.evened`. Otherwise even a judge without a preference for positions does not select
+them equally often. Clusters are the sample: reads of one cluster may depend on each other in any way.
 """
 
 import functools
@@ -28,7 +27,7 @@ ENOUGH_CLUSTERS = 100  # with fewer clusters, the rotation test is made too
 def cramers_v(counts: np.ndarray) -> np.ndarray:
     """Cramer's V against uniform over the last axis of counts or shares, shape (..., n) -> (...).
 
-    For N reads, chi2 / N is n sum (share - 1/n)^2, so that V does not depend on the number of reads.
+    For N reads, chi2 / N is n sum (share - 1/n)^2. So V does not depend on the number of reads.
     """
     n = counts.shape[-1]
     shares = counts / counts.sum(axis=-1, keepdims=True)
@@ -50,7 +49,7 @@ class PositionTest(NamedTuple):
 
 
 def position_test(positions: Sequence[int], n: int) -> PositionTest:
-    """Test whether positions are selected equally often.
+    """Test of equally frequent selections of all positions.
 
     Args:
         positions: selected position of each read, 1 to n.
@@ -81,22 +80,22 @@ def count_test(counts: np.ndarray) -> PositionTest:
 def cluster_test(counts: np.ndarray) -> float:
     """p-value of uniform selection: the chi-square of `position_test`, corrected for clustering.
 
-    Reads of one item depend on each other, so the items, or groups of them, are the sample, not the reads. Chi-square
-    is scaled, and its degrees of freedom are chosen, so that it has the mean and variance of its reference
-    distribution, whatever the dependence within clusters. Unlike a Wald test (Hotelling's T-squared), the test inverts
-    no covariance. So it is defined even if a position is never selected, and with few clusters it rejects too seldom
-    rather than too often.
+    Reads of one item depend on each other. So the sample is the items, or groups of items, and not the reads. The test
+    multiplies chi-square by a factor, and chooses degrees of freedom, so that the product has the mean and variance of
+    a chi-square variable with these degrees of freedom. This works for any dependence within clusters. Unlike a Wald
+    test (Hotelling's T-squared), the test inverts no covariance. So it is defined even if a position is never selected,
+    and with few clusters it rejects too seldom rather than too often.
 
     Args:
         counts: counts of each position in each cluster, shape (n_clusters, n); or summed probabilities.
 
     Returns:
-        The p-value. 1 where the shares are exactly uniform in every cluster.
+        The p-value; 1 if the shares are exactly uniform in every cluster.
 
     Source: Rao and Scott (1981), second-order correction, with items or groups as clusters; estimating the covariance
     about uniform, not about the mean, is ours.
     """
-    # Clusters with more parsed reads count for more, so that the test is of the pooled share.
+    # Clusters with more parsed reads count for more, because the test is about the pooled share.
     deviation = counts - counts.mean(axis=1, keepdims=True)
     return 1.0 if np.abs(deviation).max(initial=0) <= 1e-12 else rao_scott.zero_total(deviation)
 
@@ -107,21 +106,22 @@ def rotation_test(counts: np.ndarray, *, rotations: int, rng: np.random.Generato
     A judge without a preference for positions selects position p of an ordering as often as position p + 1 of the
     rotated ordering, and as often as position n + 1 - p of the reversed ordering. Suppose that orderings come with all
     their rotations, forward and reversed (`balanced`, `all`), or are drawn at random. Then a cluster's counts are as
-    probable as each rotation or reflection of them, however the reads of the cluster depend on each other. So the
-    summed squared deviations from uniform are compared with the sums after a random rotation or reflection of each
-    cluster. Positions are not permuted freely. A judge that wavers between two neighbouring scores wavers between
-    neighbouring positions, so that neighbours cannot be exchanged with other positions.
+    probable as each rotation or reflection of them, however the reads of the cluster depend on each other. So the test
+    rotates or reflects each cluster at random, many times, and compares the summed squared deviations from uniform with
+    the sums after this. It does not permute positions freely: a judge that wavers between two neighbouring scores
+    wavers between neighbouring positions, so neighbours cannot be exchanged with other positions.
 
     Without a preference, the test rejects no more often than its level, with any number of clusters. It rejects less
     often with two positions, or if only a handful of clusters have counts that are not uniform. `cluster_test` needs
-    some 25 such clusters, but is then also valid if positions matter to the judge in ways that cancel out.
+    some 25 such clusters. But it is then also valid if positions matter to the judge in ways that cancel out.
 
     Args:
-        rotations: number of times that all clusters are turned. The smallest p is 1 / (1 + rotations).
-        rng: chooses the rotations and reflections.
+        counts: see the module.
+        rotations: number of times that all clusters are rotated or reflected. The smallest p is 1 / (1 + rotations).
+        rng: generator of the rotations and reflections.
 
     Returns:
-        The p-value. 1 where the shares are exactly uniform in every cluster.
+        The p-value; 1 if the shares are exactly uniform in every cluster.
     """
     deviation = counts - counts.mean(axis=1, keepdims=True)
     deviation = deviation[np.abs(deviation).max(axis=1, initial=0) > 1e-12]
@@ -156,14 +156,14 @@ def share_covariance(counts: np.ndarray) -> np.ndarray:
 
 
 def design_effect(counts: np.ndarray) -> float:
-    """Factor by which the variance of the shares is larger than for as many independent reads.
+    """Variance of the shares, divided by the variance for as many independent reads.
 
-    It is the mean design effect of the positions, each weighted by its variance. It is 1 for independent reads, and
-    about the number of reads per cluster if all reads of a cluster are the same. It is less than 1 if the reads of a
-    cluster select different positions, for example if a judge keeps to its score under balanced orderings. NaN for one
-    cluster, or where one position is always selected.
+    The design effect is a mean over positions, weighted by their variance. It is 1 for independent reads, and about the
+    number of reads per cluster if all reads of a cluster are the same. It is below 1 if the reads of a cluster select
+    different positions, for example if a judge keeps to its score under balanced orderings. NaN for one cluster, or if
+    one position is always selected.
 
-    Source: Rao and Scott (1981), whose first-order correction divides chi-square by this.
+    Source: Rao and Scott (1981), whose first-order correction divides chi-square by the design effect.
     """
     shares = counts.sum(axis=0) / counts.sum()
     spread = 1 - (shares**2).sum()
@@ -232,12 +232,13 @@ def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> 
 
     V measures the distance of the shares from uniform. For each distance t, suppose that the true shares lie t from
     uniform, in the direction of the observed shares. Suppose also that observed shares miss the true shares like
-    resampled shares miss the observed shares (with both signs). The interval leaves out t if a distance as large as the
-    observed one, or one as small, then has a probability below (1 - confidence) / 2.
+    resampled shares miss the observed shares (with both signs). These assumptions give the probability of a distance at
+    least as large as the observed distance, and of a distance at most as large. The interval leaves out t if one of
+    these two probabilities is below (1 - confidence) / 2.
 
-    Far from 0 this is the basic bootstrap interval. Near 0 it allows for chance, which makes V positive. It can then
-    end below the observed V, and its upper end is raised to the observed V. At V = 0 only its lower end can be wrong,
-    so that it covers V in 1 - (1 - confidence) / 2 of the cases.
+    Far from 0 this is the basic bootstrap interval. Near 0 it allows for chance, which makes V positive. It could then
+    end below the observed V; so its upper end is raised to the observed V. At V = 0 only its lower end can be wrong, so
+    it covers V in 1 - (1 - confidence) / 2 of the cases.
 
     Args:
         counts: see the module.
@@ -257,7 +258,7 @@ def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> 
     error = (resampled / resampled.sum(axis=1, keepdims=True) - shares) * np.sqrt(n_clusters / (n_clusters - 1))
     along = error @ (away / distance) if distance > 0 else np.zeros(len(error))
     along, size = np.concatenate([along, -along]), np.tile((error**2).sum(axis=1), 2)
-    # The probability of a distance up to the observed one falls as t grows, so the ends are found by bisection.
+    # The probability of a distance up to the observed distance falls as t grows, so bisection finds the ends.
     ends = []
     for share in ((1 + confidence) / 2, (1 - confidence) / 2):
         low, high = 0.0, distance + np.sqrt(size.max())
@@ -278,12 +279,16 @@ def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> 
 def simultaneous_intervals(counts: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
     """Simultaneous intervals of the shares of all positions, with clusters as the sample.
 
-    Each position has Wilson's score interval at a confidence of 1 - (1 - confidence) / n. It uses an effective number
-    of reads: the number of independent reads that would give the share's variance. The variance of a rare position is
-    badly estimated, so the effective number is at most that of all positions together. A position that is selected
-    always or never shows no variance, so its effective number is at most the number of clusters. Student's t with C - 1
-    degrees of freedom replaces the normal quantile for C clusters. In simulations the intervals cover in 93% to 99% of
-    the cases. Bootstrap max-t intervals, which cannot handle empty positions, fall to 80% and less there.
+    Each position has Wilson's score interval at a confidence of 1 - (1 - confidence) / n. Student's t with C - 1
+    degrees of freedom replaces the normal quantile for C clusters.
+
+    The interval uses an effective number of reads: the number of independent reads that would give the share's
+    variance. The variance of a rare position is badly estimated, so its effective number is at most that of all
+    positions together. A position that is selected always or never shows no variance, so its effective number is at
+    most the number of clusters.
+
+    In simulations the intervals cover in 93% to 99% of the cases. Bootstrap max-t intervals cannot handle empty
+    positions. Their coverage falls to 80% and less in these simulations.
 
     Returns:
         Lower and upper ends, each of shape (n,); NaN for one cluster.
@@ -336,7 +341,7 @@ def is_saturated(commonest: float, discordant: float) -> bool:
 
 
 def with_width(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same intervals, with NaN for those without width: clusters did not vary, so their variance is unknown."""
+    """The same intervals, but NaN for an interval without width: clusters did not vary; their variance is unknown."""
     wide = np.asarray(high) - np.asarray(low) > NO_WIDTH
     return np.where(wide, low, np.nan), np.where(wide, high, np.nan)
 
@@ -344,7 +349,8 @@ def with_width(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def direction(low: np.ndarray, high: np.ndarray, *, near: float = NEAR_UNIFORM, saturated: bool = False) -> str:
     """Preferred positions, from simultaneous intervals of their shares.
 
-    A position is preferred where its whole interval lies above the uniform share, and avoided where it lies below.
+    A position is preferred if its whole interval lies above the uniform share, and avoided if its whole interval lies
+    below.
 
     Args:
         low, high: ends of the intervals, shape (n,).
@@ -353,10 +359,17 @@ def direction(low: np.ndarray, high: np.ndarray, *, near: float = NEAR_UNIFORM, 
         saturated: see `is_saturated`; shares near uniform then tell nothing about a preference.
 
     Returns:
-        One of `DIRECTIONS`. Near uniform: see `near`. Undetermined: no position is preferred or avoided, but the
-        intervals are too wide for near uniform, or unknown. Saturated: in place of these two, if `saturated`. U-shaped:
-        first and last are both preferred. First-biased or last-biased: only one of the two is preferred. Middle: first
-        and last are both avoided (and there are others). Other: anything else.
+        One of `DIRECTIONS`:
+
+        - near uniform: see `near`;
+        - undetermined: no position is preferred or avoided, but the intervals are too wide for near uniform, or
+          unknown;
+        - saturated: instead of near uniform and undetermined, if `saturated`;
+        - U-shaped: the first and the last position are both preferred;
+        - first-biased: the first position is preferred, and the last is not;
+        - last-biased: the last position is preferred, and the first is not;
+        - middle: the first and the last position are both avoided;
+        - other: anything else.
     """
     uniform = 1 / len(low)
     if np.isnan(low).any():

@@ -30,7 +30,7 @@ class Cells(NamedTuple):
     """
 
     total: np.ndarray
-    count: np.ndarray  # type: ignore[assignment]  # in the place of tuple.count
+    count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
 
 
 class Shifts(NamedTuple):
@@ -58,9 +58,10 @@ def cells(
 
     Args:
         values: score of each read, shape (n_reads,).
-        item, treatment: number of each read's item and treatment, from 0, shape (n_reads,).
+        item: index of each read's item, from 0, shape (n_reads,).
+        treatment: index of each read's treatment, from 0, shape (n_reads,).
         weight: how much each read counts, shape (n_reads,).
-        shape: number of items and of treatments.
+        shape: number of items, and number of treatments.
     """
     cell, size = item * shape[1] + treatment, shape[0] * shape[1]
     sums = (np.bincount(cell, weights=addends, minlength=size) for addends in (weight * values, weight))
@@ -68,7 +69,7 @@ def cells(
 
 
 def departures(of: Cells) -> np.ndarray:
-    """Sums, by item and treatment, of scores less the item's mean. Shape (m, D); 0 where there is no score."""
+    """Sums of the scores' departures from the item's mean, shape (m, D); 0 where a cell has no score."""
     size = of.count.sum(axis=1, keepdims=True)
     return of.total - of.count * of.total.sum(axis=1, keepdims=True) / np.maximum(size, 1)
 
@@ -77,7 +78,7 @@ def shifts(of: Cells, clusters: np.ndarray) -> Shifts | None:
     """Fit score = level of the item + shift of the treatment.
 
     Args:
-        clusters: number of each item's cluster, from 0 and without gaps, shape (m,).
+        clusters: index of each item's cluster, from 0 and without gaps, shape (m,).
 
     Returns:
         None where the items do not connect all treatments with each other.
@@ -132,7 +133,7 @@ def _signs(n_clusters: int, draws: int, seed: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=2)
 def _bits(n_clusters: int, draws: int, seed: int, step: int) -> tuple[np.ndarray, ...]:
-    """The signs of `_signs` as bits, 1 for plus, in parts of `step` draws: they take a 64th of the memory."""
+    """The signs of `_signs` as bits, 1 for plus, in parts of `step` draws. Bits take a 64th of the memory."""
     rng = randomness.generator(seed, "signs", n_clusters)
     sizes = [min(step, draws - start) for start in range(0, draws, step)]
     return tuple(np.packbits(rng.integers(0, 2, (size, n_clusters)).astype(np.uint8), axis=1) for size in sizes)
@@ -144,12 +145,13 @@ def no_shift(contributions: np.ndarray, *, draws: int, seed: int) -> float:
     The hypothesis is that all treatments have the same mean score in the population of clusters. A treatment may still
     raise the scores of some clusters and lower the scores of others. So treatments are not permuted within clusters,
     neither item by item nor jointly: that would assume that all orders of the treatments are equally likely in each
-    cluster. They are not where treatments are alike, such as orderings that are rotated by one. Instead, each draw
-    keeps or changes the sign of all departures of a cluster together, over all of its items and treatments. The
-    departures are summed over clusters, and the squared length of the sum is compared with the observed one. The test
-    is exact where a cluster's departures are as likely as their opposites. Where fewer than `LEAST_IN_TAIL` draws are
-    as long as the observed sum, the p-value of `rao_scott.zero_total`, which has no smallest value, is taken if it is
-    smaller.
+    cluster. They are not equally likely if some treatments are alike, such as orderings that are rotated by one.
+
+    Instead, each draw keeps or changes the sign of all departures of a cluster together, over all of its items and
+    treatments. The test sums the departures over clusters, and compares the squared length of the sum with the squared
+    length without changes of signs. It is exact if a cluster's departures are as likely as their opposites. If fewer
+    than `LEAST_IN_TAIL` draws reach the observed length, p is the smaller of two p-values: that of the draws, and that
+    of `rao_scott.zero_total`, which has no lower limit.
 
     Args:
         contributions: summed `departures` of each cluster, shape (n_clusters, k).

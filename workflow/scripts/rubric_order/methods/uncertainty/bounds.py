@@ -21,9 +21,9 @@ def share_bounds(counts: np.ndarray, n_failed: int) -> tuple[np.ndarray, np.ndar
 def v_bounds(counts: np.ndarray, n_failed: int) -> tuple[float, float]:
     """The least and the greatest Cramer's V that failed reads allow.
 
-    V is least where the failed reads fill up the positions selected least, and greatest where all of them select the
-    position selected most: V grows with the sum of squared counts. For the least V, a read may be divided between
-    positions.
+    V grows with the sum of squared counts. So V is least if the failed reads fill up the positions that are selected
+    least, where a read may be divided between positions. V is greatest if all failed reads select the position that is
+    selected most.
 
     Args:
         counts: selections of each position among the other reads, shape (n,).
@@ -44,15 +44,15 @@ def correlation_bounds(low: np.ndarray, high: np.ndarray, human: np.ndarray) -> 
     """Bounds of Pearson's r between human scores and scores that are known only as intervals.
 
     Args:
-        low, high: least and greatest score of each item, shape (n_items,); equal where nothing failed.
+        low, high: least and greatest score of each item, shape (n_items,); equal for an item without a failed read.
         human: human score of each item, shape (n_items,).
 
     Returns:
-        Least and greatest r. Any real number between low and high counts as possible, so that the bounds are outer
-        bounds where reads score in whole numbers. The greatest r is exact where it is positive, because r is
-        quasiconcave there. The least r is exact where it is negative, because r is quasiconvex there. Otherwise
-        covariance and variance are bounded separately, and the bound is wider than necessary. NaN where human scores
-        are constant, or for less than two items.
+        Least and greatest r. Any real number between low and high counts as possible, so the bounds may be wider than
+        those for whole numbers. The greatest r is exact where it is positive, because r is quasiconcave there. The
+        least r is exact where it is negative, because r is quasiconvex there. Otherwise covariance and variance are
+        bounded separately, and the bound is wider than necessary. NaN if human scores are constant, or for fewer than
+        two items.
     """
     low, high, human = (np.asarray(values, dtype=float) for values in (low, high, human))
     if len(human) < 2 or np.ptp(human) <= 1e-12:
@@ -65,15 +65,17 @@ def _greatest(low: np.ndarray, high: np.ndarray, y: np.ndarray) -> float:
     """Upper bound of the correlation of y (mean 0, length 1) with any x between low and high."""
     covariance = np.where(y > 0, high, low) @ y
     if covariance <= 1e-12:
-        # r is greatest (nearest to 0) where the variance is greatest: at most the largest spread about any one point.
-        # That spread is least about the mean of the ends that are farther from the point: `high` below their middle.
+        # No x has a positive r. r is nearest to 0 where the variance is greatest. The variance is at most the largest
+        # spread about any point, here the point whose largest spread is least. This point is the mean of the farther
+        # ends: an item's farther end is `high` if the point is below the middle of the item's interval, else `low`.
         order = np.argsort(low + high)
         means = (high.sum() - np.cumsum(np.append(0, (high - low)[order]))) / len(y)
         point = np.minimum(means, np.append((low + high)[order] / 2, np.inf)).max()
         spread = (np.maximum(point - low, high - point) ** 2).sum()
         return float(max(covariance / np.sqrt(spread), -1)) if covariance < -1e-12 else 0.0
-    # The gradient of log r is y / (x y) - (x - mean) / |x - mean|^2. Where r is greatest it is 0 for all items that are
-    # not at an end, so that x is a line a + b y, cut off at low and high. The best b is searched, with a the mean of x.
+    # The gradient of log r is y / (x y) - (x - mean) / |x - mean|^2. Where r is greatest, the gradient is 0 for all
+    # items that are not at an end. So x is a line a + b y, cut off at low and high. The loop searches the best b; a is
+    # the mean of x.
     length = np.sqrt(len(y)) * max(np.ptp(np.concatenate([low, high])), 1e-12)
     slopes = np.geomspace(1e-3 * length, 1e3 * length, 61)
     for _ in range(4):
@@ -86,7 +88,7 @@ def _greatest(low: np.ndarray, high: np.ndarray, y: np.ndarray) -> float:
 
 
 def _correlation_of_lines(slopes: np.ndarray, low: np.ndarray, high: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Correlation of y with a + b y, cut off at low and high, for each slope b; a is the mean of the line cut off."""
+    """Correlation of y with x, for each slope b: x is a + b y, cut off at low and high, and a is the mean of x."""
     free = high > low
     fixed, low, high, line = low[~free], low[free], high[free], slopes[:, None] * y[free]
     x = np.clip(_means_of_lines(line, low, high, fixed)[:, None] + line, low, high)
@@ -97,13 +99,15 @@ def _correlation_of_lines(slopes: np.ndarray, low: np.ndarray, high: np.ndarray,
 
 
 def _means_of_lines(line: np.ndarray, low: np.ndarray, high: np.ndarray, fixed: np.ndarray) -> np.ndarray:
-    """The number a for each line that is the mean of a + line, cut off at low and high, and of fixed values.
+    """Number a of each line that is the mean of all values: a + line, cut off at low and high, and the fixed values.
 
-    As a grows, the sum of the values, less a for each of them, falls in straight pieces. A piece ends where a value
-    leaves `low` or reaches `high`.
+    As a grows, the sum of (value - a) over all values falls in straight pieces. A piece ends where a value leaves
+    `low` or reaches `high`.
 
     Args:
-        line: shape (n_lines, n). low, high: shape (n,). fixed: shape (n_fixed,).
+        line: shape (n_lines, n).
+        low, high: shape (n,).
+        fixed: shape (n_fixed,).
     """
     n, size = len(low), len(low) + len(fixed)
     if not n:
@@ -111,10 +115,10 @@ def _means_of_lines(line: np.ndarray, low: np.ndarray, high: np.ndarray, fixed: 
     ends = np.concatenate([low - line, high - line], axis=1)
     order = np.argsort(ends, axis=1)
     ends = np.take_along_axis(ends, order, axis=1)
-    slopes = np.cumsum(np.where(order < n, 1, -1), axis=1) - size  # of the piece after each end
+    slopes = np.cumsum(np.where(order < n, 1, -1), axis=1) - size  # slope of the piece after each end
     excess = np.empty_like(ends)
     excess[:, 0] = fixed.sum() + low.sum() - size * ends[:, 0]
     excess[:, 1:] = excess[:, :1] + np.cumsum(slopes[:, :-1] * np.diff(ends, axis=1), axis=1)
-    piece = (excess > 0).sum(axis=1) - 1  # that crosses 0; -1 before the first end
+    piece = (excess > 0).sum(axis=1) - 1  # the piece that crosses 0; -1 is the piece before the first end
     at = np.arange(len(line)), np.maximum(piece, 0)
     return ends[at] - excess[at] / np.where(piece < 0, -size, slopes[at])

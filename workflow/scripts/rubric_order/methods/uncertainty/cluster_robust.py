@@ -31,17 +31,22 @@ LARGER = (
 class Weights(NamedTuple):
     """Share of the information in each cluster, on a scale on which the information of all clusters is the identity.
 
-    An error has the degrees of freedom of a scaled chi-square distribution (for several estimates, of a Wishart
-    distribution). This distribution has the mean and variance that the sandwich would have under three assumptions:
-    clusters have these shares; estimates are normal; and the part that the reads of a cluster have in common adds
-    `COMMON` to the variance of an average cluster's score, and proportionally more for a larger cluster. For equal
-    clusters, the degrees of freedom are the number of clusters less 1. For a few large clusters among many small ones,
-    they are little more than the number of the large ones.
+    The degrees of freedom of an error follow from these shares. They are those of a scaled chi-square distribution (for
+    several estimates, of a Wishart distribution) with the mean and variance that the sandwich would have under three
+    assumptions:
+
+    - Clusters have these shares.
+    - Estimates are normal.
+    - The part that the reads of a cluster have in common adds `COMMON` to the variance of an average cluster's score,
+      and proportionally more for a larger cluster.
+
+    For equal clusters, the degrees of freedom are the number of clusters minus 1. For a few large clusters among many
+    small clusters, they are little more than the number of large clusters.
 
     Attributes:
-        root: transformation to that scale, shape (k, r).
+        root: transformation to this scale, shape (k, r).
         share: share of each cluster, shape (n_clusters, r, r); the sum over clusters is the identity.
-        inverse: inverse of the identity less the share of each cluster, shape (n_clusters, r, r).
+        inverse: inverse of (identity - share) of each cluster, shape (n_clusters, r, r).
 
     Source: Bell and McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage samples;
     for several estimates the statistic HTZ of Pustejovsky and Tipton (2018), Small-sample methods for cluster-robust
@@ -108,14 +113,14 @@ class Fit(NamedTuple):
     """Coefficients, and each cluster's influence on them.
 
     Attributes:
-        coefficients: shape (k,); the shortest vector of all that fit equally well.
+        coefficients: shape (k,); the shortest of the vectors that fit equally well.
         influence: how far each cluster moves the coefficients, shape (n_clusters, k), see `influence`.
         space: projection onto the contrasts that the design determines, shape (k, k).
         problem: reason why there are no numbers; empty where there are numbers.
         least: covariance of the coefficients if the observations of a cluster were independent, shape (k, k); None
-            where it is not known. No error is taken to be smaller than this one: where nearly all clusters agree, the
-            variation between clusters tells little about the error.
-        separated: whether some weighted sum of coefficients would be infinite without a penalty.
+            where it is not known. No error may be smaller than the error from `least`, because the variation between
+            clusters tells little about an error if nearly all clusters agree.
+        separated: True if some weighted sum of coefficients would be infinite without a penalty.
         weights: share of each cluster in the information; None where there are no numbers.
     """
 
@@ -135,11 +140,11 @@ class Fit(NamedTuple):
 
     @property
     def flags(self) -> list[str]:
-        """The `problem` of the fit, or else ``separated`` if it is; empty if it has neither."""
+        """The `problem` of the fit. Without a problem, ``separated`` if the fit is separated, else nothing."""
         return [self.problem] if self.problem else [flags.SEPARATED] if self.separated else []
 
     def tells(self, weights: np.ndarray) -> bool:
-        """Tell whether the design determines a weighted sum of coefficients."""
+        """True if the design determines a weighted sum of coefficients."""
         return bool(not self.problem and np.abs(self.space @ weights - weights).max() < 1e-6)
 
     def contrast(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -155,7 +160,7 @@ class Fit(NamedTuple):
     def df(self, contrasts: np.ndarray) -> float:
         """Degrees of freedom of contrasts, rows of shape (q, k), see `Weights.df`.
 
-        They are at most the number of clusters with an influence on the contrasts, less 1.
+        They are at most n - 1, for n clusters with an influence on the contrasts.
         """
         most = counted(self.influence @ contrasts.T) - 1.0
         return most if self.weights is None else min(most, self.weights.df(contrasts))
@@ -163,10 +168,13 @@ class Fit(NamedTuple):
     def interval(self, weights: np.ndarray, confidence: float) -> Row:
         """`estimate`, `se`, `df`, `ci_low`, `ci_high` and `p` of a contrast, see `interval` of this module.
 
-        Where no `least` error is known, the interval is by Student's t over clusters. Where it is known, the larger of
-        both errors is taken. The distribution is then normal if clusters do not vary more than the least error explains
-        (a chi-square test at 1%), because few clusters do not make that error less certain. It is Student's t if they
-        vary more. It is also Student's t if the fit is `separated`, because clusters cannot show then how they vary.
+        There are two errors: that from the variation between clusters, and the `least` error. If the least error is not
+        known, the interval uses the first error and Student's t. If it is known, the interval uses the larger error.
+        The distribution is then one of two:
+
+        - normal, if clusters do not vary more than the least error explains (a chi-square test at 1%): with few
+          clusters, the least error is no less certain;
+        - Student's t, if clusters vary more, or if the fit is `separated`: clusters then cannot show how they vary.
         """
         estimate, influence = self._contrast(weights)
         row = interval(estimate, influence, confidence, df=self.df(weights[None]) if self.tells(weights) else np.nan)
@@ -193,8 +201,8 @@ class Fit(NamedTuple):
     def no_effect(self, contrasts: np.ndarray) -> float:
         """p-value of the hypothesis that all contrasts (rows, shape (q, k)) are 0, by `all_zero`.
 
-        Contrasts that the design does not determine are left out; NaN where none is left. For one contrast, or several
-        multiples of one, it is the p-value of the contrast's `interval`.
+        Contrasts that the design does not determine are left out; NaN if no contrast is left. For one contrast, or
+        several multiples of one contrast, the p-value is that of the contrast's `interval`.
         """
         told = contrasts[[self.tells(row) for row in contrasts]]
         if not len(told):
@@ -229,7 +237,7 @@ class Sums(NamedTuple):
         """Sums of merged clusters.
 
         Args:
-            cluster: number of the merged cluster that each cluster goes into, from 0, shape (n_clusters,).
+            cluster: index of the merged cluster to which each cluster belongs, from 0, shape (n_clusters,).
         """
         return self._replace(score=together(self.score, cluster), information=together(self.information, cluster))
 
@@ -246,7 +254,7 @@ def together(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
 
     Args:
         values: shape (n, ...).
-        cluster: number of the cluster of each row, from 0, shape (n,).
+        cluster: index of the cluster of each row, from 0, shape (n,).
 
     Returns:
         Shape (n_clusters, ...).
@@ -262,7 +270,10 @@ def sums_by(
     """Sums over clusters of weighted rows of a table; the rows of a cluster are added in the order given.
 
     Args:
-        cluster, row, weight: each summand's cluster, row of `values`, and weight (1 if None).
+        cluster: index of each summand's cluster.
+        row: index of each summand's row of `values`.
+        weight: weight of each summand; 1 if None.
+        n_clusters: number of clusters.
         values: shape (n_rows, ...).
 
     Returns:
@@ -296,7 +307,7 @@ def without(shape: tuple[int, int], problem: str) -> Sums:
     """Sums of a fit without numbers.
 
     Args:
-        shape: numbers of clusters and of coefficients.
+        shape: number of clusters, and number of coefficients.
         problem: see `Fit`.
     """
     return Sums(np.full(shape[1], np.nan), np.zeros(shape), np.zeros((*shape, shape[1])), problem)
@@ -306,7 +317,7 @@ def nothing(shape: tuple[int, int], problem: str) -> Fit:
     """A fit without numbers.
 
     Args:
-        shape: numbers of clusters and of coefficients.
+        shape: number of clusters, and number of coefficients.
     """
     numbers = np.full(shape[1], np.nan), np.full(shape, np.nan), np.zeros((shape[1], shape[1]))
     return Fit(*numbers, problem, separated=problem == flags.SEPARATED)
@@ -317,8 +328,8 @@ def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, n
 
     The influence is how far the estimate moves when the cluster is left out. The cluster's score is divided by the
     information of all other clusters, not of all clusters. This is the jackknife after one step. Its covariance is the
-    sandwich named CR3, which is also that of Mancl and DeRouen. With few clusters, the plain sandwich is too small;
-    this one is not. Where the other clusters tell nothing about a contrast that a cluster determines, the influence of
+    sandwich named CR3, which is also the sandwich of Mancl and DeRouen. With few clusters, the plain sandwich is too
+    small; CR3 is not. If a cluster determines a contrast about which the other clusters tell nothing, the influence of
     this cluster is NaN.
 
     Args:
@@ -326,7 +337,7 @@ def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, n
         information: information of each cluster, shape (n_clusters, k, k).
 
     Returns:
-        Shapes (n_clusters, k) and (k, k); and see `Weights`.
+        Influence, shape (n_clusters, k); projection, shape (k, k); and `Weights`.
 
     Source: Bell and McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage samples;
     Mancl and DeRouen (2001), A covariance estimator for GEE with improved small-sample properties.
@@ -359,7 +370,7 @@ def interval(estimate: float, influence: np.ndarray, confidence: float, *, df: f
     Args:
         influence: influence of each cluster on the estimate, shape (n_clusters,); clusters with 0 do not count.
         confidence: nominal coverage, such as 0.95.
-        df: degrees of freedom, see `Fit.df`; by default those of equal clusters, the number of clusters less 1.
+        df: degrees of freedom, see `Fit.df`; by default those of equal clusters, the number of clusters minus 1.
 
     Returns:
         All but the estimate are NaN if fewer than two clusters have an influence, if an influence is NaN, or if `df` is
@@ -383,8 +394,8 @@ def _error(influence: np.ndarray) -> float:
 def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None = None) -> float:
     """p-value of the hypothesis that several estimates are 0: an F test with clusters as the sample.
 
-    The statistic is Hotelling's T-squared. The covariance is taken to have a Wishart distribution with `df` degrees of
-    freedom: for equal clusters, their number less 1.
+    The statistic is Hotelling's T-squared. The test assumes that the covariance has a Wishart distribution with `df`
+    degrees of freedom: for equal clusters, their number minus 1.
 
     Args:
         estimates: shape (q,).
@@ -392,8 +403,12 @@ def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None =
         df: see `Fit.df`; by default those of equal clusters.
 
     Returns:
-        NaN if there are fewer degrees of freedom, or fewer clusters less 1, than independent estimates that vary; if
-        fewer than two clusters have an influence; or if an influence is NaN.
+        The p-value. NaN in four cases:
+
+        - fewer than two clusters have an influence;
+        - an influence is NaN;
+        - the number of clusters with an influence, minus 1, is below the number of estimates that vary;
+        - the degrees of freedom are below the number of independent estimates that vary.
 
     Source: the statistic HTZ of Pustejovsky and Tipton (2018), Small-sample methods for cluster-robust variance
     estimation and hypothesis testing in fixed effects models.
@@ -405,7 +420,7 @@ def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None =
     kept = values > ROUNDING * max(values.max(), 1e-300)
     q = int(kept.sum())
     rest = (n - 1.0 if df is None else df) - q + 1
-    if q == 0 or not rest >= 1 - ROUNDING:  # equal clusters have a whole number of degrees of freedom, but for rounding
+    if q == 0 or not rest >= 1 - ROUNDING:  # degrees of freedom of equal clusters are whole, but for rounding
         return np.nan
     squared = ((vectors[:, kept].T @ estimates) ** 2 / values[kept]).sum()
     return float(distributions.f_tail(squared * rest / (q * (rest + q - 1)), q, rest))

@@ -1,7 +1,7 @@
 """Logistic regression of comparisons, without intercept: effects of features on which of two alternatives wins.
 
-Each comparison has a row x: the features of the winner less the features of the loser. The log-odds of this outcome are
-x @ b. Features that both alternatives have in common cancel, so that levels of items, answers and lists need not be
+Each comparison has a row x: the features of the winner minus the features of the loser. The log-odds of this outcome
+are x @ b. Features that both alternatives have in common cancel, so levels of items, answers and lists need not be
 estimated. With several comparisons per item, the likelihood is a composite likelihood: the estimate is right, and its
 error comes from the variation between clusters.
 
@@ -21,7 +21,7 @@ from rubric_order.methods.uncertainty import cluster_robust, rao_scott
 
 MOST_STEPS = 60
 NO_STEP = 1e-8  # after a step this small, the error of Newton's method is of the order of the step's square
-FURTHEST = 30.0  # log-odds; an estimate that implies larger ones is taken to be infinite
+FURTHEST = 30.0  # log-odds; an estimate that implies larger log-odds counts as infinite
 
 
 class Comparisons(NamedTuple):
@@ -29,7 +29,9 @@ class Comparisons(NamedTuple):
 
     Attributes:
         rows: the distinct rows, shape (n_rows, k).
-        cluster, row, weight: cluster, number of the row, and summed weight of each cell, shape (n_cells,).
+        cluster: index of each cell's cluster, from 0, shape (n_cells,).
+        row: index of each cell's row in `rows`, from 0, shape (n_cells,).
+        weight: summed weight of each cell, shape (n_cells,).
         n_clusters: number of clusters, including clusters without a comparison.
     """
 
@@ -50,12 +52,12 @@ class Comparisons(NamedTuple):
 
 
 def comparisons(x: np.ndarray, cluster: np.ndarray, weight: np.ndarray | None = None) -> Comparisons:
-    """Lay out comparisons; each one is a cell.
+    """Lay out comparisons; each comparison is a cell.
 
     Args:
         x: row of each comparison, shape (m, k).
-        cluster: number of each comparison's cluster, from 0, shape (m,).
-        weight: how often each counts, shape (m,); once by default.
+        cluster: index of each comparison's cluster, from 0, shape (m,).
+        weight: how often each comparison counts, shape (m,); once by default.
     """
     rows, row = distinct(x)
     weight = np.ones(len(x)) if weight is None else np.asarray(weight, dtype=float)
@@ -63,13 +65,14 @@ def comparisons(x: np.ndarray, cluster: np.ndarray, weight: np.ndarray | None = 
 
 
 def distinct(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct rows in ascending order, and the number of each row among them.
+    """Distinct rows in ascending order, and the index of each row of `x` among them, from 0.
 
-    It is `numpy.unique` along the first axis, but ten times as fast, because columns are sorted and not whole rows.
+    The result is that of `numpy.unique` along the first axis. This function is ten times as fast, because it sorts
+    columns and not whole rows.
     """
     order = np.lexsort(x.T[::-1]) if x.shape[1] else np.arange(len(x))
     ascending = x[order]
-    new: np.ndarray = np.ones(len(x), dtype=bool)  # whether a row differs from the one before
+    new: np.ndarray = np.ones(len(x), dtype=bool)  # True if a row differs from the row before
     new[1:] = (ascending[1:] != ascending[:-1]).any(axis=1)
     number: np.ndarray = np.empty(len(x), dtype=int)
     number[order] = np.cumsum(new) - 1
@@ -80,12 +83,13 @@ def fit(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Fit:
     """Coefficients, with clusters as the sample.
 
     Args:
-        penalised: if True, Firth's penalised likelihood is maximised, which always has a maximum; else the likelihood.
+        penalised: if True, maximise Firth's penalised likelihood, which always has a maximum; else the plain
+            likelihood.
 
     Returns:
-        See `cluster_robust.Fit`. `problem` is ``no comparisons`` where no row differs from 0. `separated` says that the
-        likelihood has no finite maximum, because some weighted sum of features favours the winner in all comparisons in
-        which it is not 0. Without the penalty, `problem` is then ``separated``.
+        See `cluster_robust.Fit`. `problem` is ``no comparisons`` if no row differs from 0. `separated` is True if the
+        likelihood has no finite maximum: some weighted sum of features favours the winner in every comparison in which
+        this sum is not 0. Without the penalty, `problem` is then ``separated``.
 
     Source: McFadden (1974), Conditional logit analysis of qualitative choice behavior; Varin, Reid and Firth (2011), An
     overview of composite likelihood methods, for the error; Firth (1993), Bias reduction of maximum likelihood
@@ -96,7 +100,7 @@ def fit(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Fit:
 
 
 def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
-    """Sums of a fit over each cluster, see `fit`; clusters can then be merged, see `cluster_robust.Sums`."""
+    """Sums of a fit over each cluster, see `fit`. Clusters of these sums can be merged, see `cluster_robust.Sums`."""
     x: np.ndarray = data.rows.astype(float)
     totals = data.totals
     values, vectors = np.linalg.eigh((x * totals[:, None]).T @ x)
@@ -130,8 +134,9 @@ def _information(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def _maximum(x: np.ndarray, totals: np.ndarray, start: np.ndarray, *, penalty: float) -> np.ndarray | None:
     """Coefficients of the maximum, by Newton's method with halved steps.
 
-    None without convergence in `MOST_STEPS`, or if log-odds exceed `FURTHEST` without a penalty. With a penalty, each
-    comparison counts as lost, and as won, half its leverage more often (Firth, 1993, Section 3.1).
+    With a penalty, half of a comparison's leverage is added to its count of wins, and half to its count of losses
+    (Firth, 1993, Section 3.1). None in two cases: no convergence in `MOST_STEPS`; or no penalty, and log-odds above
+    `FURTHEST`.
 
     Args:
         penalty: factor of the logarithm of the information's determinant.
@@ -176,7 +181,7 @@ def no_effect(data: Comparisons) -> float:
 def scores_of_nothing(data: Comparisons) -> np.ndarray:
     """Scores of each cluster at coefficients of 0, shape (n_clusters, k).
 
-    With them, `rao_scott.zero_total` tests that all coefficients are 0. The test needs no estimate, so that it also
+    From these scores, `rao_scott.zero_total` tests that all coefficients are 0. The test needs no estimate, so it also
     holds where a fit would be `separated`.
     """
     return data.by_cluster(data.rows / 2)
@@ -190,7 +195,7 @@ def further_terms(data: Comparisons, found: cluster_robust.Fit, terms: np.ndarra
         terms: values of the terms in each distinct row, shape (n_rows, m).
 
     Returns:
-        NaN where the model already determines the terms or has no numbers, or for one cluster.
+        The p-value. NaN if the model already determines the terms, if the fit has no numbers, or for one cluster.
     """
     told = not found.problem and data.n_clusters > 1
     scores = scores_of_terms(data, found.coefficients, terms) if told else None
@@ -205,7 +210,7 @@ def scores_of_terms(data: Comparisons, coefficients: np.ndarray, terms: np.ndarr
         terms: see `further_terms`.
 
     Returns:
-        Shape (n_clusters, m). None where the model already determines the terms.
+        Shape (n_clusters, m). None if the model already determines the terms.
 
     Source: Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott (1981) in place
     of an inverse.

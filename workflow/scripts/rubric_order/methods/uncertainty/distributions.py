@@ -44,11 +44,12 @@ def chi_square_critical(level: float, df: float) -> float:
 
 
 def ranks(values: np.ndarray, *, axis: int, ties: str = "average") -> np.ndarray:
-    """Ranks from 1 along an axis of a matrix. NaN has no rank and does not affect the ranks of other values.
+    """Ranks from 1 along an axis of a matrix. NaN has no rank, and does not change the ranks of other values.
 
     Args:
         values: shape (n, k).
         axis: 0 ranks within columns, 1 within rows.
-        ties: "average" gives tied values their mean rank; "dense" gives them one rank, with no gap after it.
+        ties: "average" gives tied values their mean rank; "dense" gives tied values the same rank, and the next value
+            the next rank.
     """
     return pd.DataFrame(values).rank(axis=axis, method=ties).to_numpy()

@@ -1,11 +1,11 @@
 """Two one-sided tests of whether an effect is smaller than a margin.
 
-An effect that is not significant need not be small. Here the two hypotheses are that the effect is at least as large as
-the margin, in one direction and in the other. Where both are rejected, the effect is shown to be smaller.
+An effect that is not significant need not be small. So the two hypotheses here are that the effect is at least as large
+as the margin, in one direction and in the other. If both hypotheses are rejected, the effect is shown to be smaller.
 
-An effect of few clusters is harder to bound than an effect that all clusters share. If none of the few clusters was
-read, the others vary little, and Student's t wrongly makes a small effect certain. `p_bounded` allows for clusters that
-were not read.
+An effect that only a few clusters have is harder to bound than an effect that all clusters share. If the sample has
+none of these few clusters, its clusters vary little, and Student's t wrongly makes a small effect certain. `p_bounded`
+allows for clusters that the sample lacks.
 """
 
 import numpy as np
@@ -43,25 +43,28 @@ def p_values(estimate: np.ndarray, error: np.ndarray, df: np.ndarray, margin: fl
 def p_bounded(values: np.ndarray, sizes: np.ndarray, *, margin: float, largest: float) -> np.ndarray:
     """p-value of a mean of `margin` or more, in either direction, for any distribution within known bounds.
 
-    One cluster is added that moves by `largest`. All clusters are weighted at random, with independent exponential
-    weights: p is the probability that the weighted mean reaches the margin, the greater probability of the two
-    directions. If each cluster moves by `largest` or by 0, this is the exact binomial test of Clopper and Pearson. If
-    all G clusters move by 0, p = (1 - margin / largest)^G: with a margin of 0.1 points on a scale of five levels, 119
-    equal clusters or more are needed for p < 0.05. For many clusters that all vary alike, p is that of Student's t.
+    The test adds a cluster with the value `largest`, and weights all clusters at random, with independent exponential
+    weights. For each direction, it computes the probability that the weighted mean reaches the margin; p is the greater
+    of these two probabilities.
+
+    If each cluster has the value `largest` or 0, this is the exact binomial test of Clopper and Pearson. If all G
+    clusters have the value 0, p = (1 - margin / largest)^G. So with a margin of 0.1 points on a scale of five levels,
+    p < 0.05 needs at least 119 equal clusters. For many clusters that all vary alike, p is that of Student's t.
 
     Args:
         values: mean of each cluster, shape (n_clusters, q).
-        sizes: weights of clusters in the mean, shape (n_clusters,). The added cluster is as large as the cluster of an
-            average item.
-        largest: the most by which a cluster can move, in either direction.
+        sizes: weights of clusters in the mean, shape (n_clusters,). The added cluster has the size of the average
+            item's cluster: sum of squared sizes divided by sum of sizes.
+        largest: largest value that a cluster can have, in either direction.
 
     Returns:
         Shape (q,).
 
     Source: Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
     variable; Learned-Miller and Thomas (2020), A new confidence interval for the mean of a bounded random variable. The
-    level of the test is proven for two values, and was kept in all settings that the authors, or we, examined. The
-    probability is approximated as in Lugannani and Rice (1980), with a relative error of a few hundredths.
+    level of the test is proven for two values. It was kept in all cases that the authors examined, and in all that we
+    examined. The probability is approximated as in Lugannani and Rice (1980), with a relative error of a few
+    hundredths.
 
     >>> still = np.zeros((100, 1))
     >>> p_bounded(still, np.ones(100), margin=0.1, largest=4.0).round(3), round((1 - 0.1 / 4) ** 100, 3)
@@ -75,10 +78,14 @@ def p_bounded(values: np.ndarray, sizes: np.ndarray, *, margin: float, largest: 
 
 
 def _reaches_zero(summands: np.ndarray, added: float) -> np.ndarray:
-    """Probability, by column, that summands and an added one, with independent exponential weights, sum to 0 or more.
+    """Probability that the summands of a column, with independent exponential weights, sum to 0 or more.
 
     Args:
-        summands: shape (n, q). added: the added summand, greater than 0.
+        summands: shape (n, q).
+        added: one more summand for each column, greater than 0.
+
+    Returns:
+        Shape (q,).
     """
     z = np.concatenate([summands, np.full((1, summands.shape[1]), added)])
     mean, spread = z.sum(axis=0), np.sqrt((z**2).sum(axis=0))
@@ -93,7 +100,7 @@ def _reaches_zero(summands: np.ndarray, added: float) -> np.ndarray:
         root = np.sqrt(2 * np.log(left).sum(axis=0))
         size = point * np.sqrt(((z / left) ** 2).sum(axis=0))
         tail = distributions.normal_tail(root) + np.exp(-(root**2) / 2) / np.sqrt(2 * np.pi) * (1 / size - 1 / root)
-    near = mean > -spread / 10  # `root` and `size` are close to 0: Edgeworth's series
+    near = mean > -spread / 10  # there `root` and `size` are close to 0, so Edgeworth's series is used
     away, skew = -mean / spread, 2 * (z**3).sum(axis=0) / spread**3
     series = distributions.normal_tail(away)
     series = series + skew / 6 * (away**2 - 1) * np.exp(-(away**2) / 2) / np.sqrt(2 * np.pi)
@@ -101,7 +108,7 @@ def _reaches_zero(summands: np.ndarray, added: float) -> np.ndarray:
 
 
 def interval(estimate: np.ndarray, error: np.ndarray, df: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Interval at confidence 1 - 2 level: it lies within the margins exactly where both tests reject. Shapes (k,)."""
+    """Interval at confidence 1 - 2 level, shapes (k,). It lies within the margins if and only if both tests reject."""
     width = distributions.t_quantile(1 - level, np.maximum(df, 1)) * error
     return estimate - width, estimate + width
 

@@ -13,7 +13,7 @@ ROUNDING = 1e-9  # values below this share of the largest count as rounding
 
 
 def within(values: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """Values less the mean of their block. Shape (n,) or (n, k); blocks are numbered from 0."""
+    """Values minus the mean of their block. Shape (n,) or (n, k); blocks are numbered from 0."""
     columns = values.reshape(len(blocks), -1)
     size = np.maximum(np.bincount(blocks), 1)
     return (columns - (sum_units(columns, blocks) / size[:, None])[blocks]).reshape(values.shape)
@@ -25,8 +25,8 @@ def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) 
     Args:
         y: shape (n,).
         x: shape (n, k).
-        blocks, clusters: number of each observation's block and cluster, from 0 and without gaps; a block lies in one
-            cluster.
+        blocks: index of each observation's block, from 0 and without gaps. A block lies in one cluster.
+        clusters: index of each observation's cluster, from 0 and without gaps.
 
     Returns:
         See `cluster_robust.Fit`. The levels do not count as coefficients, since blocks lie in clusters.
@@ -60,7 +60,7 @@ def no_effect(y: np.ndarray, tested: np.ndarray, others: np.ndarray, blocks: np.
         tested, others: terms, shapes (n, k) and (n, m); m can be 0.
 
     Returns:
-        The p-value; NaN where the other terms determine the tested ones, or there is one cluster.
+        The p-value; NaN if the other terms determine the tested terms, or for one cluster.
 
     Source: the score test of Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott
     (1981) in place of an inverse.

@@ -18,14 +18,14 @@ class RankTest(NamedTuple):
     """A test of no difference between treatments.
 
     Attributes:
-        statistic: chi-square with `df` degrees of freedom when, within every block, every order of the observations is
-            equally likely.
-        df: number of treatments less 1, or less if no block connects some of them.
+        statistic: test statistic. It has a chi-square distribution with `df` degrees of freedom if, within every block,
+            every order of the observations is equally likely.
+        df: number of treatments minus 1, or smaller if no block connects some treatments.
         p: p-value of the statistic, for independent blocks.
         w: Kendall's coefficient of concordance, from 0 to 1: the statistic as a share of its largest value. For
-            incomplete blocks, the largest value is taken to be the sum over blocks of the number of observations less 1
-            (ours). No statistic exceeds this sum. Where observations are missing, even blocks that all rank alike do
-            not reach it, so W is then somewhat too low.
+            incomplete blocks, the largest value is taken to be the sum of (observations - 1) over blocks (ours). No
+            statistic exceeds this sum. If observations are missing, even blocks that all rank alike do not reach it, so
+            W is then somewhat too low.
         n_blocks: number of blocks with two or more observations.
         n_incomplete: number of these blocks that lack a treatment.
     """
@@ -49,9 +49,9 @@ def rank_scores(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         cells: one value per block and treatment, shape (..., blocks, treatments); NaN where it is missing.
 
     Returns:
-        Scores, shape of the cells: sqrt(12 / (k + 1)) (rank - (k + 1) / 2) for the k values of a block, where tied
-        values have their mean rank; 0 where there is no value. Then the variance of each block's scores when every
-        order of the block's values is equally likely, shape (..., blocks).
+        Scores and variances. Scores have the shape of the cells: sqrt(12 / (k + 1)) (rank - (k + 1) / 2) for the k
+        values of a block, where tied values have their mean rank; 0 where there is no value. Variances have shape
+        (..., blocks): the variance of each block's scores if every order of the block's values is equally likely.
 
     Source: Skillings and Mack (1981), A nonparametric test for the incomplete randomized block design, Section 2.
     """
@@ -65,7 +65,7 @@ def rank_scores(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rank_test(cells: np.ndarray) -> RankTest:
-    """Test whether treatments differ.
+    """Test for a difference between treatments.
 
     The variance of the scores is computed over all orders of a block's values, ties included. On complete blocks the
     statistic is therefore Friedman's with the correction for ties, like `scipy.stats.friedmanchisquare`. Without ties,
@@ -82,7 +82,7 @@ def of_scores(observed: np.ndarray, scores: np.ndarray, variance: np.ndarray) ->
     """The test of `rank_test` from its scores.
 
     Args:
-        observed: whether a block has a value of a treatment, shape (blocks, treatments).
+        observed: True where a block has a value of a treatment, shape (blocks, treatments).
         scores, variance: see `rank_scores`.
     """
     size = observed.sum(axis=1)

@@ -1,10 +1,16 @@
 """p-values that take into account how many tests were made: one policy for all statistics.
 
 A family holds all tests of one question, over all judges, profiles, datasets, scales and criteria of a study. Two tests
-belong to different families if they differ in the question (`ASKED`, `TOGETHER`): in the quantity, the strategies, the
-readout, the condition, the advice that a prompt follows, the clusters that are the sample, the kind of things that are
-compared, whether one judge or a mean over judges is tested, or whether datasets, or criteria, are tested together or
-one by one. No statistic has a policy of its own.
+belong to different families if they differ in the question: in a column of `ASKED`, or of `TOGETHER`. These columns say
+
+- the quantity, the strategies, the readout and the condition;
+- the advice that a prompt follows;
+- the clusters that are the sample;
+- the kind of things that are compared;
+- whether one judge or a mean over judges is tested;
+- whether datasets, or criteria, are tested together or one by one.
+
+No statistic has a policy of its own.
 
 `p_holm` controls the probability of any false rejection in a family, `p_bh` the share of false rejections among all
 rejections. Tables mark results that are significant by `p_holm`. Intervals are not adjusted: each is for one estimate.
@@ -21,7 +27,7 @@ from rubric_order.base.rows import places_of
 # Columns that say what a test asks; a table may lack some of them.
 ASKED: tuple[str, ...] = ("study", "condition", "strategy", "baseline", "other", "readout", "cluster", "model", "basis")
 ASKED += ("comparison", "compared", "quantity", "advice", "term")
-# Columns in which these values stand for several other values together.
+# From a column to its values that mean several other values together.
 TOGETHER = {"dataset": (EVERY, MEAN), "criterion": (EVERY, MACRO)}
 
 

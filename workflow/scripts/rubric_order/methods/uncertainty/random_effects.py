@@ -1,6 +1,6 @@
 """Random-effects summary of estimates for several judges and datasets: mean, variances, and shrunken estimates.
 
-An estimate y of judge j and dataset d is mean + effect of j + effect of d + effect of both + sampling error. The
+An estimate y of judge j and dataset d is mean + effect of j + effect of d + effect of this pair + sampling error. The
 variance of the sampling error is known. Its covariances with the errors of other estimates may be known too. The
 effects are random: the judges and datasets are a sample, and the mean is that of their population.
 """
@@ -14,7 +14,7 @@ from rubric_order.methods.uncertainty import distributions
 
 MOST_CORRELATED = 0.99  # correlation of two errors; two judges with the same errors would be one judge
 LEAST_ERROR = (
-    1e-6  # share of the largest number; a judge with the same probabilities for every item has only rounding errors
+    1e-6  # share of the largest number; errors of a judge with the same probabilities for every item are only rounding
 )
 
 
@@ -22,13 +22,16 @@ class Summary(NamedTuple):
     """Summary of several estimates together.
 
     Attributes:
-        mean, low, high: mean of all estimates, and its interval by Hartung and Knapp.
-        p: p-value of a mean of 0. df: degrees of freedom of the interval.
-        sd: standard deviation of the effects of each factor, and of ``rest``, by name.
-        shrunken: best prediction for each level of each factor, the mean plus the level's effect, shape (levels,), by
-            name.
+        mean: mean of all estimates.
+        low, high: interval of the mean by Hartung and Knapp.
+        p: p-value of a mean of 0.
+        df: degrees of freedom of the interval.
+        sd: dictionary from the name of each factor, and from ``rest``, to the standard deviation of its effects.
+        shrunken: dictionary from the name of each factor to the best prediction for each of its levels: the mean plus
+            the level's effect, shape (levels,).
         own: best prediction of the true value of each estimate, shape (m,).
-        q, q_p: Cochran's Q, and the p-value of no variance beyond sampling.
+        q: Cochran's Q.
+        q_p: p-value of no variance beyond sampling.
     """
 
     mean: float
@@ -54,18 +57,21 @@ def summary(
     """Random-effects summary of estimates.
 
     Args:
-        estimates: shape (m,). errors: their standard errors. An error below `LEAST_ERROR` times the largest estimate or
-            error is raised to that product, because smaller errors are rounding.
-        factors: number of the level of each estimate, from 0, shape (m,), by name of the factor. A factor with one
-            level, or as many levels as estimates, is left out: its effect is in the mean, or in the rest.
+        estimates: shape (m,).
+        errors: their standard errors, shape (m,). An error below `LEAST_ERROR` times the largest estimate or error is
+            only rounding, and is raised to this product.
+        factors: dictionary from a factor's name to the index of each estimate's level, from 0, shape (m,). A factor
+            with one level is left out: its effect is in the mean. So is a factor with as many levels as estimates: its
+            effect is in the rest.
         confidence: nominal coverage of the interval.
         correlations: correlations of the sampling errors, shape (m, m); 0 by default. Judges that read the same items
-            have correlated errors. Correlations are cut off at `MOST_CORRELATED`, and at its negative.
+            have correlated errors. Values are limited to +- `MOST_CORRELATED`.
 
     Returns:
-        None for less than two estimates. Variances are by restricted maximum likelihood. The interval is by Student's t
-        with a rescaled standard error (not less than the plain one). Its degrees of freedom are the number of levels of
-        the smallest factor (without factors, of estimates), less 1.
+        The summary; None for fewer than two estimates. Variances are estimated by restricted maximum likelihood. The
+        interval uses Student's t and a rescaled standard error, which is not below the plain standard error. Its
+        degrees of freedom are the number of levels of the smallest factor minus 1; without factors, the number of
+        estimates minus 1.
 
     Source: Viechtbauer (2005), Bias and efficiency of meta-analytic variance estimators; Hartung and Knapp (2001), A
     refined method for the meta-analysis; Searle, Casella and McCulloch (1992), Variance components, for predictions.

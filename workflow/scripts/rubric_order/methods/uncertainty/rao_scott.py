@@ -8,8 +8,9 @@ from rubric_order.methods.uncertainty import distributions
 def zero_total(contributions: np.ndarray) -> float:
     """p-value of the hypothesis that contributions of independent clusters, shape (n_clusters, k), have a mean of 0.
 
-    The squared length of the sum is scaled, and its degrees of freedom are chosen, so that it has the mean and variance
-    of a chi-square distribution, whatever the covariance; `uniformity.cluster_test` is the case of counts.
+    The test adds the contributions over clusters, and takes the squared length of this sum. It multiplies this square
+    by a factor, and chooses degrees of freedom, so that the product has the mean and variance of a chi-square variable
+    with these degrees of freedom. This works for any covariance. `uniformity.cluster_test` is this test for counts.
 
     Source: Rao and Scott (1981), second-order correction.
     """

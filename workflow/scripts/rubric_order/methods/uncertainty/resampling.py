@@ -11,7 +11,7 @@ from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import cluster_robust, distributions
 
 _DRAWS_IN_CACHE = 32_768  # a quarter of a megabyte
-_OF_MANY = 16  # resamples that are taken together, if there are more units than that
+_OF_MANY = 16  # resamples that are drawn together, if there are more units than `_DRAWS_IN_CACHE`
 LEAST_ERROR = 1e-12  # a smaller standard error of a jackknife is rounding
 LEAST_IN_TAIL = 10  # resamples; with fewer, their share is not known well
 MAX_LEFT_OUT = 200  # parts of a jackknife
@@ -26,7 +26,7 @@ def bootstrap_indices(n: int, resamples: int, *, rng: np.random.Generator) -> np
 def bootstrap_weights(n: int, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
     """Count of each of n units in each resample. Shape (resamples, n); rows sum to n.
 
-    The draws of `bootstrap_indices` are counted, which is several times as fast as drawing multinomial counts.
+    The function counts the draws of `bootstrap_indices`. This is several times as fast as drawing multinomial counts.
     """
     return counted(bootstrap_indices(n, resamples, rng=rng), n)
 
@@ -73,10 +73,10 @@ def percentile_interval(values: np.ndarray, confidence: float) -> tuple[np.ndarr
 def two_sided_p(values: np.ndarray) -> float:
     """Two-sided p-value of a statistic being 0, from its value in each resample, shape (resamples,).
 
-    It is twice the share of resamples in which the statistic is not positive, or is not negative, whichever is smaller.
-    If these are fewer than `LEAST_IN_TAIL` resamples, p is that of a normal distribution with the mean and variance of
-    the resamples. So many tests can be adjusted for without millions of resamples. NaN where more than
-    ``MAX_UNDEFINED`` of the resamples are undefined.
+    Two shares are compared: of resamples with a statistic of 0 or less, and of resamples with 0 or more. p is twice the
+    smaller share. If fewer than `LEAST_IN_TAIL` resamples form this share, p is that of a normal distribution with the
+    mean and variance of the resamples. So p-values can be adjusted for many tests without millions of resamples. NaN if
+    more than ``MAX_UNDEFINED`` of the resamples are undefined.
     """
     defined = values[~np.isnan(values)]
     if len(defined) == 0 or len(defined) < (1 - MAX_UNDEFINED) * len(values):
@@ -93,9 +93,10 @@ class Jackknife(NamedTuple):
     All but the estimate are NaN with fewer than two parts.
 
     Attributes:
-        estimate: estimate from all parts. low, high: ends of its interval.
+        estimate: estimate from all parts.
+        low, high: ends of its interval.
         error: standard error, on the scale on which the interval is computed.
-        p: two-sided p-value of the estimate being 0. NaN with fewer than three parts, or where the estimate is the same
+        p: two-sided p-value of the estimate being 0. NaN with fewer than three parts, or if the estimate is the same
             whichever part is left out.
     """
 
@@ -114,8 +115,8 @@ class Jackknife(NamedTuple):
 def degrees(sizes: np.ndarray) -> float:
     """Degrees of freedom of an error from parts of these sizes, such as numbers of items, shape (n_parts,).
 
-    For equal parts, they are the number of parts less 1. Where a few parts hold most items, they are little more than
-    the number of these parts. NaN where one part holds all items. See `cluster_robust.Weights`.
+    For equal parts, they are the number of parts minus 1. If a few parts hold most items, they are little more than
+    the number of these parts. NaN if one part holds all items. See `cluster_robust.Weights`.
 
     >>> round(degrees(np.full(20, 4)), 6), round(degrees(np.r_[40, 40, np.full(18, 2)]), 1)
     (19.0, 2.0)
@@ -149,7 +150,7 @@ def left_out_of_mean(estimate: np.ndarray, influence: np.ndarray, sizes: np.ndar
     Args:
         estimate: shape (q,).
         influence: derivative of the estimate with respect to the weight of each cluster, shape (n_clusters, q).
-        sizes: size of each cluster, counted in what the mean is taken over, shape (n_clusters,).
+        sizes: size of each cluster, such as the number of items for a mean over items, shape (n_clusters,).
 
     Returns:
         Shape (1 + n_clusters, q).
@@ -162,10 +163,11 @@ def left_out_of_mean(estimate: np.ndarray, influence: np.ndarray, sizes: np.ndar
 def left_out_sums(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Sums over all items, and over the items without each part of the units, for `jackknife_t`.
 
-    Each unit is a part. More than `MAX_LEFT_OUT` units form `MAX_LEFT_OUT` parts, each of units at equal distances.
+    Each unit is a part. More than `MAX_LEFT_OUT` units form `MAX_LEFT_OUT` parts: unit i is in part i % `MAX_LEFT_OUT`.
 
     Args:
-        table: one row per item, shape (m, q). unit: see `blocks.Block.units`.
+        table: one row per item, shape (m, q).
+        unit: see `blocks.Block.units`.
 
     Returns:
         Shape (1 + n_parts, q).
@@ -176,7 +178,7 @@ def left_out_sums(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 
 def left_out_weights(unit: np.ndarray) -> np.ndarray:
-    """Weights of the items: 1 for all, then 0 for the items of one part of the units at a time; see `left_out_sums`.
+    """Weights of the items. First row: 1 for all. Each further row: 0 for the items of one part, see `left_out_sums`.
 
     Args:
         unit: see `blocks.Block.units`, shape (m,).
@@ -200,10 +202,10 @@ def jackknife_t(
 
     Args:
         values: the estimate, then the estimate without each part, shape (1 + n_parts, ...).
-        sizes: sizes of the parts, shape (n_parts,), see `degrees`; by default the parts are taken as equal.
-        scale, back: functions to the scale on which the estimate is nearest to normal, and back from it, such as
-            `numpy.arctanh` and `numpy.tanh` for a correlation. An estimate that is not finite on this scale, such as a
-            correlation of 1, has no interval.
+        sizes: sizes of the parts, shape (n_parts,), see `degrees`; by default all parts count as equal.
+        scale: function to the scale on which the estimate is nearest to normal, such as `numpy.arctanh` for a
+            correlation. An estimate that is not finite on this scale, such as a correlation of 1, has no interval.
+        back: function back from this scale, such as `numpy.tanh`.
 
     Source: the delete-a-group jackknife, Kott (2001), centred at the estimate from all parts; for the degrees of
     freedom see `cluster_robust.Weights`.
@@ -235,16 +237,17 @@ def bootstrap_t(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Interval from the standard deviation of an estimate over resamples, with Student's t.
 
-    It is for estimates that change in steps, such as the error of a choice; a jackknife would treat a step as a slope.
+    It is for estimates that change in steps, such as the error of a choice. A jackknife would treat a step as a slope.
 
     Args:
-        estimate: shape (q,). draws: the estimate in each resample of clusters, shape (resamples, q).
+        estimate: shape (q,).
+        draws: the estimate in each resample of clusters, shape (resamples, q).
         sizes: sizes of the clusters, see `degrees`, shape (n_clusters,).
         scale, back: see `jackknife_t`.
 
     Returns:
-        Lower and upper ends, each of shape (q,); NaN where the estimate, or more than ``MAX_UNDEFINED`` of the
-        resamples, have no value on the scale.
+        Lower and upper ends, each of shape (q,). NaN if the estimate has no finite value on the scale, or more than
+        ``MAX_UNDEFINED`` of the resamples have none.
 
     Source: Efron and Tibshirani (1993), An Introduction to the Bootstrap, Section 6.2; the factor n / (n - 1) makes the
         variance of a mean unbiased.
@@ -282,7 +285,8 @@ def correlation(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: f
     """Pearson's correlation with the jackknife's interval over clusters, on Fisher's scale.
 
     Args:
-        x, y: shape (m,). cluster: number of each value's cluster, from 0, shape (m,).
+        x, y: shape (m,).
+        cluster: index of each value's cluster, from 0, shape (m,).
 
     Returns:
         The correlation and its interval; NaN where a column does not vary.
@@ -327,9 +331,10 @@ def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 @functools.lru_cache(maxsize=8)
 def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
-    """Count of each unit in each resample, the same for all blocks with the same number of units.
+    """Count of each unit in each resample, shape (resamples, n_units); read only.
 
-    So strategies that read the same items have paired resamples. Shape (resamples, n_units); read only.
+    The counts are the same for all blocks with the same number of units. So strategies that read the same items have
+    paired resamples.
     """
     rng = randomness.generator(seed, name, n_units)
     drawn: np.ndarray = bootstrap_weights(n_units, resamples, rng=rng).astype(float)
@@ -346,7 +351,7 @@ def resampled_sums(table: np.ndarray, unit: np.ndarray, *, resamples: int, seed:
         name: purpose of the resamples, see `weights`.
 
     Returns:
-        Shape (1 + resamples, q), the sums over all items first. If there is one unit only, its resamples are NaN.
+        Shape (1 + resamples, q), the sums over all items first. With only one unit, the resamples are NaN.
     """
     sums = sum_units(table, unit)
     if len(sums) < 2:

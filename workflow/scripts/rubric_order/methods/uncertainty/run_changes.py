@@ -2,13 +2,14 @@
 
 Under the hypothesis that nothing has changed since the first run, the values of a group in all runs are exchangeable:
 the runs differ only by the judge's noise, and any of them could have been the first. So the test permutes the runs
-within each group, independently of other groups. The first run, the baseline, is permuted too, so that its error counts
-like the error of any other run. No variance is estimated that could be 0, no normal distribution is assumed, and groups
-can be of any sizes.
+within each group, independently of other groups. It also permutes the first run, the baseline, so that the baseline's
+error counts like the error of any other run. The test estimates no variance that could be 0, assumes no normal
+distribution, and allows groups of any sizes.
 
-The p-value is Chernoff's bound on the tail of the difference over all permutations, given the values. So it is never
-too small. If one of the two parts is a single run, the bound uses the generating function of the permutations.
-Otherwise it is Hoeffding's bound, with the generating function of runs drawn with replacement.
+The test compares two parts: the last runs, and the runs before. The p-value is Chernoff's bound on the tail of the
+difference over all permutations, given the values. So it is never too small. If one part is a single run, the bound
+uses the generating function of the permutations. Otherwise it is Hoeffding's bound, with the generating function of
+runs drawn with replacement.
 
 Runs are tested one after the other, with no fixed last run. `spending` gives each run its part of the level; the parts
 of all runs add up to 1.
@@ -23,10 +24,10 @@ from typing import NamedTuple
 import numpy as np
 
 YEAR = 365  # runs that together take half of the remaining level for regular runs
-LATEST = (1, 7, 28)  # numbers of last runs that are compared with the runs before
-ENOUGH = 2  # all runs are at least this many times the last runs: then the bound for draws with replacement is close
+LATEST = (1, 7, 28)  # counts of last runs; the last runs are compared with all runs before them
+ENOUGH = 2  # least ratio of the number of all runs to that of the last runs; with less, Hoeffding's bound is not close
 NEAR = 2.0  # standard errors; a smaller difference gets a p-value of 1
-STEPS = 60  # most steps of the search for the smallest bound; the bound of any step is valid
+STEPS = 60  # largest number of steps of the search for the smallest bound; the bound of any step is valid
 CLOSE = 1e-4  # tolerance of that search: relative for the rate, absolute for the logarithm of the bound
 HALVINGS = 30  # halvings in the search for an end of an interval
 
@@ -36,7 +37,7 @@ class Difference(NamedTuple):
 
     Attributes:
         latest: number of runs at the end.
-        estimate: mean over groups of the last runs' mean less the earlier runs' mean; NaN if no group has values in
+        estimate: mean over groups of (mean of the last runs - mean of the earlier runs); NaN if no group has values in
             both parts.
         greater, less: p-values of no change against a rise and against a fall.
         n_groups: number of groups that have values in both parts.
@@ -61,7 +62,7 @@ def spending(run: int) -> float:
     half goes to regular runs: each year of `YEAR` runs takes half of the level that the years before have left.
 
     Args:
-        run: number of the run after the baseline, from 1.
+        run: index of the run, 1 for the first run after the baseline.
 
     Raises:
         ValueError: there is no such run.
@@ -78,9 +79,10 @@ def spending(run: int) -> float:
 
 
 def latest(n_runs: int) -> list[int]:
-    """Numbers of runs at the end that are compared with the runs before.
+    """Counts of last runs; for each count, the last runs are compared with all runs before them.
 
-    They are the numbers of `LATEST` for which there are enough runs (`ENOUGH`; always 1), and all runs but the first.
+    They are the counts of `LATEST` for which there are enough runs (`ENOUGH`), and the number of all runs but the
+    first. A count of 1 needs only two runs.
 
     Args:
         n_runs: number of runs, including the baseline.
@@ -98,11 +100,11 @@ def difference(runs: np.ndarray, weights: np.ndarray, latest: int) -> Difference
         latest: number of runs at the end.
 
     Returns:
-        Each p-value is at least the share of permutations of runs within groups that give as large a difference. It is
-        1 for a difference within `NEAR` standard errors of 0.
+        The difference. Each p-value is at least the share of permutations of runs within groups that give as large a
+        difference. It is 1 for a difference within `NEAR` standard errors of 0.
 
     Raises:
-        ValueError: one of the two parts has no run.
+        ValueError: no run is before the last runs, or `latest` is below 1.
 
     Examples:
         Eight groups, each a point higher than in the baseline: the signs of all eight agree once in 2**8 times.
@@ -117,10 +119,10 @@ def difference(runs: np.ndarray, weights: np.ndarray, latest: int) -> Difference
 
 
 def interval(runs: np.ndarray, weights: np.ndarray, latest: int, level: float, *, reach: float) -> tuple[float, float]:
-    """Interval of the change that has to be subtracted from the last runs' values to make them like the earlier ones.
+    """Interval of the change. Subtracted from the values of the last runs, the change makes them like earlier values.
 
     The interval is the set of changes that the test of `difference` does not reject, at half of the level on either
-    side. It is exact for a change that is the same in all groups. Where groups change by different amounts, it is an
+    side. It is exact for a change that is the same in all groups. If groups change by different amounts, it is an
     interval of the weighted mean of their changes, and is wider.
 
     Args:
@@ -156,7 +158,9 @@ def smallest(n_runs: int, latest: int, n_groups: int) -> float:
     """Smallest p-value that a comparison can have: the p-value of the most unlikely permutation.
 
     Args:
-        n_runs, latest: numbers of runs in all and at the end. n_groups: number of groups.
+        n_runs: number of all runs.
+        latest: number of runs at the end.
+        n_groups: number of groups.
     """
     return float(n_runs) ** (-min(latest, n_runs - latest) * n_groups)
 
@@ -168,9 +172,9 @@ class _Split(NamedTuple):
 
     Attributes:
         estimate: the difference.
-        added: contribution of a run to the difference if it is in the smaller part of the group's runs, shape (n_runs,
-            n_groups).
-        log_share: logarithm of the probability of each run, -inf where it has no value, shape (n_runs, n_groups).
+        added: contribution of a run to the difference if this run is in the smaller part of the group's runs, shape
+            (n_runs, n_groups).
+        log_share: logarithm of the probability of each run, -inf if the run has no value, shape (n_runs, n_groups).
         observed: contribution of the runs that are in the smaller part, shape (n_groups,).
         size: number of runs in the smaller part, shape (n_groups,).
         variance: variance of the difference under permutations.
@@ -186,11 +190,11 @@ class _Split(NamedTuple):
     n_groups: int
 
     def tail(self, direction: float) -> float:
-        """Upper bound on the probability of a difference as large as `estimate`, in a direction, 1 or -1."""
+        """Upper bound on the probability of a difference as large as `estimate`, in direction 1 or -1."""
         size = direction * self.estimate
         if not (self.variance > 0 and size >= NEAR * math.sqrt(self.variance)):
             return 1.0
-        # Relative to the observed sum of each group, so that large rates lose no digits.
+        # Contributions relative to the observed sum of each group, so that large rates lose no digits.
         beside = direction * (self.added - self.observed / self.size)
         rate, best = size / self.variance, 0.0
         for _ in range(STEPS):

@@ -14,8 +14,9 @@ class Ratio(NamedTuple):
 
     Attributes:
         estimate: the ratio; NaN where nothing was counted.
-        low, high: ends of the interval; NaN for less than two clusters.
-        n: number of values counted. n_clusters: number of clusters with a counted value.
+        low, high: ends of the interval; NaN for fewer than two clusters.
+        n: number of values counted.
+        n_clusters: number of clusters with a counted value.
     """
 
     estimate: float
@@ -34,12 +35,12 @@ def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
     """Mean of values from 0 to 1, with an interval that stays between 0 and 1, also if all values are 0, or all are 1.
 
     The interval is that of Clopper and Pearson, for the number of independent values whose mean would have the error of
-    the jackknife over clusters. Where values do not vary, this number is the effective number of clusters
+    the jackknife over clusters. If values do not vary, this number is the effective number of clusters
     (`resampling.effective`).
 
     Args:
         values: shape (m,); NaN does not count.
-        cluster: cluster of each value, from 0, shape (m,).
+        cluster: index of each value's cluster, from 0, shape (m,).
 
     Source: Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
     estimated from survey data.
@@ -62,9 +63,9 @@ def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
 def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: tuple[float, float]) -> Ratio:
     """Mean of values, with the jackknife's interval over clusters and Student's t, cut off at the bounds of the values.
 
-    Where values do not vary, each end is the mean of a population in which a share of the values is at the bound. A
-    sample of independent values would contain none of this share with a probability of (1 - confidence) / 2. The size
-    of the sample is the effective number of clusters (`resampling.effective`).
+    If values do not vary, each end is the mean of a population in which a share of the values is at the bound. The
+    share is such that a sample of independent values has no value at the bound with probability (1 - confidence) / 2.
+    The size of the sample is the effective number of clusters (`resampling.effective`).
     """
     parts, estimate, n, sizes = _sums(values, cluster)
     count = len(sizes)
@@ -79,11 +80,13 @@ def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: 
 
 
 def _sums(values: np.ndarray, cluster: np.ndarray) -> tuple[np.ndarray, float, int, np.ndarray]:
-    """Sums, mean and numbers of the values that are not NaN.
+    """Sums, mean and counts of the values that are not NaN.
 
     Returns:
-        Sum and number of the values, for all clusters and without each part of them; mean, NaN if there are no values;
-        number of values; number of values in each cluster that has any.
+        - Sum and number of the values: for all clusters, then without each part of the clusters.
+        - Mean of the values; NaN if there are no values.
+        - Number of values.
+        - Number of values in each cluster that has values.
     """
     values = np.asarray(values, dtype=float)
     given = ~np.isnan(values)

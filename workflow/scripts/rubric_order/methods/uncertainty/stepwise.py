@@ -10,7 +10,8 @@ class Linear(NamedTuple):
     """Fit of a linear model.
 
     Attributes:
-        rss: residual sum of squares. rank: number of coefficients that the data determine, including the intercept.
+        rss: residual sum of squares.
+        rank: number of coefficients that the data determine, including the intercept.
         n: number of rows.
     """
 
@@ -36,8 +37,8 @@ class Removal(NamedTuple):
 def aic(rss: float, rank: int, n: int) -> float:
     """n ln(RSS / n) + 2 rank: the value that R's `extractAIC` gives, and that Shi et al. print.
 
-    Unlike in their Equation 6, the variance is not counted among the coefficients, and the constant n ln(2 pi) + n is
-    left out. Differences between models of the same rows are as in that equation.
+    Two things differ from Equation 6 of Shi et al.: the variance is not counted among the coefficients, and the
+    constant n ln(2 pi) + n is left out. Differences between models of the same rows are as in this equation.
     """
     return n * float(np.log(rss / n)) + 2 * rank
 
@@ -68,7 +69,7 @@ def fit(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> Linear:
 
 
 def removals(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[Removal]:
-    """The whole model, and the model without each term, the least AIC first: a table of Shi et al.'s Appendix E."""
+    """The whole model, and the model without each term, sorted by AIC: a table of Shi et al.'s Appendix E."""
     whole = fit(y, terms)
     rows = [Removal(None, 0, 0.0, whole.rss, whole.aic)]
     for name in terms:

@@ -1,4 +1,4 @@
-"""Reads that are saved if each item is read only until its mean is known well enough, and how often this is right."""
+"""Reads that are saved by reading each item only until its mean is known well enough, and errors that this makes."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ from rubric_order.strategies import EVERY_POSITION
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 SEQUENCE, LEARNT, FIXED, FIXED_LEARNT = "sequence", "learnt", "fixed", "fixed_learnt"
 GOALS = {"width": False, "width_or_place": True}
-DRAWN = ("random", "repeated_rotations")  # not used: items have orderings of their own, or one set of rotations
+DRAWN = ("random", "repeated_rotations")  # not used: each item has its own orderings, or only one set of rotations
 _ROUNDING = 1e-9
 
 log = logging.getLogger(__name__)
@@ -33,12 +33,13 @@ class Items(NamedTuple):
     """Items of a block with a score in every ordering, and the order in which each item is read.
 
     Attributes:
-        values: scores by ordering, shape (m, N).
+        values: score of each item under each ordering, shape (m, N).
         order: see `stopping.orders`, shape (m, N).
-        group: number of each item's group, from 0, shape (m,).
-        cell: number of each item's group and criterion, shape (m,). An item's place is its rank among these items.
+        group: index of each item's group, from 0, shape (m,).
+        cell: index of each item's group and criterion, from 0, shape (m,). An item's place is its rank among the items
+            of its cell.
         scale: scale of the scores.
-        whole: whether scores are whole numbers.
+        whole: True if scores are whole numbers.
     """
 
     values: np.ndarray
@@ -68,10 +69,10 @@ class Outcome(NamedTuple):
     """Outcome of reading all items by one rule.
 
     Attributes:
-        claims: claims about each item when it was stopped.
+        claims: claim about each item at its last read.
         tracks: estimates after each read, shape (m, N).
-        factor: factor by which standard errors are multiplied. n_learning: number of groups that the rule is learnt
-            from. Both numbers are means over folds, and NaN for a rule that learns nothing.
+        factor: factor by which standard errors are multiplied, mean over folds. NaN for a rule that learns nothing.
+        n_learning: number of groups that the rule is learnt from, mean over folds. NaN for a rule that learns nothing.
     """
 
     claims: boundary.Claims
@@ -90,40 +91,56 @@ def estimate(
     folds: int = 5,
     draws: int = 8,
 ) -> pd.DataFrame:
-    """Reads of each item until it is stopped, in a replay of complete reads in random order.
+    """Replay the complete reads of items in random order, and stop each item by a rule.
 
-    The target of inference is the mean of an item's reads over its finite set of orderings, with the answers that the
-    judge gave. This mean is certain once all orderings are read. It is not the mean over repeats of the answers. Items
-    without a score in some ordering have no such mean and are left out (`n_incomplete`).
+    The target is the item's mean over all orderings of the strategy, with the answers that the judge gave. It is known
+    exactly once all orderings are read. It is not a mean over repeated answers. Items without a score in some ordering
+    have no such mean and are left out (`n_incomplete`).
 
     Args:
         scores: see `blocks.blocks`.
         confidence: confidence of the intervals of the estimates.
         seed: seed of the orders in which items are read, of folds and of draws.
-        targets: widths of an item's interval that are aimed at, in points.
+        targets: widths of an item's interval, in points. An item stops when its interval is at most this wide.
         level: share of the items' intervals that should contain the item's mean.
         folds: number of parts of the groups. Each part is stopped by a rule that is learnt from the other parts.
-        draws: number of random orders of each item that is learnt from.
+        draws: number of random orders in which each item is replayed to learn a rule.
 
     Returns:
         One row per group of `KEYS` and `readout` (cluster ``group``), `rule`, `goal`, `target` and `quantity`.
 
-        `rule` is ``sequence``, a confidence sequence that assumes only that reads are in random order
-        (`sequences.intervals`); ``learnt``, a rule from complete reads of other groups (`boundary.learn`); or ``fixed``
-        and ``fixed_learnt``, `k` reads of every item, as they are, or less what orderings add in other groups.
-        `n_learning` is the mean number of groups learnt from, and `factor` the mean factor, infinite if the groups are
-        too few. `goal` is ``width``, or ``width_or_place``: an item is also stopped if its interval overlaps with no
-        interval of another candidate of its group and criterion. A sequence settles places at (1 - level) / candidates.
+        `rule` is one of:
 
-        `quantity` is ``reads``, the mean number of reads of an item; ``spared``, 1 - reads / N; ``coverage``, the share
-        of items whose interval contains the mean; ``coverage_early``, this share of the items that were stopped early;
-        ``stopped_width``, ``stopped_place``, ``read_all``, the shares of items by what stopped them; ``place_right``,
-        the share of the settled places that are right; ``rmse``, the root mean square error of the estimates, in
-        points; ``rmse_fixed``, this error for as many reads of every item; ``rmse_ratio``, ``rmse`` / ``rmse_fixed``;
-        ``outside``, the share of items that err by more than half of the target; ``outside_fixed``, this share for as
-        many reads of every item; ``reads_fixed``, the number of reads of every item that has the same error; or
-        ``saved``, 1 - reads / reads_fixed. Intervals are over groups: Korn and Graubard's for shares of items, else a
-        jackknife with Student's t. They do not allow for the uncertainty of what was learnt.
+        - ``sequence``: a confidence sequence, which assumes only that reads are in random order
+          (`sequences.intervals`).
+        - ``learnt``: a rule from complete reads of other groups (`boundary.learn`). `n_learning` is the mean number of
+          these groups. `factor` is the mean factor of standard errors; it is infinite if the groups of a fold are too
+          few, or if no factor is good enough.
+        - ``fixed``: `k` reads of every item, as they are.
+        - ``fixed_learnt``: `k` reads of every item, minus what orderings add in other groups.
+
+        `goal` is ``width`` or ``width_or_place``. With the latter, an item also stops if its interval overlaps with no
+        interval of another candidate of its group and criterion. A sequence settles these places at
+        ``(1 - level) / candidates``.
+
+        `quantity` is one of:
+
+        - ``reads``: mean number of reads of an item.
+        - ``spared``: 1 - reads / N.
+        - ``coverage``: share of items whose interval contains the mean.
+        - ``coverage_early``: this share among the items that were stopped early.
+        - ``stopped_width``, ``stopped_place``, ``read_all``: shares of items by the reason why their reading ended.
+        - ``place_right``: share of the settled places that are right.
+        - ``rmse``: root mean square error of the estimates, in points.
+        - ``rmse_fixed``: this error if the mean number of reads is the number of reads of every item.
+        - ``rmse_ratio``: ``rmse`` / ``rmse_fixed``.
+        - ``outside``: share of items whose error is more than half of the target.
+        - ``outside_fixed``: this share if the mean number of reads is the number of reads of every item.
+        - ``reads_fixed``: number of reads of every item that gives the same error.
+        - ``saved``: 1 - reads / reads_fixed.
+
+        Intervals are over groups. Shares of items have Korn and Graubard's interval, other quantities have a
+        jackknife's with Student's t. Intervals do not allow for the uncertainty of what was learnt.
 
     Source: ours; see `sequences` and `boundary`.
     """
@@ -147,7 +164,7 @@ def estimate(
 
 
 def items_of(block: blocks.Block, readout: Readout, seed: int) -> tuple[Items | None, int]:
-    """Items with a score in every ordering, and the number of the others; None where there are none.
+    """Items with a score in every ordering, and the number of items without one; None if no item has all scores.
 
     Args:
         seed: seed of the order in which each item is read.
@@ -259,7 +276,7 @@ def _rows(
 
 
 def _fixed(items: Items, outcome: Outcome, rule: str, confidence: float) -> tuple[Row, Row]:
-    """Error of a fixed number of reads of every item."""
+    """Error of a fixed number of reads, which is the same for every item."""
     errors = (outcome.tracks - items.truth[:, None]) ** 2
     sums = resampling.left_out_sums(np.column_stack([np.ones(len(errors)), errors]), items.group)
     rmse = np.sqrt(sums[:, 1:-1] / sums[:, :1])  # without all reads, whose error is 0
@@ -309,8 +326,8 @@ def _compared(items: Items, outcome: Outcome, goal: Goal) -> dict[str, tuple[np.
     """Reads and errors of a rule, and errors of the same number of reads for every item.
 
     Returns:
-        For each quantity, its values over all groups, then without each part of the groups, shape (1 + n_parts,), and
-        the ends of its possible range.
+        Dictionary from each quantity to two values. First: its values over all groups, then without each part of the
+        groups, shape (1 + n_parts,). Second: the ends of its possible range.
     """
     claimed, truth, size = outcome.claims, items.truth, items.scale.size
     fixed = outcome.tracks - truth[:, None]
@@ -341,11 +358,11 @@ def _compared(items: Items, outcome: Outcome, goal: Goal) -> dict[str, tuple[np.
 
 
 def _at(table: np.ndarray, reads: np.ndarray) -> np.ndarray:
-    """Value of each row at a number of reads, interpolated between the whole numbers around it.
+    """Value of each row at a number of reads. It is interpolated between the two nearest whole numbers of reads.
 
     Args:
-        table: shape (q, N), the first column for one read.
-        reads: shape (q,).
+        table: shape (q, N). The first column is for one read, the second for two, and so on.
+        reads: number of reads for each row, shape (q,).
     """
     low = np.clip(np.floor(reads).astype(int), 1, table.shape[1])
     high = np.minimum(low + 1, table.shape[1])
@@ -354,7 +371,9 @@ def _at(table: np.ndarray, reads: np.ndarray) -> np.ndarray:
 
 
 def _reads_of(table: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Number of reads at which each row falls to a value, interpolated as in `_at`; 1 if the row begins at or below it.
+    """Number of reads at which each row falls to a value. It is 1 if the row begins at or below the value.
+
+    Numbers of reads are interpolated, as in `_at`.
 
     Args:
         table: shape (q, N), the last column 0.

@@ -1,4 +1,4 @@
-"""Error of scores by reads, if each item is read until it is known well enough, and if all have the same reads."""
+"""Error of scores by reads: items that stop when they are known well enough, beside items with equally many reads."""
 
 from typing import Any
 

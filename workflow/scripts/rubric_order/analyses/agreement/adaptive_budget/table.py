@@ -1,4 +1,4 @@
-"""Reads until the means of items are known well enough, and how often the claims about them are right."""
+"""Reads until the means of items are known well enough, and the share of right claims about these means."""
 
 from collections.abc import Mapping
 from typing import Any

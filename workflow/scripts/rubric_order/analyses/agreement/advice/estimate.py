@@ -1,4 +1,4 @@
-"""Advice: numbers of groups, items, orderings and repeats that a study needs for a goal, from the reads of a pilot."""
+"""Advice: the groups, items, orderings and repeats that a study needs for a goal, predicted from a pilot's reads."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,8 +18,8 @@ from rubric_order.methods.position import blocks, selections
 
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 OPTION, CURVE, REFUSED = "option", "curve", "refused"
-NEAR = 1.5  # curves end at this many times the calls of the option with the most calls
-DEAREST = 8  # but at the latest at this many times the calls of the option with the fewest calls
+NEAR = 1.5  # curves end at this many times the calls of the option with the most calls, or before that:
+DEAREST = 8  # no curve has more than this many times the calls of the option with the fewest calls
 METHOD = "variances of what groups share and of what items add, by the method of moments; bootstrap over groups"
 
 
@@ -43,16 +43,15 @@ def estimate(
     Args:
         scores: see `blocks.blocks`. A pilot is the reads of one strategy, in which all items have the same orderings.
         goal: one of `goals.GOALS`.
-        target: value that the goal is to reach; None: no target.
-        budget: number of calls, or an amount of money for judges with a price; None: no budget.
+        target: value that the goal should reach, or None.
+        budget: number of calls, or an amount of money for judges with a price, or None.
         call_prices: price of one call of each judge. A missing price is not known.
         sampling_temperatures: see `position_preference.estimate`.
         points, log_odds, margin: margins of `equivalent`; `margin` is for the spread between single items.
         confidence, resamples, seed: see the package.
 
-    Returns:
-        Rows for each group of `KEYS` and `readout`. Goals of cards use only the last readout that a judge has, which
-        is option probabilities if there are any. A row's `kind` is one of:
+        Rows for each group of `KEYS` and `readout`. Goals of cards use only a judge's last readout, which is option
+        probabilities if there are any. A row's `kind` is one of:
 
         - ``option``: a study that could be made. `rank` 1 is the best option.
 

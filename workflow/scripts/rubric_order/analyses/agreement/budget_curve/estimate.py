@@ -15,8 +15,8 @@ from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {"scores": blocks.COLUMNS}
-RANGE = (0.025, 0.975)  # quantiles over the subsets of one size, as the paper draws them
-MOST_READS = 120  # reads per item: all orderings of five options; products of all pairs of more would take gigabytes
+RANGE = (0.025, 0.975)  # quantiles over the subsets of one size, as in the paper's figure
+MOST_READS = 120  # reads per item: all orderings of five options. With more, products of all pairs would take gigabytes
 
 log = logging.getLogger(__name__)
 
@@ -42,14 +42,19 @@ def estimate(
 
     Returns:
         One row per group of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and
-        number of reads `k`. `quantity` is ``r``, the mean over subsets, with the middle 95% of the subsets from
-        `range_low` to `range_high`; ``gain``, ``r`` less the ``r`` of one read; or ``gain_share``, ``gain`` divided by
-        the gain of all reads, if the interval of the latter lies above 0. The interval from `ci_low` to `ci_high` is
-        the interval of the mean over subsets. It is from a jackknife over clusters with Student's t, for correlations
-        on the scale of Fisher's z. For Spearman's rho, leaving out a cluster is approximated to the first order,
-        because it would change all ranks. `n_items` of the `n_rated` items with a human score are complete.
-        `n_undefined` of the `n_subsets` subsets have no correlation, because their means do not vary. They are left
-        out.
+        number of reads `k`. `quantity` is one of:
+
+        - ``r``: mean over subsets. The middle 95% of the subsets lies from `range_low` to `range_high`.
+        - ``gain``: ``r`` minus the ``r`` of one read.
+        - ``gain_share``: ``gain`` divided by the gain of all reads. It is given only if the interval of the gain of all
+          reads lies above 0.
+
+        `ci_low` and `ci_high` are the interval of the mean over subsets. It is from a jackknife over clusters with
+        Student's t, for ``r`` on the scale of Fisher's z. For Spearman's rho, the jackknife is approximated to the
+        first order, because leaving out a cluster would change all ranks.
+
+        `n_items` of the `n_rated` items with a human score are complete. `n_undefined` of the `n_subsets` subsets have
+        no correlation, because their means do not vary. These subsets are left out.
 
     Source: Xu et al. (2026), Section 5.3, Figure 9; the intervals are ours.
     """
@@ -91,7 +96,7 @@ def _of_block(block: blocks.Block, subsets_per_size: int, *, confidence: float, 
 
 
 def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Intervals, for each budget, of the mean correlation, of its gain over one read, and of the share of the gain.
+    """Intervals of the mean correlation, of its gain over one read, and of the share of the gain, for each budget.
 
     Args:
         curves: mean correlations of all items, then without each part, shape (1 + n_parts, n_sizes).
@@ -106,7 +111,7 @@ def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tupl
 
 
 def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Mean Spearman's rho of each budget, of all items and without each cluster, from the influence of items."""
+    """Mean Spearman's rho for each budget, over all items and without each cluster, from the influence of items."""
     influence = resampling.sum_units(curve.influence, unit) / len(unit)
     mean = subsets.mean_over_subsets(curve.rho, sizes)
     left_out = resampling.left_out_of_mean(mean, influence, np.bincount(unit))
@@ -116,7 +121,7 @@ def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> 
 def _rows(
     about: Row, found: np.ndarray, sizes: np.ndarray, ends: list[tuple[np.ndarray, np.ndarray]]
 ) -> Iterator[tuple[Row, Row]]:
-    """The mean of each budget, with the range of its subsets, and its gain over one read; see `tidy.from_parts`."""
+    """Mean for each budget, with the range of its subsets, and its gain over one read; see `tidy.from_parts`."""
     budgets = np.arange(1, sizes[-1] + 1)
     mean = subsets.mean_over_subsets(found, sizes)
     defined = [of_size[~np.isnan(of_size)] for of_size in (found[sizes == k] for k in budgets)]

@@ -28,12 +28,13 @@ def draw(
 ) -> Figure:
     """Mean correlation by number of reads: one panel per judge and dataset, one line per strategy.
 
-    Bands are the middle 95% of the subsets of reads. The bars at the end are intervals of the last means, and are drawn
-    apart so that they do not hide each other. Each dataset starts a new row of panels.
+    Bands are the middle 95% of the subsets of reads. The bars at the end are intervals of the last means. They are
+    drawn side by side, so that they do not hide each other. Each dataset starts a new row of panels.
 
     Args:
         budget_curve: see `budget_curve.estimate`.
-        strategies, measure: which curves to draw.
+        strategies: strategies whose curves are drawn.
+        measure: correlation that is drawn, one of `MEASURES`.
 
     Source: after Xu et al. (2026), Figure 9.
     """
@@ -91,7 +92,7 @@ def _cells(curves: pd.DataFrame, columns: int) -> dict[tuple[int, int], tuple[st
 
 
 def _ticks(last: int) -> list[int]:
-    """Numbers of reads that are written at the axis: 1, and all, every second or every fourth number."""
+    """Numbers of reads that are written at the axis: 1, and all numbers, every second or every fourth number."""
     step = 1 if last < 8 else 2 if last <= 12 else 4
     return [k for k in range(1, last + 1) if k == 1 or k % step == 0]
 

@@ -21,8 +21,8 @@ from rubric_order.strategies import EVERY_POSITION
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 NONE, FOLDS, GROUPS, SCORES = "none", "folds", "groups", "scores"
 BUDGETS = (1, 2, 3, 4, 5, 10, 20, 40, 60)  # reads per item
-FEWEST_GROUPS = learning.FEWEST_GROUPS + 1  # one group is corrected by the others
-DRAWN = ("random", "repeated_rotations")  # not used: items have orderings of their own, or one set of rotations
+FEWEST_GROUPS = learning.FEWEST_GROUPS + 1  # one group is corrected by what is learnt on the other groups
+DRAWN = ("random", "repeated_rotations")  # not used: each item has its own orderings, or only one set of rotations
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +32,8 @@ class Corrected(NamedTuple):
 
     Attributes:
         name: one of `FOLDS`, `GROUPS`, `SCORES`.
-        versions: scores by the calibration of each draw, shape (m, D), NaN for the items that it was learnt on.
-        n_learning: number of groups that were learnt on.
+        versions: scores by the calibration of each draw, shape (m, D). Items that it was learnt on have NaN.
+        n_learning: number of groups that the calibration was learnt on.
         reads: number of reads of these groups.
     """
 
@@ -53,39 +53,58 @@ def estimate(
     draws: int = 20,
     interactions: bool = True,
 ) -> pd.DataFrame:
-    """Error of few reads of an item against the item's mean over other orderings.
+    """Error of few reads of an item, compared with the item's mean over other orderings.
 
-    Orderings are halved (see `halves.halves`). The score that a method gives from reads of one half is compared with
-    the mean of the other half, so no read is on both sides. What a half adds to the mean of all orderings, estimated in
-    other groups, is subtracted (see `errors.levels`). A calibration is applied to other groups than it was learnt on.
-    Items without a score in some ordering are left out.
+    Orderings are divided into two halves (see `halves.halves`). A method's score uses reads of one half, and is
+    compared with the mean of the other half. So no read is on both sides. The mean of a half also contains what its
+    orderings add to the mean of all orderings. This addition is estimated in other groups and subtracted (see
+    `errors.levels`). A calibration is applied only to groups that it was not learnt on. Items without a score in some
+    ordering are left out.
 
     Args:
         scores: see `blocks.blocks`.
-        confidence, seed: see the package; the seed is that of folds and draws.
-        folds: number of parts of the groups. Each part is corrected by a calibration that is learnt on the others.
-        groups: further numbers of groups to learn from; only numbers up to half of the groups are used.
-        draws: how often each such number of groups is drawn; results are averaged.
+        confidence: see the package.
+        seed: seed of folds and draws.
+        folds: number of parts of the groups. Each part is corrected by a calibration that is learnt on the other parts.
+        groups: further numbers of groups to learn from. Only numbers up to half of the groups are used.
+        draws: number of times that each of these numbers of groups is drawn. Results are averaged over draws.
         interactions: see `learning.learn`.
 
     Returns:
         One row per group of `KEYS` and `readout` (cluster ``group``), `design`, `reads`, `calibration` and `quantity`.
 
-        `design` says which reads an item has: ``usual``, one read in the ordering 1 to n; ``random``, `reads` reads in
-        different orderings of a half; ``rotated``, one read, in another ordering from item to item, in turn;
-        ``opposite``, an ordering and its reverse; ``balanced``, all orderings of a half. Rows of ``random``,
-        ``opposite`` and ``balanced`` are expectations over the choice.
+        `design` says which reads an item has. Rows of ``random``, ``opposite`` and ``balanced`` are expectations over
+        the choice.
 
-        `calibration` is ``none``; ``folds``; ``groups``, with `n_learning` groups; or ``scores``, by folds and without
-        positions. ``scores`` gives the expected mean of items from the written score alone, and shows which part of a
-        gain is not due to the order. `calls` is the number of reads per item, plus the reads that were learnt on,
-        divided by the number of items.
+        - ``usual``: one read in the ordering 1 to n.
+        - ``random``: `reads` reads in different orderings of a half.
+        - ``rotated``: one read. The ordering changes from item to item, in turn.
+        - ``opposite``: one read in an ordering and one in its reverse.
+        - ``balanced``: one read in each ordering of a half.
 
-        `quantity` is ``rmse``, the root mean square error in points; ``error``, the same without the error of the other
-        half's mean; ``shift``, the mean error; or ``pearson``, r with human scores. Calibrations also have
-        ``rmse_ratio``, ``rmse_change`` and ``pearson_change``, which compare them with the same reads without
-        calibration. Intervals are from a jackknife over groups with Student's t, and are paired in comparisons. They do
-        not allow for the uncertainty of the calibrations.
+        `calibration` is one of:
+
+        - ``none``: no calibration.
+        - ``folds``: learnt on the other folds.
+        - ``groups``: learnt on `n_learning` groups that are drawn.
+        - ``scores``: learnt on the other folds, without positions. It gives the expected mean of items from the written
+          score alone. So it shows which part of a gain is not due to the order.
+
+        `calls` is the number of reads per item, plus the number of reads that the calibration was learnt on, divided by
+        the number of items.
+
+        `quantity` is one of the following. The last three compare a calibration with the same reads without
+        calibration.
+
+        - ``rmse``: root mean square error in points.
+        - ``error``: the same without the error of the other half's mean.
+        - ``shift``: mean error.
+        - ``pearson``: r with human scores.
+        - ``rmse_ratio``: ratio of ``rmse``.
+        - ``rmse_change``, ``pearson_change``: differences of ``rmse`` and ``pearson``.
+
+        Intervals are from a jackknife over groups with Student's t, and are paired in comparisons. They do not allow
+        for the uncertainty of the calibrations.
 
     Source: ours; see `model.Calibration`.
     """
@@ -161,7 +180,7 @@ def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors
     """Each design with its number of reads, and the expectations of its scores and errors.
 
     Args:
-        values: scores of the items by ordering, shape (m, D): as they are, or calibrated.
+        values: score of each item under each ordering, as given or calibrated, shape (m, D).
     """
     parts, levels = laid.halves, errors.levels(laid.halves.means(laid.values), laid.group)
     targets = levels[:, np.where(parts.second, 0, 1)]
@@ -203,7 +222,7 @@ def _rows(
 def _calibrated(
     laid: Laid, correction: Corrected, middle: float, human: np.ndarray
 ) -> dict[tuple[str, int], np.ndarray]:
-    """Moments of each design from calibrated scores; for each item, the mean over the draws that were not learnt on it.
+    """Moments of each design from calibrated scores: for each item, the mean over the draws that were not learnt on it.
 
     Args:
         laid: reads, with the middle of the scale subtracted from values.

@@ -28,11 +28,17 @@ def estimate(
 
     Returns:
         One row per group of `KEYS` whose strategy is in `shared_orderings.SHARED`, `readout`, `cluster` and `quantity`.
-        `quantity` is ``pearson_canonical``, r with human scores under the canonical ordering; ``pearson_mean``, the
-        mean r of all orderings; ``advantage``, the former less the latter; ``rank``, 1 for the highest r; or, for each
-        possible `rank`, ``rank_share``, the share of the resamples in which the canonical ordering has this rank (a
-        rank between two counts half for each). All `n_orderings` orderings are compared on the same `n_items` items:
-        those of the `n_rated` items with a human score that have a score under each ordering.
+        `quantity` is one of:
+
+        - ``pearson_canonical``: r with human scores under the canonical ordering.
+        - ``pearson_mean``: mean r of all orderings.
+        - ``advantage``: ``pearson_canonical`` minus ``pearson_mean``.
+        - ``rank``: rank of the canonical ordering, 1 for the highest r.
+        - ``rank_share``: one row for each possible `rank`, with the share of the resamples in which the canonical
+          ordering has this rank. A rank between two ranks counts half for each.
+
+        All `n_orderings` orderings are compared on the same `n_items` items: items with a human score (`n_rated`) that
+        have a score under each ordering.
 
     Source: the earlier version of Xu et al., Section 5.2, Table 4; the intervals and the distribution are ours.
     """
@@ -77,7 +83,7 @@ def _ranked(
 
 
 def _rank_shares(ranks: np.ndarray, orderings: int) -> np.ndarray:
-    """Share of each rank, shape (orderings,). A rank between two counts half for each. NaN if no rank is defined."""
+    """Share of each rank, shape (orderings,). A rank between two ranks counts half for each. NaN if none is defined."""
     ranks = ranks[~np.isnan(ranks)]
     if not len(ranks):
         return np.full(orderings, np.nan)

@@ -1,4 +1,4 @@
-"""Place of the canonical ordering among all orderings."""
+"""Rank of the canonical ordering among all orderings."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Means, differences and pass rates of people's scores, from a judge's scores, and from labels of some groups."""
+"""Means, differences and pass rates of people's scores, from a judge's scores and from labels of some groups."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -37,9 +37,9 @@ class Options(NamedTuple):
     Attributes:
         confidence: nominal coverage.
         scale: least and greatest score that people can give.
-        passes: least score of people, and least score of the judge on people's scale, that passes; None for no pass
-            rates.
-        reference: candidate that the others are compared with; by default the first by name.
+        passes: lowest human score that passes, and lowest score of the judge that passes, both on people's scale. None
+            if no pass rates are wanted.
+        reference: candidate with which the other candidates are compared; by default the first candidate by name.
         margins: margins of error for which numbers of groups are computed.
     """
 
@@ -62,37 +62,50 @@ def estimate(
     margins: Sequence[float] = MARGINS,
     groups: int | None = None,
 ) -> pd.DataFrame:
-    """Means of people's scores over all items, from labels alone, from the judge alone, and from both.
+    """Means, differences and pass rates of people's scores: from labels alone, from the judge alone, and from both.
 
     Args:
         scores: see `blocks.blocks`. An item with a human score is labelled. The judge's score of an item is the mean
             over reads. An item without any scored read stays in the sample, see `corrected.sums`.
-        confidence, seed: see the package; the seed is that of the draw of groups.
-        human_scales: least and greatest human score of each dataset, by default `HUMAN_SCALE`. The judge's levels are
-            mapped to this scale linearly.
-        human_pass: least human score that passes; without it there are no pass rates.
-        judge_pass: least score of the judge that passes, on the judge's levels. By default it is the score at the same
+        confidence: see the package.
+        seed: seed of the draw of groups.
+        human_scales: dictionary from dataset to its least and greatest human score, by default `HUMAN_SCALE`. The
+            judge's levels are mapped to this scale linearly.
+        human_pass: lowest human score that passes. Without it there are no pass rates.
+        judge_pass: lowest score of the judge that passes, on the judge's levels. By default it is the score at the same
             point of the scale as `human_pass`.
         reference: see `Options`.
         margins: see `Options`.
-        groups: number of labelled groups that are drawn at random and used. Labels of the others are hidden. By default
-            all are used.
+        groups: number of labelled groups that are drawn at random and used. Labels of the other groups are hidden. By
+            default all are used.
 
     Returns:
         One row per group of `KEYS`, criterion (``all``: pooled), `readout`, `target`, `candidate`, `other`,
         `estimator`, `quantity` and `margin`; cluster ``group``.
 
-        `target` is ``mean``; ``difference``, `candidate` less `other`; or ``pass_rate``. For differences, `other` is
-        the reference, and each other candidate with labels in at least `corrected.FEWEST` groups is a `candidate`.
-        Quantity ``value`` is the target by an `estimator`: ``labels``; ``judge``; ``corrected``, with the `weight` of
-        the judge, see `corrected.corrected`; ``rogan_gladen``, for pass rates, see `pass_rates.rogan_gladen`; and
-        ``all_labels``, if labels were hidden. ``rogan_gladen`` also has ``sensitivity`` and ``specificity``. For
-        ``correlation``, ``label_share`` and ``label_share_at_best`` see `corrected.Worth`. ``groups_needed`` is the
-        number of labelled groups for a margin of error, by ``labels`` alone and by ``corrected``, see
-        `corrected.groups_needed`.
+        `target` is one of:
 
-        `n_items` counts all items, `n_labels` the items with a label, `n_clusters` and `n_labelled` the groups of both,
-        `n_unscored` the items without a score of the judge. `flag` says why a number is missing or not corrected.
+        - ``mean``: the mean over all items.
+        - ``difference``: the mean of `candidate` minus the mean of `other`. `other` is the reference. Each other
+          candidate with labels in at least `corrected.FEWEST` groups is a `candidate`.
+        - ``pass_rate``: the share of items that pass.
+
+        Quantity ``value`` is the target by an `estimator`:
+
+        - ``labels``: from labels alone.
+        - ``judge``: from the judge alone.
+        - ``corrected``: from both, with the `weight` of the judge, see `corrected.corrected`.
+        - ``rogan_gladen``: a pass rate from both, see `pass_rates.rogan_gladen`. It has two further quantities,
+          ``sensitivity`` and ``specificity``.
+        - ``all_labels``: from all labels, if some labels were hidden.
+
+        The other quantities are ``correlation``, ``label_share`` and ``label_share_at_best``, see `corrected.Worth`,
+        and ``groups_needed``. The latter is the number of labelled groups for a margin of error, by ``labels`` alone
+        and by ``corrected``, see `corrected.groups_needed`.
+
+        `n_items` counts all items, `n_labels` the items with a label. `n_clusters` counts all groups, `n_labelled` the
+        groups with a label. `n_unscored` counts the items without a score of the judge. `flag` says why a number is
+        missing or not corrected.
 
     Source: see `corrected.corrected` and `pass_rates.rogan_gladen`.
     """
@@ -118,7 +131,7 @@ def estimate(
 
 
 def as_table(rows: list[Row]) -> pd.DataFrame:
-    """Table of the rows of `of_items`, which may also have keys."""
+    """Table of the rows of `of_items`. Rows may also have the columns of `KEYS`."""
     columns = [*KEYS, *WORDS[:-2], "margin", "estimate", "ci_low", "ci_high", "se", "df", "weight"]
     columns += ["n_items", "n_labels", "n_clusters", "n_labelled", "n_unscored", "flag", "method"]
     words = dict.fromkeys(WORDS, "")
@@ -126,7 +139,7 @@ def as_table(rows: list[Row]) -> pd.DataFrame:
 
 
 def _on_scale(score: float | None, n: int, scale: Sequence[float], otherwise: float) -> float:
-    """A score on the judge's levels, mapped to people's scale; `otherwise` without a score."""
+    """A score on the judge's levels, mapped to people's scale. The result is `otherwise` if `score` is None."""
     return otherwise if score is None else scale[0] + (score - 1) * (scale[1] - scale[0]) / (n - 1)
 
 
@@ -143,8 +156,8 @@ def of_items(items: pd.DataFrame, options: Options) -> Iterator[Row]:
     """Rows of pooled items: all items, items of each candidate, and differences from the reference.
 
     Args:
-        items: one row per item with `group_id`, `candidate`, `human` (NaN without a label) and `judge` (NaN without a
-            score), both on people's scale, and, if labels were hidden, `everybody`, which has all labels.
+        items: one row per item. Columns are `group_id`, `candidate`, `human` (NaN without a label) and `judge` (NaN
+            without a score), both on people's scale. If labels were hidden, column `everybody` has all labels.
     """
     targets = [MEAN] if options.passes is None else [MEAN, PASS_RATE]
     candidates = _candidates(items)
@@ -205,7 +218,7 @@ def _of_target(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Ro
 
 
 def _passed(scores: np.ndarray, least: float) -> np.ndarray:
-    """Pass of each score: 1, 0 if it fails, NaN without a score. Rounding errors of means do not fail an item."""
+    """1 for a score that passes, 0 if it fails, NaN without a score. Rounding errors of means do not fail an item."""
     return np.where(np.isnan(scores), np.nan, scores >= least - 1e-9)
 
 

@@ -1,4 +1,4 @@
-"""Means of people's scores from labels, from the judge and from both, and labels needed for a margin of error."""
+"""Means of people's scores from labels, from the judge and from both, and labels that a margin of error needs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -43,7 +43,8 @@ def draw(
 
     Args:
         corrected_means: see `estimate` of this result.
-        criterion, target: the criterion and the target to draw, see `estimate`.
+        criterion: criterion to draw.
+        target: target to draw, see `estimate`.
     """
     rows = view.rows(corrected_means, "study", "profile", "strategy", "n", "readout", criterion=criterion)
     chosen = rows_with(rows.fillna({"other": ""}), target=target)
@@ -73,7 +74,7 @@ def draw(
 
 
 def _names(block: pd.DataFrame) -> list[tuple[str, str]]:
-    """Candidates of the rows of a panel, each with the candidate that it is compared with; first all items together."""
+    """Candidate of each row of a panel, and the candidate that it is compared with. All items together come first."""
     pairs = block[["candidate", "other"]].drop_duplicates().itertuples(index=False, name=None)
     return sorted(pairs, key=lambda pair: pair[0] != EVERY)[:MOST]
 
@@ -111,7 +112,7 @@ def _written(candidate: str, other: str) -> str:
 
 
 def _draw_needed(axis: Axes, block: pd.DataFrame, target: str) -> None:
-    """Draw the margin of error by the number of labelled groups, for all items or for the first difference."""
+    """Draw the margin of error against the number of labelled groups, for all items or for the first difference."""
     candidate, other = _names(block)[0]
     own = rows_with(block, candidate=candidate, other=other)
     for estimator, line in (("labels", "-"), ("corrected", "--")):

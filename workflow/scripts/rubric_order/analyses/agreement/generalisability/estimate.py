@@ -1,10 +1,10 @@
 """Reliability of scores in distinguishing items, and the orderings and repeats that it needs, without human scores.
 
-A read of item i under ordering o is taken as
+The model of the score of item i, read under ordering o, is
 
-    score = mean + item_i + shift_o + interaction_io + repetition,
+    score = mean + item_i + shift_o + interaction_io + repetition.
 
-where all terms are drawn independently, items and orderings from populations of them.
+All terms are drawn independently. Items and orderings are samples from populations.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from rubric_order.methods.position import blocks, repetition
 from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
-SPLITS = 252  # number of pairs of disjoint sets of orderings of one size that represent all such pairs
+SPLITS = 252  # number of pairs of disjoint sets of orderings of one size that are drawn in place of all such pairs
 _NO_VARIANCE = 1e-12  # a variance up to this is the rounding error of a constant
 
 
@@ -31,7 +31,7 @@ class Components(NamedTuple):
 
     Attributes:
         item, shift: see the module.
-        rest: interaction, together with the repetition of one read.
+        rest: interaction plus the repetition of one read.
         repetition: repetition of one read; NaN where it is not known.
     """
 
@@ -46,7 +46,7 @@ class Components(NamedTuple):
 
 
 def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Moments that the components depend on, unit by unit; sums of rows over units give the components.
+    """Moments that the components depend on, one row per unit. Sums of rows over units give the components.
 
     Args:
         values: mean score of each item under each ordering, shape (m, D), without gaps.
@@ -54,9 +54,14 @@ def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.
         unit: see `blocks.Block.units`, shape (m,).
 
     Returns:
-        Shape (n_units, 9 + 2D): 1; the sums over items of 1, of the item's mean, of the squared mean, of the sum of
-        squared departures from the mean, and of `noise`; the squared number of items, the squared sum of their means,
-        and the number times the sum; the summed departures under each ordering; the squares of these sums.
+        Shape (n_units, 9 + 2D). The columns of a unit are, in this order:
+
+        - 1;
+        - sums over its items: of 1, of the item's mean, of the squared mean, of the sum of squared departures from the
+          mean, and of `noise`;
+        - the squared number of items, the squared sum of their means, and the product of number and sum;
+        - the departures under each ordering, summed over items;
+        - the squares of these D sums.
     """
     values = values - values.mean()
     mean = values.mean(axis=1)
@@ -73,12 +78,13 @@ def components(sums: np.ndarray, repeats: int) -> Components:
     """Components from sums of `unit_moments` over units, shape (..., 9 + 2D), by the method of moments.
 
     Args:
-        repeats: number of reads in each mean of `unit_moments`' `values`.
+        repeats: number of reads in each mean, see `values` of `unit_moments`.
 
     Source: the two-way analysis of variance of generalisability theory (Brennan, 2001, Generalizability Theory, Section
-    3.4). Two things are ours. The variance of repetition is taken from each ordering. The variances of the overall mean
-    and of the orderings' means are those of means over units, so the items of one unit may be alike and share effects
-    of orderings. A variance about the sample mean lacks the variance of this mean, which is added.
+    3.4). Two things are ours. First, the variance of repetition comes from repeats within each ordering. Second, the
+    variances of the overall mean and of the orderings' means are variances of means over units. So the items of one
+    unit may be alike, and may share effects of orderings. A variance about the sample mean lacks the variance of this
+    mean, which is added.
     """
     d = (sums.shape[-1] - 9) // 2
     units, count, mean, square, within, noise, counts, means, products = (sums[..., place] for place in range(9))
@@ -98,17 +104,17 @@ def components(sums: np.ndarray, repeats: int) -> Components:
 def coefficients(of: Components, orderings: np.ndarray, repeats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Generalisability and dependability of the mean over some orderings, each read several times.
 
-    Generalisability is the correlation of such a mean with the mean over other orderings. It matters if items are
-    compared. Dependability also counts as an error what an ordering adds to all items alike. It matters if the score
-    itself is used.
+    Generalisability is the correlation of such a mean with the mean over other orderings. Use it if items are compared.
+    Dependability also counts as an error what an ordering adds to all items alike. Use it if the score itself is used.
 
     Args:
         of: components, each of shape (...).
-        orderings, repeats: numbers of orderings, and of reads in each ordering, shape (q,).
+        orderings: numbers of orderings, shape (q,).
+        repeats: numbers of reads in each ordering, shape (q,).
 
     Returns:
-        Both coefficients, each of shape (..., q). NaN if there are several repeats and repetition is not known, or if
-        no variance is left. Components below 0 count as 0.
+        Both coefficients, each of shape (..., q). Components below 0 count as 0. A coefficient is NaN if there are
+        several repeats and repetition is not known, or if no variance is left.
 
     Source: Cronbach, Gleser, Nanda and Rajaratnam (1972), The Dependability of Behavioral Measurements; Brennan (2001).
     """
@@ -122,7 +128,7 @@ def coefficients(of: Components, orderings: np.ndarray, repeats: np.ndarray) -> 
 
 
 def observed(values: np.ndarray, size: int, *, seed: int) -> float:
-    """Mean correlation, over items, of the means over two disjoint sets of orderings of the same size.
+    """Mean correlation, over items, between the means over two disjoint sets of orderings of the same size.
 
     Generalisability predicts this correlation for `size` orderings. Here it is computed without the model.
 
@@ -160,16 +166,20 @@ def estimate(
         temperatures: see `within_item_deviation.estimate`.
 
     Returns:
-        One row per group of `KEYS`, `readout`, `cluster` and `quantity`. Variances, in points squared, are ``item``,
-        ``shift`` and ``rest``. If repetition is known under each ordering (`repetition_from` says how), there are also
-        ``repetition`` of one read, and ``interaction``, which is ``rest`` less ``repetition``. The estimate of a small
-        variance can be negative. ``generalisability`` and ``dependability`` are those of a mean over `orderings`
-        orderings with `repeats` reads each, see `coefficients`. There is more than one repeat only if repetition is
-        known. ``observed``: see the function `observed`.
+        One row per group of `KEYS`, `readout`, `cluster` and `quantity`. Variances are in points squared; the estimate
+        of a small variance can be negative. `quantity` is one of:
+
+        - ``item``, ``shift``, ``rest``: variances.
+        - ``repetition``, ``interaction``: variance of one read by repetition, and ``rest`` minus ``repetition``. They
+          are given only if repetition is known under each ordering; `repetition_from` says from what.
+        - ``generalisability``, ``dependability``: coefficients of a mean over `orderings` orderings with `repeats`
+          reads each, see `coefficients`. There is more than one repeat only if repetition is known.
+        - ``observed``: see the function `observed`.
 
         Intervals are from a jackknife over clusters with Student's t, for coefficients on the scale of Fisher's z.
-        Orderings count as a sample of many similar ones. If all D existing orderings are read once each, no sampling of
-        orderings remains. The coefficients for D then say how well D other orderings would agree with them.
+        Orderings count as a sample of many similar orderings. But if all D existing orderings are read once each, there
+        is no other ordering that could be drawn. The coefficients for D then say how well D other orderings would agree
+        with them.
     """
     parts: list[tuple[Row, Row]] = []
     for block in blocks.blocks(scores):
@@ -199,7 +209,7 @@ def _of_readout(
     """All quantities of a block's scores (items by reads); see `tidy.from_parts`.
 
     Args:
-        often: number of reads of an item under each ordering.
+        often: number of reads of an item in each ordering.
     """
     cells = block.by_ordering(values)
     variances = repetition.variances(block, readout, values, temperature)

@@ -1,4 +1,4 @@
-"""Generalisability: how well scores distinguish items, and how many orderings and repeats are needed for it."""
+"""Generalisability: reliability of scores in distinguishing items, and the orderings and repeats that it needs."""
 
 import pandas as pd
 
@@ -40,7 +40,7 @@ def _rows(generalisability: pd.DataFrame, *, n: int) -> pd.DataFrame:
 
 
 def _coefficients(rows: pd.DataFrame) -> list[Estimated]:
-    """Generalisability of one ordering, of two, of half of the orderings, and of all."""
+    """Generalisability of one ordering, two orderings, half of the orderings and all orderings."""
     sizes = [k for k in range(1, 2 * rows["n"].max() + 1) if f"generalisability_{k}" in rows] if len(rows) else []
     most = max(sizes, default=1)
     chosen = sorted({1, 2, most // 2, most} & {*sizes})

@@ -57,9 +57,11 @@ def estimate(
     Args:
         scores: see `blocks.blocks`; items without a human score are left out.
         confidence: see the package.
-        human_scales: least and greatest human score of each dataset, by default `HUMAN_SCALE`; used for kappa.
+        human_scales: dictionary from dataset to its least and greatest human score, by default `HUMAN_SCALE`; used for
+            kappa.
         items: the datasets' items with the scores of each rater (`human_scores`), if these scores are known.
-        golds: kind of label, for each dataset whose labels are not from people, see module `gold`.
+        golds: dictionary from dataset to the kind of its labels, for datasets whose labels are not from people, see
+            module `gold`.
         clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
@@ -71,17 +73,18 @@ def estimate(
 
         Items with several raters also have ``human_reliability`` and ``pearson_corrected``, see
         `attenuation.corrected`. If all items of a criterion have the same number of human scores, each item's first
-        score is taken as the first rater's, and so on. A rater's constant severity then does not count as noise.
+        score counts as the first rater's, its second score as the second rater's, and so on. A rater's constant
+        severity is then no noise.
 
-        `flag` is ``raters not told apart`` if the number of human scores differs between items, or if the first scores,
-        second scores and so on differ by no more than chance. Any severity of raters then counts as noise, and
-        ``pearson_corrected`` is too high if the same raters scored all items.
+        `flag` is ``raters not told apart`` in two cases: the number of human scores differs between items, or the first
+        scores, second scores and so on differ by no more than chance. Any severity of raters is then noise. If the same
+        raters scored all items, ``pearson_corrected`` is then too high.
 
         `n_items` is the number of items with a mean score, and `n_reads` the number of their reads with a score.
         `n_failed` is the number of reads without a score, among the items with a human score. `bound_low` and
-        `bound_high` are the least and greatest Pearson's r that the missing scores could give, see
-        `bounds.correlation_bounds`. `gold` is the kind of label, see module `gold`. Undefined numbers are NaN, such as
-        a correlation if judge or humans give one score only.
+        `bound_high` are the least and greatest Pearson's r that are possible if each missing score may be any score,
+        see `bounds.correlation_bounds`. `gold` is the kind of label, see module `gold`. Undefined numbers are NaN, for
+        example a correlation if the judge or the people give one score only.
 
     Source: Xu et al. (2026), Section 4.4, for the correlations.
     """
@@ -128,11 +131,11 @@ def _correlations(
 
 
 def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
-    """Variance of each item's mean human score from the differences of raters, for items with several raters.
+    """Variance of each item's mean human score, from the differences between raters, for items with several raters.
 
     Returns:
-        For each dataset a table by item: `noise`, the variance, and `told`, whether raters are distinguished, see
-        `attenuation.rater_noise`.
+        Dictionary from dataset to a table with one row per item. Column `noise` is the variance. Column `told` is True
+        if raters are distinguished, see `attenuation.rater_noise`.
     """
     if items is None:
         return {}
@@ -152,7 +155,7 @@ class _Noise(NamedTuple):
     """Noise of the human scores of a block's items, shape (n_items,) each.
 
     Attributes:
-        rated: whether the item has several raters.
+        rated: True for an item with several raters.
         variance, told: see `_rater_noise`; any value for an item without several raters.
     """
 
@@ -202,7 +205,7 @@ def _statistic(quantity: str, n: int, scale: Sequence[float]) -> correlations.St
 
 
 def _bounds(items: ItemScores, n: int) -> tuple[float, float]:
-    """The least and greatest r of mean scores, if reads without a score could have had any score from 1 to n."""
+    """Least and greatest r of mean scores, if each read without a score may have any score from 1 to n."""
     missing = items.n_reads - items.n_scored
     low, high = ((items.total + missing * score) / items.n_reads for score in (1, n))
     return bounds.correlation_bounds(low, high, items.human)

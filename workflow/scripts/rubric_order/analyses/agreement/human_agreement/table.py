@@ -22,7 +22,7 @@ CAPTION = (
     "short."
 )
 QUANTITIES = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b", "kappa": "kappa"}
-TOLD, NOT_TOLD = "told apart", "raters not told apart"  # the latter is a flag of the statistic
+TOLD, NOT_TOLD = "told apart", "raters not told apart"  # `NOT_TOLD` is a flag of the statistic
 KEYS = ["judge", "dataset", "criterion", "strategy", "readout", "cluster"]
 BOUNDS = taken("pearson", bound_low="pearson_bound_low", bound_high="pearson_bound_high")
 VALUES = [same("n_items", "n_clusters", "n_reads", "n_failed"), *QUANTITIES, "pearson_corrected", "human_reliability"]

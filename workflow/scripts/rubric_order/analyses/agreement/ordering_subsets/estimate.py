@@ -1,4 +1,4 @@
-"""Error of a score by few orderings: the best ones, random ones, and pairs of an ordering and its reverse."""
+"""Error of a score from few orderings: the best ones, random ones, and pairs of an ordering and its reverse."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
 BEST, BEST_PAIRS, RANDOM, PAIRS = "best", "best_pairs", "random", "pairs"
-FEWEST_GROUPS = 3  # one group is scored in the orderings that the others choose, and the choice needs two groups
+FEWEST_GROUPS = 3  # each group is scored in orderings that the other groups choose, and a choice needs two groups
 
 log = logging.getLogger(__name__)
 
@@ -31,10 +31,11 @@ class Arm(NamedTuple):
     Attributes:
         sizes: numbers of orderings, rising, shape (q,).
         squares: sum of the squared errors of each group, shape (n_groups, q).
-        least: the sums of squared errors if no difference between reads is due to chance.
-        draws, least_draws: these two sums over all items, in each resample of groups, shape (resamples, q).
-        choice: number of the set of orderings in which each fold is scored, then of the set that all groups together
-            choose, shape (n_folds + 1, q); None if nothing is chosen by data.
+        least: the same sums if no difference between reads counts as chance.
+        draws: `squares`, summed over all groups of each resample, shape (resamples, q).
+        least_draws: `least`, summed over all groups of each resample, shape (resamples, q).
+        choice: indices of sets of orderings, shape (n_folds + 1, q): for each fold the set in which it is scored, then
+            the set that all groups together choose. None if data choose nothing.
     """
 
     sizes: np.ndarray
@@ -49,9 +50,9 @@ class Errors(NamedTuple):
     """Root mean squares of a design.
 
     Attributes:
-        parts: root mean squares of all groups, then without each part of the groups, shape (1 + n_parts, q).
+        parts: root mean squares over all groups, then without each part of the groups, shape (1 + n_parts, q).
         draws: root mean squares in each resample of groups, shape (resamples, q).
-        chosen: True if orderings are chosen by data, anew in each resample.
+        chosen: True if data choose the orderings, anew in each resample.
     """
 
     parts: np.ndarray
@@ -70,46 +71,54 @@ def estimate(
     subsets_per_size: int = 1000,
     temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> pd.DataFrame:
-    """Root mean square distance of the mean of one read in each of k orderings from the item's mean over all orderings.
+    """Error of the mean of k reads in k different orderings, compared with the item's mean over all orderings.
 
-    A strategy is used if its items share orderings that show each score equally often at each position. Items without a
-    score in some ordering are left out.
+    Errors are root mean squares over items. A strategy is used if all items have the same orderings, and these show
+    each score equally often at each position. Items without a score in some ordering are left out.
 
     Args:
         scores: see `blocks.blocks`.
-        resamples, confidence, seed: see the package; the seed is also that of folds and of sets that are drawn.
-        target_error: error in points that is to be reached.
+        resamples, confidence: see the package.
+        seed: seed of the bootstrap, of folds and of sets that are drawn.
+        target_error: largest error that is good enough, in points.
         folds: number of parts of the groups. Each part is scored in the orderings that are best in the other parts.
-        subsets_per_size: largest number of sets of orderings of one size. If a size has more, this many are drawn.
+        subsets_per_size: largest number of sets of orderings of one size. If a size has more sets, this many are drawn.
         temperatures: see `within_item_deviation.estimate`.
 
     Returns:
         One row per group of `KEYS`, `readout`, `design`, number of reads `k` (up to twice the number of levels) and
         `quantity`; intervals are over groups (`cluster`).
 
-        `design` says which orderings are read: ``best``, the set with the least error in the other folds;
-        ``best_pairs``, the best of the sets that contain the reverse of each ordering; ``random``, any k orderings, and
-        ``pairs``, any k / 2 orderings with their reverses, both in expectation over the choice; ``usual``, the ordering
-        1 to n, and for two reads also its reverse; ``balanced``, a half of the orderings with each score once at each
-        position, mean of both halves.
+        `design` says which orderings are read:
 
-        `quantity` is one of the following. ``rmse`` is the error against the mean that all orderings would have if each
-        were read infinitely often. If chance cannot be distinguished from the effects of an ordering on an item
-        (`known_from` is empty), ``rmse`` counts all of it as chance, and is the largest possible error. ``rmse_least``
-        then is the error against the mean of the given reads, which counts nothing as chance. ``over_random`` and
-        ``over_best`` are ``rmse`` less the ``rmse`` of as many random, or best, orderings. ``ratio`` is ``rmse``
-        divided by the ``rmse`` of random orderings. ``needed`` is the least k from which on ``rmse`` is at most
-        `target_error`. Its interval uses the lower ends of ``rmse`` (of ``rmse_least``, if there is one) and the upper
-        ends of ``rmse``. It is NaN if the largest k does not suffice.
+        - ``best``: the set with the least error in the other folds.
+        - ``best_pairs``: the best set among the sets that contain the reverse of each of their orderings.
+        - ``random``: any k orderings, in expectation over the choice.
+        - ``pairs``: any k / 2 orderings with their reverses, in expectation over the choice.
+        - ``usual``: the ordering 1 to n, and for two reads also its reverse.
+        - ``balanced``: a half of the orderings, with each score once at each position; mean of both halves.
+
+        `quantity` is one of:
+
+        - ``rmse``: error against the mean that all orderings would have if each were read infinitely often. Sometimes
+          chance cannot be distinguished from the effects of an ordering on an item (`known_from` is empty). All of the
+          difference then counts as chance, so ``rmse`` is the largest possible error.
+        - ``rmse_least``: error against the mean of the given reads; nothing counts as chance. It is given only if
+          `known_from` is empty.
+        - ``over_random``, ``over_best``: ``rmse`` minus the ``rmse`` of equally many random, or best, orderings.
+        - ``ratio``: ``rmse`` divided by the ``rmse`` of equally many random orderings.
+        - ``needed``: least k from which on ``rmse`` is at most `target_error`; NaN if the largest k does not suffice.
+          The ends of its interval come from the lower ends of ``rmse`` (of ``rmse_least``, if there is one) and the
+          upper ends of ``rmse``.
 
         `orderings` are the orderings that all groups together choose. `n_same` of `n_folds` folds are scored in the
-        same set of orderings, `n_pairs` in a set that is made of pairs. `n_sets` sets were compared. They are all sets
-        of this size if `complete` is 1.
+        same set of orderings, `n_pairs` folds in a set that is made of pairs. `n_sets` sets were compared. If
+        `complete` is 1, they are all sets of this size.
 
-        Intervals use Student's t, for an error on the scale of its logarithm, and are paired if two designs are
-        compared. If nothing is chosen, they are from a jackknife over groups. With other groups, other orderings would
-        be chosen. So if ``best`` or ``best_pairs`` is involved, the standard error is from a bootstrap over groups in
-        which each fold chooses anew. These intervals are rather too wide.
+        Intervals use Student's t, for an error on the scale of its logarithm. If two designs are compared, intervals
+        are paired. If neither ``best`` nor ``best_pairs`` is involved, intervals are from a jackknife over groups.
+        Otherwise data choose the orderings, and other groups would choose other orderings. So the standard error is
+        then from a bootstrap over groups, in which each fold chooses anew. These intervals are rather too wide.
 
     Source: ours.
     """
@@ -139,11 +148,11 @@ def estimate(
 
 
 def arms(reads: ByOrdering, sets: subsets.Choices, fold: np.ndarray, weights: np.ndarray) -> dict[str, Arm]:
-    """Errors of each design, by its name.
+    """Errors of each design, as a dictionary from the design's name.
 
     Args:
         fold: fold of each group, shape (n_groups,).
-        weights: how often each group is in each resample, shape (resamples, n_groups).
+        weights: number of times that each group is in each resample, shape (resamples, n_groups).
     """
 
     def without_choice(sizes: np.ndarray, tables: Sequence[np.ndarray]) -> Arm:
@@ -257,7 +266,7 @@ def _root_means(squares: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def _roots(sums: np.ndarray, items: np.ndarray) -> np.ndarray:
-    """Roots of the means of sums, 0 if a mean is below 0 by chance. Shapes of the arguments: (r, q) and (r,)."""
+    """Roots of the means of sums; 0 if a mean is below 0 by chance. `sums` has shape (r, q), `items` has shape (r,)."""
     means = sums / items[:, None]
     return np.sqrt(np.where(means > subsets.ROUNDING, means, 0))
 
@@ -281,7 +290,7 @@ def _interval(errors: Errors, count: np.ndarray, confidence: float, *, of_logari
 
 
 def _about(name: str, arm: Arm, reads: ByOrdering, sets: subsets.Choices) -> Row:
-    """The orderings of each size, and the number of folds that agree about them; each of shape (q,)."""
+    """Chosen orderings for each size, and the number of folds that choose the same; each of shape (q,)."""
     texts: np.ndarray = np.full(len(arm.sizes), "", dtype=object)
     nothing = np.full(len(arm.sizes), np.nan)
     columns: Row = {"orderings": texts, "n_same": nothing, "n_pairs": nothing}

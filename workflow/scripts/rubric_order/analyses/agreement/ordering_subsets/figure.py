@@ -28,7 +28,7 @@ LINES = {
     "usual": ("usual order", "none"),
     "balanced": ("balanced half", "none"),
 }
-ASIDE = 0.07  # so that intervals do not hide each other
+ASIDE = 0.07  # horizontal shift, so that intervals do not hide each other
 
 
 def draw(ordering_subsets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:

@@ -31,7 +31,8 @@ def _rows(
     """One row per judge, dataset and readout: both correlations under each strategy, and their differences.
 
     Args:
-        strategy, baseline: the strategies to compare; differences are `strategy` less `baseline`.
+        strategy: strategy to compare with `baseline`; differences are `strategy` minus `baseline`.
+        baseline: see `strategy`.
     """
     agreement = select(human_agreement, criterion=EVERY)
     differences = select(from_strategy(select(strategy_comparison, criterion=EVERY), strategy), baseline=baseline)
@@ -46,7 +47,7 @@ def _rows(
 
 
 def _correlation(of: str, title: str) -> list[Column]:
-    """A correlation under each strategy, as in the earlier version of Xu et al., Table 2, and its difference."""
+    """A correlation under each strategy, and the difference, as in the earlier version of Xu et al., Table 2."""
     names = {f"{of}_{name}": f"{name} {title}" for name in COMPARED}
     marks = each_row(lambda row: "†" if of == "pearson" and "order" in row and pd.notna(row["flag"]) else "")
     difference = Estimated(f"{of}_difference", "+.3f", name=f"difference {title}", marks=marks)

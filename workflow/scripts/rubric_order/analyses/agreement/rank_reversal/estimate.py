@@ -1,4 +1,4 @@
-"""Rank reversal: whether another order of the options ranks competing candidates differently, see `rankings`."""
+"""Rank reversal: change of the ranking of competing candidates with the order of the options, see `rankings`."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ QUANTITIES = ("kendall_tau_b", "top1_flip", "top1_tie", "reversed_pairs", "tied_
 PARTS = ("within_strategy", "within_other", "between_halves")  # an excess is computed from these
 TAU, FLIP, _, REVERSED, TIED = range(len(QUANTITIES))
 _ONE_SIDED = np.array([name in ("kendall_tau_b", "top1_flip", "reversed_pairs") for name in QUANTITIES])
-_LEAST = {"kendall_tau_b": -1.0}  # lowest possible value; 0 for the others
+_LEAST = {"kendall_tau_b": -1.0}  # lowest possible value; 0 for the other quantities
 
 
 def halves(
@@ -44,10 +44,11 @@ def halves(
         size: at most `largest_half`.
         count: number of pairs.
         ordering: ordering of each read, shape (k,), if it is the same for all items. If there are several orderings and
-            all are repeated (`repeated`), the reads of each ordering are first dealt to the two sides in equal numbers.
-            The orderings of one subset then say nothing about the orderings of the other.
-        barred: reads that may not be in each subset, shape (2, count, k); no read is barred from both. They are kept
-            out if at most half of the reads (of each ordering, if orderings are repeated) are barred from a side.
+            each is repeated (`repeated`), the two sides first get equally many reads of each ordering. Then the
+            orderings of one subset say nothing about the orderings of the other.
+        barred: reads that may not be in each subset, shape (2, count, k); no read is barred from both subsets. These
+            reads are kept out if at most half of the reads are barred from a side. If orderings are repeated, this
+            holds for the reads of each ordering.
 
     Returns:
         Shape (2, count, k), 1 where a read is in the subset.
@@ -74,15 +75,16 @@ def halves_of_two(
     A prompt that two strategies share is asked once. Two halves with this answer in common would be more alike than two
     halves of one strategy, which share no answer.
 
-    Args:
-        dealt: ordering of each read of both strategies, see `shared_ordering`.
-        same: which reads of the two share an answer, shape (k, k_other), bool.
-        size, count: see `halves`.
+        dealt: for each of the two strategies, the ordering of each of its reads. None if items differ in the ordering
+            of a read (`shared_ordering`).
+        same: True where a read of the first strategy and a read of the second share an answer, shape (k, k_other).
+        size, count: reads in a half, and number of pairs of halves, see `halves`.
 
     Returns:
+        The `halves` of each strategy.
         The `halves` of each.
     """
-    # First the strategy that leaves less choice: one with repeated orderings, or else the one with fewer reads.
+    # First the strategy that leaves less choice: a strategy with repeated orderings, or else the one with fewer reads.
     first, second = sorted((0, 1), key=lambda place: (not repeated(dealt[place]), same.shape[place]))
     drawn = {first: halves(same.shape[first], size, count, ordering=dealt[first], rng=rng)}
     barred = drawn[first] @ (same if first == 0 else same.T) > 0 if same.any() else None
@@ -106,12 +108,13 @@ def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Reorder the reads of each item: reads that share an answer with another strategy get the column of its read.
+    """Reorder the reads of each item: a read that shares an answer with another strategy gets the column of that read.
 
     Args:
-        values, ordering: score and ordering of each read, items by reads, shape (m, k). Orderings were drawn.
-        other: ordering of each read of the other strategy, shape (k_other,). Its reads after the k-th are not searched
-            for shared answers, so halves can have the answer of such a read in common.
+        values: score of each read, items by reads, shape (m, k).
+        ordering: ordering of each read, shape (m, k). Orderings were drawn.
+        other: ordering of each read of the other strategy, shape (k_other,). Only its first k reads are searched for
+            shared answers. So halves can have the answer of a later read in common.
 
     Returns:
         The reordered values, shape (m, k).
@@ -119,12 +122,12 @@ def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.n
     same = np.zeros((*ordering.shape, ordering.shape[1]), dtype=bool)
     same[..., : len(other)] = same_answers(ordering, other[None, : ordering.shape[1]])
     source, taken, matched = same.argmax(axis=1), same.any(axis=1), same.any(axis=2)
-    source[~taken] = np.broadcast_to(np.arange(ordering.shape[1]), matched.shape)[~matched]  # the others stay in order
+    source[~taken] = np.broadcast_to(np.arange(ordering.shape[1]), matched.shape)[~matched]  # other reads stay in order
     return np.take_along_axis(values, source, axis=1)
 
 
 def largest_half(k: int, ordering: np.ndarray | None) -> int:
-    """Largest number of k reads that can be in each of two subsets, see `halves`."""
+    """Largest number of reads, out of k, that each of two subsets can have, see `halves`."""
     return int((np.unique(ordering, return_counts=True)[1] // 2).sum()) if repeated(ordering) else k // 2
 
 
@@ -137,7 +140,7 @@ def repeated(ordering: np.ndarray | None) -> bool:
 
 
 def orderings_of(block: blocks.Block) -> np.ndarray:
-    """Ordering of each read as a number whose digits are the options, shape (m, K); -1 where there is no read."""
+    """Ordering of each read, as a number whose digits are the options, shape (m, K); -1 where there is no read."""
     shown, number = block.orderings
     codes = np.full((len(block.items), int(block.column.max()) + 1), -1)
     codes[block.item, block.column] = (shown @ max(10, block.n) ** np.arange(block.n - 1, -1, -1))[number]
@@ -145,7 +148,7 @@ def orderings_of(block: blocks.Block) -> np.ndarray:
 
 
 def shared_ordering(orderings: np.ndarray) -> np.ndarray | None:
-    """Ordering of each read, shape (K,); None if items that have the read differ in it. See `orderings_of`."""
+    """Ordering of each read, shape (K,); None if items differ in the ordering of a read. See `orderings_of`."""
     of_read = orderings.max(axis=0)
     return of_read if ((orderings == of_read) | (orderings < 0)).all() else None
 
@@ -155,12 +158,14 @@ def estimate(
 ) -> pd.DataFrame:
     """Change of the ranking of candidates from one strategy to another, beside the change within a strategy.
 
-    Two rankings from few reads also differ if the order of the options means nothing. So the reads of each strategy are
-    halved at random. Halves are compared within a strategy and between two strategies, always with the same number of
-    reads. Disagreement between the halves of two strategies beyond the noise of both is due to the strategies.
+    Two rankings from few reads differ even if the order of the options has no effect. So the reads of each strategy are
+    divided into two random halves. Halves are compared within a strategy and between two strategies, always with the
+    same number of reads. If halves of two strategies disagree more than the noise of both explains, the strategies are
+    the cause.
 
     Args:
-        scores: see `blocks.blocks`; all strategies of a setting are in one table.
+        scores: see `blocks.blocks`. All strategies of a study, judge, profile, condition, dataset and scale are in one
+            table.
         confidence: see the package. Groups are the sample, because competing candidates cannot be separated, and
             prompts of one group (an article's criteria) depend on each other.
         seed: seed of the halvings.
@@ -168,36 +173,41 @@ def estimate(
 
     Returns:
         One row per judge, dataset, scale, readout, pair of strategies (`strategy`, `other`), `comparison` and
-        `quantity` of `rankings.Rankings` (``top1_random`` only for comparison ``between``). A quantity is averaged over
-        the prompts for which it is defined (`n_defined`, in `n_groups` groups), out of the `n_prompts` prompts with at
-        least two candidates. `comparison` is ``between``, all reads of the two strategies (`k`, `k_other`), as in the
-        paper; ``between_halves``, ``within_strategy`` and ``within_other``, halves of `k` reads; or ``excess``, the
-        reversal between halves of the two strategies beyond what `agreement_by_noise` expects from the reversal within
-        each strategy, over prompts that have all three. The excess of ties is the excess over the mean of both
-        strategies.
+        `quantity`. Quantities are those of `rankings.Rankings`; ``top1_random`` is given only for comparison
+        ``between``. A quantity is averaged over the `n_defined` prompts for which it is defined, in `n_groups` groups.
+        `n_prompts` prompts have at least two candidates.
 
-        `p` is the p-value of no excess, and is adjusted, see `multiplicity`. For tau, flips and reversed pairs the
+        `comparison` is one of:
+
+        - ``between``: all reads of the two strategies (`k`, `k_other`), as in the paper.
+        - ``between_halves``: a half of each strategy, with `k` reads each.
+        - ``within_strategy``, ``within_other``: two halves of one strategy, with `k` reads each.
+        - ``excess``: the reversal between halves of the two strategies, minus the reversal that `agreement_by_noise`
+          expects from the reversal within each strategy. Only prompts with all three are used. For ties, it is
+          ``between_halves`` minus the mean of ``within_strategy`` and ``within_other``.
+
+        `p` tests that there is no excess, and is adjusted, see `multiplicity`. For tau, flips and reversed pairs the
         test is one-sided, against more reversals, because another order is expected to add reversals. For ties it is
-        two-sided, and so are all intervals. Tau is also lower if one strategy ties candidates that the other
-        distinguishes, so its p is at least the p of reversed pairs. `p_noise` of an excess is the two-sided
-        p-value of both strategies being equally noisy. Intervals and p are from a jackknife over groups.
+        two-sided. All intervals are two-sided. Tau is also lower if one strategy ties candidates that the other
+        distinguishes, so its p is at least the p of reversed pairs. `p_noise` of an excess tests, two-sided, that both
+        strategies are equally noisy. Intervals and p-values are from a jackknife over groups.
 
         The excess is 0 on average if the reads of both strategies have the same distribution. It is about 0 or less if
-        one strategy is only surer of the same ranking than the other. It includes everything else that is not noise
-        around one ranking: in some prompts only, another order may bring candidates nearer to each other, or move them
+        one strategy only gives the same ranking with less noise. Every difference that is not noise around one ranking
+        adds to the excess: in some prompts only, another order may bring candidates nearer to each other, or move them
         apart. If one strategy ties much more than the other, the excess of flips and of reversed pairs is below 0, and
         the tests miss reversals.
 
-        `independent` says whether the halves of a strategy are independent. They are if its reads are in one ordering
-        or in drawn orderings, or if all of its orderings are repeated. Halves of `balanced` with one read per ordering
-        are not: they have no ordering in common, so they differ more than two independent halves. The noise is then too
-        large, and the excess too small.
+        `independent` says whether two halves of a strategy are independent. This holds in three cases: all reads are in
+        one ordering; orderings were drawn at random; every ordering was read more than once. It does not hold for
+        `balanced` with one read per ordering. Its halves have no ordering in common, so they differ more than
+        independent halves. The noise is then too large, and the excess too small.
 
         Two strategies share the answer to a prompt that both ask, such as a prompt in the canonical ordering. A common
-        answer would also make the excess too small, so halves that are compared have none, with two exceptions. First,
-        repeats that are only one answer, as at temperature 0, count as several. Second, if one strategy draws its
-        orderings, only the other's first reads are searched, as many as the former has (`aligned`). So three reads of
-        ``random`` can share an answer with a later read of ``balanced`` or ``all``.
+        answer would also make the excess too small. So halves that are compared have no common answer, with two
+        exceptions. First, repeats that are only one answer, as at temperature 0, count as several answers. Second, if
+        one strategy with k reads draws its orderings, only the first k reads of the other strategy are searched
+        (`aligned`). So three reads of ``random`` can share an answer with a later read of ``balanced`` or ``all``.
 
     Source: Xu et al. (2026), Sections 4.4 and 5.6, Table 7; the halves, and all intervals, are ours.
     """
@@ -225,7 +235,7 @@ def estimate(
 def _compare_blocks(
     one: blocks.Block, two: blocks.Block, *, confidence: float, seed: int, halvings: int
 ) -> Iterator[tuple[Row, Row]]:
-    """Every comparison of two strategies' reads, by each readout that both have; see `tidy.from_parts`."""
+    """Every comparison of two strategies' reads, for each readout that both have; see `tidy.from_parts`."""
     other_values = dict(two.readouts())
     read_in = [orderings_of(block) for block in (one, two)]
     dealt = [shared_ordering(orderings) for orderings in read_in]
@@ -268,8 +278,8 @@ def _rows(
 
     Args:
         compared: see `_compare`.
-        competing: number of each prompt's candidates, shape (n_prompts,).
-        unit: number of each prompt's group, shape (n_prompts,).
+        competing: number of candidates of each prompt, shape (n_prompts,).
+        unit: index of each prompt's group, from 0, shape (n_prompts,).
     """
     least = np.array([_LEAST.get(name, 0.0) for name in QUANTITIES])
     unknown = np.full(len(QUANTITIES), np.nan)
@@ -289,7 +299,7 @@ def _excess(parts: list[np.ndarray], competing: np.ndarray, unit: np.ndarray, *,
     """The columns of comparison ``excess``.
 
     Args:
-        parts: values of each of `PARTS`, shape (n_prompts, quantities).
+        parts: values of each comparison of `PARTS`, shape (n_prompts, quantities).
         competing, unit: see `_rows`.
     """
     estimates, ends, p, p_noise, n_groups = [], [], [], [], []
@@ -315,12 +325,12 @@ def _excess(parts: list[np.ndarray], competing: np.ndarray, unit: np.ndarray, *,
 
 
 def _beyond_noise(place: int, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The excess of one quantity over what the noise of two strategies explains, and the difference of their noise.
+    """Excess of one quantity over what the noise of two strategies explains, and difference of the noise of the two.
 
     Args:
         place: index of the quantity in `QUANTITIES`.
-        means: means over prompts, of each of `PARTS` and, last, of 1 / number of candidates. For reversed pairs, the
-            column of each part is followed by its tied pairs. Shape (..., columns).
+        means: means over prompts, shape (..., columns): of each comparison of `PARTS`, then of 1 / number of
+            candidates. For reversed pairs, the column of each comparison is followed by its tied pairs.
     """
     *parts, by_chance = np.moveaxis(means, -1, 0)
     if place == TAU:
@@ -353,18 +363,18 @@ def _left_out(values: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, int]:
     """Means over the prompts that have values, and the number of their groups.
 
     Args:
-        values: values of each prompt, NaN without one, shape (n_prompts, q).
-        unit: number of each prompt's group, shape (n_prompts,).
+        values: values of each prompt, NaN for a prompt without a value, shape (n_prompts, q).
+        unit: index of each prompt's group, from 0, shape (n_prompts,).
 
     Returns:
-        Means of all prompts, then without each part of the groups, shape (1 + n_parts, q); and the number of groups.
+        Means over all prompts, then without each part of the groups, shape (1 + n_parts, q); and the number of groups.
     """
     has_value = ~np.isnan(values).any(axis=1)
     if not has_value.any():
         return np.full((1, values.shape[1]), np.nan), 0
     group = np.unique(unit[has_value], return_inverse=True)[1]
     sums = resampling.left_out_sums(np.column_stack([values[has_value], np.ones(len(group))]), group)
-    with np.errstate(invalid="ignore"):  # nothing is left without the only group
+    with np.errstate(invalid="ignore"):  # without the only group, no prompt is left
         return sums[:, :-1] / sums[:, -1:], int(group.max()) + 1
 
 
@@ -377,7 +387,7 @@ def _compare(
     halvings: int,
     rng: np.random.Generator,
 ) -> tuple[dict[str, np.ndarray], int]:
-    """Each comparison of two strategies' rankings, shape (n_prompts, quantities), and the number of reads of a half.
+    """Each comparison of two strategies' rankings, shape (n_prompts, quantities), and the number of reads in a half.
 
     Args:
         dealt, same: see `halves_of_two`.

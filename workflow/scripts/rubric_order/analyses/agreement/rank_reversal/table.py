@@ -38,10 +38,12 @@ ESTIMATES = [estimate(quantity, f"{of}_{quantity}", comparison=of) for of, quant
 def _rows(rank_reversal: pd.DataFrame, *, strategy: str, other: str) -> pd.DataFrame:
     """One row per judge, dataset and readout: every comparison and quantity with its interval.
 
-    `n_groups` is the smallest number of groups of any comparison and quantity that is defined.
+    `n_groups` is the smallest number of groups among the comparisons and quantities that are defined.
 
     Args:
-        strategy, other: the strategies to compare. The statistics have each pair only once, in either order.
+        strategy: strategy to compare with `other`. The statistics have each pair of strategies only once, in either
+            order.
+        other: see `strategy`.
     """
     chosen = select(rank_reversal, strategy=[strategy, other], other=[strategy, other])
     n_groups = chosen["n_groups"].where(chosen["n_defined"] > 0).groupby([chosen[key] for key in KEYS]).min()

@@ -1,9 +1,9 @@
 """Comparison of strategies by their agreement with people: paired differences of correlations.
 
-The mean of K reads agrees better with people than one read does, whatever is varied between the reads. Repeats of one
-prompt at temperature 0 count as one read. So a strategy of several orderings has an advantage over `fixed` even if the
-order does not matter. The difference is therefore split into the gain of single reads and the gains of both strategies
-from averaging.
+The mean of K reads agrees better with people than one read does, whatever varies between the reads. At temperature 0,
+repeats of one prompt count as one read. So a strategy of several orderings has an advantage over `fixed` even if the
+order does not matter. The difference is therefore split into the gain of single reads and each strategy's gain from
+averaging.
 """
 
 import itertools
@@ -24,7 +24,7 @@ from rubric_order.methods.uncertainty import multiplicity, resampling
 from rubric_order.strategies import COMPARED, names
 
 COLUMNS = {"scores": item_scores.COLUMNS}
-# Strategies in which the k-th reads of all items are in the same ordering, so the k-th reads show a single ordering.
+# Strategies in which all items have the same ordering in their k-th read, so the k-th reads show a single ordering.
 ONE_ORDERING_A_READ = names(lambda strategy: strategy.one_ordering_a_read)
 ONE_ORDERING = names(lambda strategy: strategy.one_ordering)  # strategies of the usual ordering alone
 NEARLY_ALL = 0.95  # if at least this share of items has identical repeats, repeats are nearly one read
@@ -36,15 +36,15 @@ QUANTITIES = ("pearson", "spearman", "order", "averaging", "averaging_baseline")
 def paired_rank_difference(
     first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
 ) -> Row:
-    """Spearman's rho of a first score with human scores, less rho of a second score, over the same items.
+    """Spearman's rho of a first score with human scores, minus rho of a second score, over the same items.
 
     Args:
         first, second, human: scores of each item, shape (n_items,).
-        clusters: number of each item's cluster, see `item_scores.clusters_of`; a cluster is left out whole.
+        clusters: index of each item's cluster, see `item_scores.clusters_of`. The jackknife leaves out whole clusters.
 
     Returns:
-        `estimate`, `ci_low`, `ci_high`, `p` and `df`, see `resampling.jackknife_t`. NaN if a score is constant. With
-        one cluster, there is no interval and no p.
+        `estimate`, `ci_low`, `ci_high`, `p` and `df`, see `resampling.jackknife_t`. NaN if a score is constant. If
+        there is only one cluster, there is no interval and no p.
     """
     one, other = (agreement.parts("spearman", scores, human, clusters) for scores in (first, second))
     return _by_jackknife(one - other, clusters, confidence)
@@ -56,15 +56,21 @@ def paired_differences(
     """Difference of two mean scores' correlations with human scores, and the parts of this difference.
 
     Args:
-        first, second: scores of each item in each of its reads, shapes (n_items, K) and (n_items, L), NaN for a read
-            without a score. The reads of a column are in one ordering.
+        first: score of each item in each read of the first strategy, shape (n_items, K); NaN for a read without a
+            score. The reads of a column are in one ordering.
+        second: the same for the second strategy, shape (n_items, L).
         human, clusters: see `paired_rank_difference`.
 
     Returns:
-        By name, with the values of `paired_rank_difference`: ``pearson``, r of the first's mean score less r of the
-        second's mean score; ``order``, mean r of single reads of the first less mean r of single reads of the second;
-        ``averaging``, r of the first's mean score less the mean r of its single reads; ``averaging_baseline``, the same
-        for the second. ``pearson`` is ``order`` + ``averaging`` - ``averaging_baseline``.
+        A dictionary with these differences; each has the values of `paired_rank_difference`. Let R1 and R2 be r of the
+        mean scores, and S1 and S2 the mean r of single reads.
+
+        - ``pearson``: R1 - R2.
+        - ``order``: S1 - S2.
+        - ``averaging``: R1 - S1.
+        - ``averaging_baseline``: R2 - S2.
+
+        So ``pearson`` = ``order`` + ``averaging`` - ``averaging_baseline``.
     """
     one, two = (averaging.agreement(values, human, clusters) for values in (first, second))
     parts = {
@@ -93,7 +99,7 @@ def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Difference of the correlation with human scores for each pair of strategies of a study, on the same items.
+    """Difference between the correlations with human scores of two strategies, for each pair of strategies of a study.
 
     Args:
         scores: see `blocks.blocks`.
@@ -101,17 +107,19 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
     Returns:
         One row per study, judge, profile, dataset, scale, criterion (``all``: pooled), readout, `cluster`, `strategy`,
-        `baseline` and `quantity`. `quantity` is ``pearson`` or ``spearman``, the correlation of the strategy less the
-        correlation of the baseline, over the `n_items` items that both have scored. If the baseline is in
-        `ONE_ORDERING` and the strategy in `ONE_ORDERING_A_READ`, there are also the parts of Pearson's difference, see
-        `paired_differences`: ``order`` is the mean r of single orderings less the mean r of single reads of the usual
-        ordering. Intervals and `p` are from a jackknife over clusters with Student's t of `df` degrees of freedom, see
-        `resampling.degrees`. `p_holm` and `p_bh` are adjusted for the `n_tests` of the family.
+        `baseline` and `quantity`. `quantity` is ``pearson`` or ``spearman``: the correlation of the strategy minus the
+        correlation of the baseline, over the `n_items` items that both have scored. Intervals and `p` are from a
+        jackknife over clusters, with Student's t of `df` degrees of freedom, see `resampling.degrees`. `p_holm` and
+        `p_bh` are adjusted for the `n_tests` of the family.
 
-        `same_repeats` is the share of items whose reads under the baseline all have the same score (up to 0.005
-        points), for a baseline in `ONE_ORDERING`. `flag` says `SAME` if this share is at least `NEARLY_ALL`, and
-        `ONE_READ` if the baseline has one read per item. In both cases the baseline's mean is about one read, so the
-        difference is partly due to averaging.
+        If the baseline is in `ONE_ORDERING` and the strategy in `ONE_ORDERING_A_READ`, the parts of Pearson's
+        difference are also given, see `paired_differences`. ``order`` is then the mean r of single orderings minus the
+        mean r of single reads of the usual ordering.
+
+        `same_repeats` is given for a baseline in `ONE_ORDERING`. It is the share of items whose reads under the
+        baseline all have the same score (up to 0.005 points). `flag` is `SAME` if this share is at least `NEARLY_ALL`,
+        and `ONE_READ` if the baseline has one read per item. In both cases the baseline's mean is about one read, so
+        the difference is partly due to averaging.
     """
     by = [key for key in KEYS if key != "strategy"]
     by_setting: dict[tuple[Any, ...], dict[str, _Read]] = {}
@@ -144,7 +152,8 @@ class _Read(NamedTuple):
     """Items read under one strategy.
 
     Attributes:
-        items: the items. ids: ids of the items, shape (n_items,).
+        items: the items.
+        ids: ids of the items, shape (n_items,).
         reads: score of each item in each read, shape (n_items, K); NaN for a read without a score.
     """
 
@@ -161,7 +170,8 @@ def _compared(name: Row, first: _Read, second: _Read, *, confidence: float) -> I
     """Rows of one comparison, one row per kind of cluster and quantity.
 
     Args:
-        first, second: the same items under the strategy and under the baseline.
+        first: the items under the strategy.
+        second: the same items under the baseline.
     """
     items, reads, repeated = first.items, first.reads, second.reads
     if not len(items):
@@ -181,7 +191,7 @@ def _compared(name: Row, first: _Read, second: _Read, *, confidence: float) -> I
 
 
 def _repeats(baseline: str, repeated: np.ndarray) -> Row:
-    """Share of items with identical reads under the baseline, and flag; none if the baseline is not one ordering."""
+    """Share of items with identical reads under the baseline, and flag; both empty for a baseline of more orderings."""
     if baseline not in ONE_ORDERING:
         return {"same_repeats": np.nan, "flag": ""}
     if repeated.shape[1] == 1:

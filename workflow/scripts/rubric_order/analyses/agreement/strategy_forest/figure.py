@@ -28,7 +28,8 @@ READOUTS = {Readout.HARD: "", Readout.SOFT: ", option probabilities"}
 def draw(human_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, quantity: str) -> Figure:
     """Agreement of each strategy's mean scores with human scores: one panel per dataset and readout, one row per judge.
 
-    The jackknife leaves out single items or single groups, whichever `cluster` is; ``both`` draws both intervals.
+    The jackknife leaves out single items or whole groups, as `cluster` says. If `cluster` is ``both``, both intervals
+    are drawn.
 
     Args:
         human_agreement: see `human_agreement.estimate`.

@@ -27,7 +27,7 @@ SHARED = ["study", "profile", "condition", "strategy", "n"]
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Last step of the search for the factors by which cells of judge, candidate and task differ.
+    """Last step of the stepwise search for the factors by which cells of judge, candidate and task differ.
 
     Args:
         scores: reads of comparisons with a baseline, see `_comparisons`.
@@ -35,19 +35,22 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
 
     Returns:
         One row per study, profile, condition, strategy, dataset (``all``: all datasets together), `outcome`, `gap` and
-        `removed` term. It has the results of `stepwise.removals` for the model that `stepwise.search` chose; `removed`
-        is ``none`` for the whole chosen model. `judge` is ``all``. `offered` lists the terms that the search began
-        with, separated by blanks. The terms are the judge, the candidate, the task, the quality gap, and three mean
-        lengths in thousands of characters, where they are known: of the candidate's texts (`output_length`), of the
-        questions (`input_length`), and of question and both texts together (`prompt_length`, without the template,
-        which adds the same length to all). The quality gap has two kinds: ``own`` is the gap of Shi et al., from the
-        same judgments as the outcome; ``others`` is from the other judges' judgments of the cell, which needs two
-        judges. `n_cells` is the number of cells in the regression. A term without a row was not chosen, or has a single
-        value.
+        `removed` term. `judge` is ``all``. Each row has the results of `stepwise.removals` for the model that
+        `stepwise.search` chose, without the removed term; `removed` is ``none`` for the whole chosen model. A term
+        without a row was not chosen, or has a single value. `n_cells` is the number of cells in the regression.
 
-        An inconsistent pair adds half a win, so a cell's own gap is at most half its consistency. Arithmetic therefore
-        relates the own gap to the outcome for any judge. Only a relation to the gap of others is evidence about
-        quality.
+        `offered` lists the terms that the search began with, separated by blanks:
+
+        - The judge, the candidate and the task.
+        - The quality gap. `gap` says which: ``own`` is the gap of Shi et al., from the same judgments as the outcome.
+          ``others`` is from the other judges' judgments of the cell, and needs two judges.
+        - Three mean lengths in thousands of characters, where they are known: of the candidate's texts
+          (`output_length`), of the questions (`input_length`), and of question and both texts together
+          (`prompt_length`). The latter is without the template, which adds the same length to all.
+
+        An inconsistent pair adds half a win, so a cell's own gap is at most half of its consistency. Arithmetic
+        therefore relates the own gap to the outcome for any judge. Only a relation to the gap ``others`` is evidence
+        about quality.
 
     Source: Shi et al., Judging the Judges, Appendix E. Rows are treated as independent, although cells of one question
     set are not.
@@ -70,7 +73,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
 
 
 def _cells(about: Row, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """One row per cell of a judge, with its measures; no rows where candidates are not compared with one baseline."""
+    """One row per cell of a judge, with its measures; no rows if candidates are not compared with one baseline."""
     block = block[block["candidate"].notna()]
     if block.empty:
         return block
@@ -100,7 +103,7 @@ def _cells(about: Row, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) 
 
 
 def _with_gaps(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells with the quality gap by their own judge, and the gap by the mean of the other judges."""
+    """Cells with two quality gaps: by the cell's own judge, and by the mean of the other judges."""
     expected = 1 / cells["n"]
     of_cell = cells.groupby([name for name in CELL if name != "judge"])["win_rate"]
     others = of_cell.transform("size") - 1
@@ -118,7 +121,7 @@ def _searched(cells: pd.DataFrame) -> Iterator[Row]:
         for outcome in OUTCOMES if len(rows) else ():
             y = rows[outcome].to_numpy(dtype=float)
             if sum(columns.shape[1] for columns in terms.values()) + 1 >= len(y) or y.std() == 0:
-                continue  # the model would fit everything, or there is nothing to explain
+                continue  # the model would fit every value, or all values are equal
             chosen = stepwise.search(y, terms)
             for removal in stepwise.removals(y, {name: terms[name] for name in chosen}):
                 row = removal._asdict()

@@ -14,18 +14,21 @@ LEAST_JUDGES = 3
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Difficulty of judging each comparison, by the judges of a study and dataset together.
+    """Difficulty of judging each comparison, from all judges of a study and dataset together.
 
     Args:
         scores, forms: see `judge_agreement.estimate`.
 
     Returns:
         One row per comparison that three judges or more have read, with `judge` ``all`` and `benchmark`, `unit_id`,
-        `group_id`, `task`, `candidate`. `disagreement` is the number of judges that do not make the commonest choice,
-        as a mean over orders. `n_judges` is the number of judges. `consistent` is the share of judges with one winner
-        in all orders, among the judges with a choice in each order. `win_rate` is the win rate of the candidate that is
-        compared with a baseline (of the first candidate, without a baseline). A tie and an inconsistent judge count as
-        a win of 1/p, which is a half for pairs. `gap` is the distance of `win_rate` from 1/p.
+        `group_id`, `task`, `candidate`. Columns are:
+
+        - `disagreement`: number of judges that do not make the commonest choice, as a mean over orders.
+        - `n_judges`: number of judges.
+        - `consistent`: share of judges with one winner in all orders, among the judges with a choice in each order.
+        - `win_rate`: win rate of the candidate that is compared with a baseline, or of the first candidate if there is
+          no baseline. A tie and an inconsistent judge count as a win of 1/p, which is a half for pairs.
+        - `gap`: distance of `win_rate` from 1/p.
 
     Source: Shi et al., Judging the Judges, Appendix C.2 and Section 2.3.
     """

@@ -16,7 +16,7 @@ CAPTION = (
     "unless the gap is that of other judges."
 )
 LEVELS = ("judge", "candidate", "task")
-# By factor of the paper: the levels that it belongs to, and its term in the regression.
+# For each factor of the paper: the levels that it belongs to, and its term in the regression.
 FACTORS = {
     "familial_property": (("judge",), "judge"),
     "answer_quality_gap": (("candidate",), "quality_gap"),
@@ -33,11 +33,17 @@ SETTING = ["strategy", "n"]
 def _rows(bias_factors: pd.DataFrame) -> pd.DataFrame:
     """One row per strategy, number of options and factor: the paper's five factors, then candidate and task themselves.
 
+    Factor `familial_property` of the paper is the judge here, because recorded and simulated judges do not come from
+    several series of models.
+
     Returns:
-        `strategy`, `n`, `factor`; for each of `LEVELS` ``yes``, ``yes*`` or ``no``; `significant`; and for each dataset
-        and outcome `aic_DATASET_OUTCOME`, how much AIC rises without the factor. The rise is 0 where the search left
-        the factor out, and missing where the factor was no term. `datasets` lists the datasets. The judge stands for
-        the familial property, because recorded and simulated judges do not come from several series of models.
+        Columns `strategy`, `n`, `factor` and these:
+
+        - each of `LEVELS`: ``yes``, ``yes*`` or ``no``.
+        - `significant`: ``yes``, ``no`` or ``not known``.
+        - `aic_DATASET_OUTCOME`, for each dataset and outcome: rise of AIC without the factor. It is 0 if the search
+          left the factor out, and missing if the factor was not among the terms.
+        - `datasets`: list of the datasets.
     """
     settings = bias_factors.groupby(SETTING, sort=False)
     rows = [dict(zip(SETTING, key, strict=True)) | dict(row) for key, part in settings for row in _factors(part)]

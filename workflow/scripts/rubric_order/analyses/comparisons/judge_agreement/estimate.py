@@ -16,35 +16,43 @@ from rubric_order.methods.uncertainty import cluster_robust, shares
 
 COLUMNS = {"scores": [*KEYS, *judge_panels.NEEDED]}
 MAJORITY = "majority"  # in place of a judge: the commonest choice of all judges
-LEAST_JUDGES = 3  # for a majority
+LEAST_JUDGES = 3  # a majority needs this many judges
 
 
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, forms: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
-    """Agreement of every two judges, disagreement of all, and consistency of their majority.
+    """Agreement of each pair of judges, disagreement among all judges, and consistency of their majority.
 
     Args:
         scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset. The
-            first run of each judge counts. Two judges are compared on the prompts that both have read, all judges
-            together on the prompts that all have read.
+            first run of each judge counts. Two judges are compared on the prompts that both have read. All judges
+            together are compared on the prompts that all have read.
         confidence: see the package.
         forms: see `position_consistency.estimate`.
 
     Returns:
-        One row per estimate, by `KEYS`, `benchmark`, `other`, `quantity` and `level`. `quantity` is
+        One row per estimate, by `KEYS`, `benchmark`, `other`, `quantity` and `level`.
 
-        - for a judge and an `other` judge: ``agreement``, the share of prompts with the same choice among the prompts
-          in which both make a choice; ``agreement_decided``, this share among the prompts in which neither calls a tie;
-          ``kappa``, the agreement beyond the chance agreement that follows from how often each judge makes each choice,
-          see `judge_panels.kappa`.
-        - for judge ``all`` and each `level`, a number of judges: ``at_most``, the share of prompts in which at most
-          this many judges deviate from the commonest choice. It has no interval where more cannot deviate, for example
-          more than one of three judges with two options. ``consistency`` is the position consistency of the judges over
-          the comparisons in which this many judges deviate in the worst order, if there are such comparisons.
-        - for judge ``majority``, the commonest choice of three judges or more (a tie if several choices are commonest):
-          ``position_consistency``, ``preference_fairness`` and ``first_last``, see `position_consistency`. For
-          comparison, judge ``all`` has ``mean_consistency``, the mean over judges and the comparisons valid for each.
+        A row for a judge and an `other` judge has one of these quantities:
+
+        - ``agreement``: share of prompts with the same choice, among the prompts in which both judges make a choice.
+        - ``agreement_decided``: this share among the prompts in which neither judge calls a tie.
+        - ``kappa``: agreement beyond chance, see `judge_panels.kappa`. The agreement by chance follows from how often
+          each judge makes each choice.
+
+        A row for judge ``all`` has one of these quantities. `level` is a number of judges:
+
+        - ``at_most``: share of prompts in which at most this many judges deviate from the commonest choice. It has no
+          interval if more judges cannot deviate, for example more than one of three judges with two options.
+        - ``consistency``: position consistency of the judges over the comparisons in which this many judges deviate in
+          the worst order, if there are such comparisons.
+        - ``mean_consistency``, without a level: mean over judges and the comparisons valid for each judge. Compare it
+          with the majority's consistency.
+
+        A row for judge ``majority`` has ``position_consistency``, ``preference_fairness`` or ``first_last``, see
+        `position_consistency`. The majority is the commonest choice of three judges or more, or a tie if several
+        choices are commonest.
 
     Source: Shi et al., Judging the Judges, Appendix C, Figures 3 and 4; kappa, the majority and intervals are ours.
     """
@@ -69,7 +77,7 @@ def _flag(row: Row) -> Row:
 
 
 def _pairs(panel: Panel, confidence: float) -> Iterator[Row]:
-    """The rows of every two judges."""
+    """The rows of each pair of judges."""
     cluster = pd.factorize(panel.reads["group_id"])[0]
     for place, judge in enumerate(panel.judges):
         for further in range(place + 1, len(panel.judges)):
@@ -95,8 +103,9 @@ def _series(panel: Panel) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """Comparisons that are read in all orders, with their prompts.
 
     Returns:
-        Three parts: a table with one row per comparison; for each of its prompts the row in the `reads` of `panel`,
-        shape (n, n_orders); and the candidate, numbered from 1, at each place of each prompt, shape (n, n_orders, p).
+        A table with one row per comparison, and two arrays. The first has, for each prompt of a comparison, its row in
+        the `reads` of `panel`, shape (n, n_orders). The second has the candidate, numbered from 1, at each position of
+        each prompt, shape (n, n_orders, p).
     """
     reads = panel.reads.assign(row=np.arange(len(panel.reads)))
     size = reads.groupby("unit_id")["order"].transform("size")

@@ -23,8 +23,8 @@ CAPTION = (
     "{bootstrap[confidence]:.0%} intervals over questions. The number that no prompt can exceed has no interval. After "
     "Shi et al. (Judging the Judges), Figures 3 and 4."
 )
-LEAST_LETTERS = 3.5  # points; smaller numbers are not written: a scale of colours replaces them
-LEAST_NAME = 5.5  # points
+LEAST_LETTERS = 3.5  # points; smaller numbers are not written, and a colour bar replaces them
+LEAST_NAME = 5.5  # points; smallest letters of a judge's name
 LINE = 1.15  # height of a name, as a multiple of its letters' size
 QUANTITIES = {"agreement": "Agreement", "agreement_decided": "Without ties", "kappa": "Kappa"}
 
@@ -41,7 +41,7 @@ def draw(judge_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
     blocks = list(chosen.groupby(["benchmark", "dataset", "strategy", "n"], sort=False))
     columns, side, names_in = _fitted(chosen, labels, layout)
     heights = np.full(-(-4 // columns), side + names_in + style.scaled(0.9))
-    if 3 % columns == 0:  # the last panel has a row of its own, and no names
+    if 3 % columns == 0:  # the last panel has its own row, and no names
         heights[-1] = style.scaled(1.5)
     heights = np.tile(heights, len(blocks))
     shape = {"squeeze": False, "layout": "constrained", "height_ratios": heights}
@@ -55,7 +55,7 @@ def draw(judge_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
         written = letters >= LEAST_LETTERS
         for place, (axis, (quantity, title)) in enumerate(zip(row, QUANTITIES.items(), strict=False)):
             values = maps[quantity].reindex_like(maps["agreement"]).to_numpy()[np.ix_(order, order)]
-            if quantity == "kappa":  # it has a sign
+            if quantity == "kappa":  # kappa can be negative
                 image = style.signed_map(axis, values, 1)
             else:
                 image = axis.imshow(values, vmin=0, vmax=1, cmap="cividis")
@@ -78,10 +78,10 @@ def draw(judge_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
 
 
 def _fitted(chosen: pd.DataFrame, labels: Labels, layout: Layout) -> tuple[int, float, float]:
-    """Greatest number of panels side by side with which the names of all judges can be read beside each map.
+    """Layout with the greatest number of panels side by side in which the names of all judges can be read.
 
     Returns:
-        The number of panels per row; the side of a map, and the length of the longest name beside it, both in inches.
+        Number of panels per row, side of a map in inches, and length of the longest name beside a map in inches.
     """
     judges = {*chosen["judge"], *chosen["other"]} - {EVERY, ""}
     longest, columns = max((labels.judge(name) for name in judges), key=len), min(layout.columns, 4)
@@ -106,7 +106,7 @@ def _matrix(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _clustered(agreement: np.ndarray) -> np.ndarray:
-    """An order of judges in which those that agree stand together."""
+    """An order of judges in which judges that agree stand together."""
     if len(agreement) < 3:
         return np.arange(len(agreement))
     apart = distance.squareform(np.nan_to_num(1 - agreement, nan=1.0), checks=False)
@@ -124,4 +124,4 @@ def _distribution(axis: plt.Axes, rows: pd.DataFrame) -> None:
     axis.set_xlabel("Judges off\nthe mode, at most")
     axis.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
     axis.set_title("Share of prompts")
-    axis.set_ylim(0, 1.07)  # the last share is 1, and its mark is not to be cut
+    axis.set_ylim(0, 1.07)  # room for the mark of the last share, which is 1

@@ -1,4 +1,4 @@
-"""Agreement of every two judges that compare the same candidates, and results of their majority."""
+"""Agreement of each pair of judges that compare the same candidates, and results of their majority."""
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ COUNTED = {"quantity": ["agreement", "position_consistency", "mean_consistency"]
 
 
 def _rows(judge_agreement: pd.DataFrame) -> pd.DataFrame:
-    """One row per pair of judges, one for the majority of the judges, and one for all judges together."""
+    """One row per pair of judges, one row for the majority of the judges, and one row for all judges together."""
     chosen = select(judge_agreement, level=None)
     counts = taken(COUNTED, "n_judges", "n_values", "n_clusters", "flag")
     rows = wide(chosen, KEYS, [*QUANTITIES, "mean_consistency", counts])
@@ -30,7 +30,7 @@ def _rows(judge_agreement: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_mean(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows, with the mean consistency of the single judges where position consistency is missing."""
+    """The rows. Where position consistency is missing, the mean consistency of the single judges replaces it."""
     ends = {f"position_consistency{end}": f"mean_consistency{end}" for end in ENDS.values()}
     return rows.assign(**{name: rows[name].fillna(rows[mean]) for name, mean in ends.items()})
 

@@ -1,4 +1,4 @@
-"""Judges of comparisons against each other, over the comparisons that both have read; and self-preference."""
+"""Differences between judges of comparisons, over the comparisons that both have read, and self-preference."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -14,7 +14,7 @@ from rubric_order.methods.comparisons.judge_panels import Panel
 from rubric_order.methods.uncertainty import shares
 
 COLUMNS = {"scores": [*KEYS, *judge_panels.NEEDED]}
-OUTCOMES = {"position_consistency": 1.0, "preference_fairness": 2.0}  # with the largest difference of two judges
+OUTCOMES = {"position_consistency": 1.0, "preference_fairness": 2.0}  # with the largest possible difference of judges
 
 
 def estimate(
@@ -24,32 +24,33 @@ def estimate(
     forms: Mapping[str, Sequence[str]],
     families: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
-    """Differences between judges, and how much a judge raises the win rate of its own family.
+    """Differences between judges, and the amount by which a judge raises the win rate of its own family.
 
     Args:
         scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset.
         confidence: see the package.
         forms: see `position_consistency.estimate`.
-        families: for each judge, the prefixes of the names of the candidates of its own family.
+        families: dictionary from judge to the prefixes of the names of its own family's candidates.
 
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `other` judge and
         `quantity`:
 
-        - ``position_consistency`` and ``preference_fairness``: the value of the judge less the value of the other
-          judge, over the comparisons in which both have a choice in each order. `of_judge` and `of_other` are the two
-          values. Each pair of judges has rows for both directions.
-        - ``self_preference`` of a judge with a family, against each other judge and against all others together
-          (`other` ``all``): how much more often the judge's own family wins against other candidates under this judge
-          than under the others, on the same prompts. A tie counts as a half. `of_judge` and `of_other` are the win
-          rates of the family.
+        - ``position_consistency`` and ``preference_fairness``: value of the judge minus value of the other judge, over
+          the comparisons in which both have a choice in each order. `of_judge` and `of_other` are the two values. Each
+          pair of judges has rows for both directions.
+        - ``self_preference`` of a judge with a family: win rate of the family against other candidates under this
+          judge, minus this win rate under other judges, on the same prompts. There is a row for each other judge, and a
+          row for the mean of all other judges (`other` ``all``). A tie counts as a half. `of_judge` and `of_other` are
+          the two win rates.
 
-        Intervals are of paired differences, over questions. Self-preference is a difference between two judges. It also
-        arises if the other judge dislikes the family, or perceives quality less well. Results against several other
-        judges, and of judges with families of their own, distinguish these causes.
+        Intervals are over questions, of paired differences. Self-preference is a difference between two judges. It also
+        arises if the other judge dislikes the family, or perceives quality less well. To distinguish these causes,
+        compare with several other judges, and look at judges with families of their own.
 
-    Source: Shi et al., Judging the Judges, Figure 6 (against GPT-4, t-tests there); a textbook's design of
-    self-preference (win rates of one family under its own judge and under others, same pairs); intervals are ours.
+    Source: Shi et al., Judging the Judges, Figure 6 (against GPT-4, with t-tests). The design of self-preference is a
+    textbook's: win rates of one family under its own judge and under other judges, on the same pairs. Intervals are
+    ours.
     """
     rows: list[Row] = []
     tables = [scores] if isinstance(scores, pd.DataFrame) else scores
@@ -87,7 +88,7 @@ def _differences(panel: Panel, confidence: float) -> Iterator[Row]:
             for task in [EVERY, *np.unique(tasks)]:
                 chosen = np.ones(len(tasks), dtype=bool) if task == EVERY else tasks == task
                 if np.isnan(outcomes[one][0][chosen] + outcomes[two][0][chosen]).all():
-                    continue  # the two have no comparison of the task in common
+                    continue  # the two judges have no comparison of the task in common
                 for (quantity, bound), mine, theirs in zip(OUTCOMES.items(), outcomes[one], outcomes[two], strict=True):
                     keys = {"judge": judge, "other": other, "task": task, "quantity": quantity}
                     yield keys | _paired(mine[chosen], theirs[chosen], group[chosen], confidence, bound=bound)
@@ -110,22 +111,22 @@ def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confid
         if not families.get(judge):
             continue
         own = np.array([[name.startswith(tuple(families[judge])) for name in row] for row in candidates.tolist()])
-        mixed = own.any(axis=1) & ~own.all(axis=1)  # only these count: the family against other candidates
+        mixed = own.any(axis=1) & ~own.all(axis=1)  # only prompts with the family and with other candidates count
         values = np.stack([_won(panel.winners[:, k], own) for k in range(len(panel.judges))], axis=1)[mixed]
         others = [k for k in range(len(panel.judges)) if k != place]
         common = {"judge": judge, "task": EVERY, "quantity": "self_preference"}
         for k in others:
             row = _paired(values[:, place], values[:, k], group[mixed], confidence, bound=1.0)
-            if row["n_values"]:  # else the two have no prompt with the family in common
+            if row["n_values"]:  # otherwise the two judges have no prompt with the family in common
                 yield common | {"other": panel.judges[k]} | row
         if len(others) > 1:
-            mean = values[:, others].mean(axis=1)  # NaN unless all other judges have decided the prompt
+            mean = values[:, others].mean(axis=1)  # NaN unless all other judges have made a choice in the prompt
             row = _paired(values[:, place], mean, group[mixed], confidence, bound=1.0)
             if row["n_values"]:
                 yield common | {"other": EVERY} | row
 
 
 def _won(winners: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """1 where a candidate of the family is chosen, 0 where another one is, a half for a tie, NaN without a choice."""
+    """1 if a candidate of the family is chosen, 0 if another one is, a half for a tie, NaN without a choice."""
     chosen = own[np.arange(len(own)), np.maximum(winners - 1, 0)].astype(float)
     return np.where(winners == series.NONE, np.nan, np.where(winners == series.TIE, 0.5, chosen))

@@ -1,4 +1,4 @@
-"""Heat maps by judge and task, with tests: consistency less a reference judge's, and preference fairness."""
+"""Heat maps of judges and tasks: consistency minus a reference judge's, and preference fairness, with tests."""
 
 import textwrap
 
@@ -28,7 +28,7 @@ TITLES = {
     "preference_fairness": "Preference fairness",
 }
 LEAST_LETTERS = 3.5  # points; smaller numbers are not written
-LEAST_NAME = 5.5  # points; a name has several lines only where two lines of this size fit
+LEAST_NAME = 5.5  # points; a name has several lines only if two lines of this size fit
 LETTERS = 6  # in a cell: -.12* and a space
 WIDEST = 26  # characters in a line of a task's name
 LINE = 1.15  # height of a line, as a multiple of its letters' size
@@ -46,9 +46,10 @@ def draw(
     """Two maps per benchmark, each with a row per judge and a column per task.
 
     Args:
-        judges_compared: see `judges_compared.estimate`. position_consistency: see `position_consistency.estimate`.
-        reference: the judge that consistency is compared with. If it is None, or not among the judges of a benchmark,
-            the benchmark's first judge in config is used.
+        judges_compared: see `judges_compared.estimate`.
+        position_consistency: see `position_consistency.estimate`.
+        reference: judge whose consistency is subtracted. If it is None, or not among the judges of a benchmark, it is
+            the benchmark's first judge in config.
 
     Source: after Shi et al. (2025), Figure 6.
     """
@@ -87,7 +88,7 @@ def draw(
 
 
 def _draw_map(axis: Axes, table: pd.DataFrame, tasks: list[str], labels: Labels, *, cell_in: float) -> None:
-    """Values of judges (rows) in tasks (columns), with a star where the interval does not hold 0."""
+    """Draw the values of judges (rows) in tasks (columns), with a star if the interval does not contain 0."""
     judges = list(table["judge"].unique())
     grids = {
         name: table.pivot(index="judge", columns="task", values=name)
@@ -121,7 +122,7 @@ def _tasks(block: pd.DataFrame) -> list[str]:
 
 
 def _lines(task: str, cell_in: float) -> list[str]:
-    """Lines of a task's name: several where a cell is wide enough for them, else one."""
+    """Lines of a task's name: several lines if a cell is wide enough for them, otherwise one."""
     name = "all tasks" if task == EVERY else task.replace("_", " ")
     several = 72 * cell_in > 2 * LINE * LEAST_NAME
     return textwrap.wrap(name, WIDEST) if several else [name]

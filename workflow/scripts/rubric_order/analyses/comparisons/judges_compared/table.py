@@ -1,4 +1,4 @@
-"""Judges of comparisons, each against a reference judge, by task; and self-preference."""
+"""Differences between judges of comparisons and a reference judge, by task, and self-preference."""
 
 import pandas as pd
 
@@ -23,7 +23,7 @@ def _rows(judges_compared: pd.DataFrame, *, reference: str | None) -> pd.DataFra
     """One row per judge, benchmark, task and quantity.
 
     Args:
-        reference: the judge that others are compared with; None for the first judge in config of each benchmark.
+        reference: judge that other judges are compared with; None for the first judge in config of each benchmark.
             Self-preference is shown against every other judge.
     """
     alone, keys = judges_compared["quantity"] == SELF_PREFERENCE, ["benchmark", "dataset"]

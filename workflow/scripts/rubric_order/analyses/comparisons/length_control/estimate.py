@@ -27,7 +27,7 @@ NOT_TOLD = "not identified"
 PADDING = "padding"  # in place of a condition: the padded conditions together
 DIFFICULT = "logistic regression of verdicts, normal difficulties of questions; sandwich CR3 over groups, Student's t"
 LOGIT = f"logistic regression of verdicts; {cluster_robust.LARGER.format('group')}"
-# Methods of win rates, which do not use the error of independent comparisons.
+# Methods of win rates. They do not use the error that independent comparisons would have.
 COUNTED = "share of wins; jackknife over groups, Student's t"
 EQUAL = "mean of the regression's probabilities at equal lengths; sandwich CR3 over groups, Student's t"
 DIFFERENCE = EQUAL.replace("; ", ", less the share of wins; ")
@@ -46,35 +46,40 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     Returns:
         One row per estimate, by `KEYS` (with `varied` in place of the condition), `benchmark`, `readout`, `candidate`
         (``all``: all candidates) and `quantity`. Lengths are the lengths of the texts themselves, also in conditions
-        that cut the texts. In the unpadded conditions `quantity` is
+        that cut the texts.
+
+        In the unpadded conditions, `quantity` is one of:
 
         - ``length``: log-odds that the longer text gains if it is much longer. If it is longer by a standard deviation
-          of the differences, it gains .76 of that (tanh). See `length_control.design`. ``length_two_steps`` is the same
-          log-odds with AlpacaEval's own way to estimate difficulties of questions, which exaggerates the effect if
-          there are few candidates.
-        - ``length_doubling``: log-odds for each doubling of the ratio of lengths, in a model with the logarithm of this
+          of the differences, it gains .76 of that (tanh). See `length_control.design`.
+        - ``length_two_steps``: the same log-odds, with AlpacaEval's own way to estimate difficulties of questions. This
+          way exaggerates the effect if there are few candidates.
+        - ``length_doubling``: log-odds for each doubling of the ratio of lengths. The model has the logarithm of this
           ratio in place of the term of ``length``.
         - ``length_given_people``: ``length`` in a model that also has the difference of human scores. People too prefer
-          a longer text if it is better; this is the effect of length beyond people's preference.
-        - ``first_place``: log-odds that the first place adds.
-        - ``correlation``: Pearson's, of the difference of lengths with the verdict.
-        - ``longer_wins``: share of the reads that the longer text wins, a tie as a half; ``longer_wins_of_people`` is
-          the share by human scores.
-        - for each candidate: ``win_rate``; ``win_rate_controlled``, the win rate at a difference of lengths of 0,
-          averaged over the reads with their places unchanged; and ``difference``, the second less the first. The last
-          two are NaN with the flag ``not identified`` where the design does not determine them, for example if each
-          candidate is longer by a constant.
+          a longer text if it is better. So this is the effect of length beyond people's preference.
+        - ``first_place``: log-odds that the first position adds.
+        - ``correlation``: Pearson's r of the difference of lengths with the verdict.
+        - ``longer_wins``: share of the reads that the longer text wins. A tie counts as a half.
+        - ``longer_wins_of_people``: this share by human scores.
+        - ``win_rate`` of a candidate: its share of wins.
+        - ``win_rate_controlled`` of a candidate: win rate at a difference of lengths of 0. It is a mean over the reads,
+          with the positions of the candidates unchanged.
+        - ``difference`` of a candidate: ``win_rate_controlled`` minus ``win_rate``.
+
+        ``win_rate_controlled`` and ``difference`` are NaN, with the flag ``not identified``, if the design does not
+        determine them, for example if each candidate is longer by a constant.
 
         Rows with `varied` ``padding`` compare the padded conditions with the baseline, pair by pair:
 
-        - ``padding``: log-odds that a text gains from sentences that say nothing and make it half as long again.
-        - ``padding_share``: increase in the text's share of wins from these sentences, a tie as a half.
+        - ``padding``: log-odds that a text gains from sentences that say nothing and make it 50% longer.
+        - ``padding_share``: increase in the text's share of wins from these sentences. A tie counts as a half.
 
         Readout ``soft`` uses the log-probabilities of both positions in place of the verdict. Its win rates use the
-        probabilities themselves, with half a tie's probability, as verdicts between 0 and 1 in the same regression.
-        Reads in which a position has probability 0 have no log-odds. They are left out of everything but win rates, as
-        elsewhere in the library. They are the surest reads, so the estimates describe the less sure reads alone. `flag`
-        says how many reads are left out, what else the regression leaves out, or why there is no number.
+        probabilities themselves, plus half of a tie's probability, as verdicts between 0 and 1 in the same regression.
+        If a position of a read has probability 0, the read has no log-odds. It is left out of everything except win
+        rates, as elsewhere in the library. Such reads are the surest, so the estimates describe only the less sure
+        reads. `flag` says how many reads are left out, what else the regression leaves out, or why there is no number.
 
     Source: Dubois et al. (2024), see `length_control.design`; padding is ours.
     """
@@ -107,7 +112,7 @@ def _log_odds(block: pd.DataFrame) -> np.ndarray:
 
 
 def _shares(block: pd.DataFrame) -> np.ndarray:
-    """The first candidate's probability of a win plus half the probability of a tie; NaN if these are unknown."""
+    """First candidate's probability of a win plus half of the probability of a tie; NaN if these are unknown."""
     win_shares = np.full(len(block), np.nan)
     for read, (row, order) in enumerate(zip(block["position_probabilities"], block["ordering"], strict=True)):
         if row is not None:
@@ -127,7 +132,7 @@ def _places(block: pd.DataFrame) -> np.ndarray:
 
 
 def _pairs(block: pd.DataFrame, verdict: np.ndarray) -> Pairs:
-    """The reads with a verdict, laid out for the regression."""
+    """The reads with a verdict, as arrays for the regression."""
     lengths = np.array([list(row) for row in block["lengths"]], dtype=float).reshape(-1, 2)
     candidates = np.array([list(row) for row in block["candidates"]], dtype=object).reshape(-1, 2)
     unique_names, number = np.unique(candidates.astype(str), return_inverse=True)
@@ -160,7 +165,8 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
         columns = _columns(part, pairs)
         for quantity, (length, further) in columns.items():
             if readout == Readout.SOFT:
-                # Log-odds also inform about a candidate that always wins: strengths of all candidates, no difficulties.
+                # With log-odds, a candidate that always wins also counts: all candidates have strengths, no
+                # difficulties.
                 x, notes = _linear(pairs, length, further)
                 notes = (*notes, *_left_out(block))
                 fit = length_control.fit_log_odds(x, values, pairs.cluster, clusters)
@@ -199,7 +205,7 @@ def _fitted(
 
 
 def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    """The win rates by the probabilities themselves, which may be 0 and 1 in a sure read."""
+    """The win rates from the probabilities themselves, which can be 0 and 1 in a sure read."""
     values = _shares(block)
     has_value = ~np.isnan(values)
     if not has_value.any():
@@ -213,7 +219,7 @@ def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
 
 
 def _columns(block: pd.DataFrame, pairs: Pairs) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
-    """Columns of the regression by quantity: the column of lengths, and further columns or None."""
+    """Dictionary from quantity to columns of the regression: the column of lengths, and further columns or None."""
     lengths = np.array([list(row) for row in block["lengths"]], dtype=float).reshape(-1, 2).clip(min=1)
     scaled = length_control.scaled(pairs)
     columns: dict[str, tuple[np.ndarray, np.ndarray | None]] = {
@@ -227,7 +233,7 @@ def _columns(block: pd.DataFrame, pairs: Pairs) -> dict[str, tuple[np.ndarray, n
 
 
 def _human_differences(block: pd.DataFrame) -> np.ndarray | None:
-    """Human score of the first candidate less the second's; None if any pair lacks human scores."""
+    """Human score of the first candidate minus human score of the second; None if any pair lacks human scores."""
     if block["human_scores"].isna().any():
         return None
     scores = np.array([list(row) for row in block["human_scores"]], dtype=float).reshape(-1, 2)
@@ -235,7 +241,7 @@ def _human_differences(block: pd.DataFrame) -> np.ndarray | None:
 
 
 def _linear(pairs: Pairs, length: np.ndarray, further: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Columns of the regression of log-odds, like the columns of `length_control.design`, and notes on missing ones."""
+    """Columns of the regression of log-odds, like those of `length_control.design`, and notes on missing columns."""
     columns = [] if further is None else [further]
     reads = np.bincount(np.concatenate([pairs.first, pairs.second]))
     enough = bool(reads[reads > 0].min() >= length_control.LEAST_PAIRS)
@@ -282,7 +288,7 @@ def _win_rates(
 
 
 def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[Row]:
-    """The rows without a model: the correlation, and how often the longer text wins."""
+    """The rows without a model: the correlation, and the share of reads that the longer text wins."""
     correlation = resampling.correlation(pairs.length, pairs.verdict, pairs.cluster, confidence)
     count = int(pairs.cluster.max()) + 1
     few = flags.FEW_CLUSTERS if count < FEW_CLUSTERS else ""
@@ -329,8 +335,8 @@ def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
 def _shares_gained(block: pd.DataFrame, verdict: np.ndarray, padded: np.ndarray, confidence: float) -> Row:
     """The row of the share of wins that a text gains when it is padded.
 
-    The gain is the text's share with padding less its share without padding. The gain is computed for each pair and
-    each order, and then averaged.
+    The gain is the text's share with padding minus its share without padding. It is computed for each pair and each
+    order, and then averaged.
     """
     order = block["ordering"].map(lambda ordering: int(ordering[0]))
     table = pd.DataFrame({"value": verdict, "padded": padded, "order": order.to_numpy()})

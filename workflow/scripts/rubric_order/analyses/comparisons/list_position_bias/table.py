@@ -32,9 +32,12 @@ def _rows(position_consistency: pd.DataFrame) -> pd.DataFrame:
     """One row per judge, profile, benchmark, strategy and length of lists, over all tasks.
 
     Returns:
-        Each quantity with `_low` and `_high`, except `CHANCE` and `EVEN`. `place_1` and so on are the log-odds that a
-        position adds, with `_low` and `_high`. `n_lists` is the number of lists with a verdict in each order,
-        `n_questions` the number of their questions.
+        Columns are:
+
+        - each quantity, with `_low` and `_high` except for `CHANCE` and `EVEN`.
+        - `place_1`, `place_2` and so on: log-odds that a position adds, with `_low` and `_high`.
+        - `n_lists`: number of lists with a verdict in each order.
+        - `n_questions`: number of the questions of these lists.
     """
     chosen = select(position_consistency, cluster="group", task=EVERY)
     places = range(1, chosen["n"].max() + 1) if len(chosen) else ()

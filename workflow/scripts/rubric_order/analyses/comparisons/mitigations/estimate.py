@@ -21,82 +21,92 @@ COLUMNS = {
         *("ordering", "repeat", "score"),
     ]
 }
-POLICIES = {"one_order": 1, "random_order": 1, "swap_else_tie": 2, "swap_average": 2}  # with calls per pair
+POLICIES = {"one_order": 1, "random_order": 1, "swap_else_tie": 2, "swap_average": 2}  # policy: calls per pair
 REPEATED = "one_order_repeated"
 GAPS = (0.0, 0.5, 1.0, 2.0, np.inf)  # bounds of the difference of human scores, in points
 OVERALL = "overall"  # the criterion of a single verdict on the whole answer
-# Policies for pairs judged under several criteria and overall; they are compared with one read's overall verdict.
+# Policies for pairs judged under several criteria and overall. They are compared with the overall verdict of one read.
 ANCHORED = ("overall_repeated", "overall_swapped", "criteria_combined", "criteria_swapped")
 OF_BOTH_ORDERS = (*(name for name, calls in POLICIES.items() if calls > 1), "overall_swapped", "criteria_swapped")
 MAJORITY = "majority"  # in place of a judge: the commonest verdict of all judges
-LEAST_JUDGES = 3  # for a majority
+LEAST_JUDGES = 3  # a majority needs this many judges
 VALUES = {1: 1.0, 2: 0.0, series.TIE: 0.5}  # value of a choice to the first candidate
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Agreement of pairs' verdicts with human scores under each policy, and the policy's cost.
+    """Agreement of pairs' verdicts with human scores under each policy, and the cost of the policy.
 
     Args:
-        scores: reads of probe `pair_order`, see `_comparisons`; one table per judge and dataset. Pairs without human
-            scores do not count, nor do pairs that lack a verdict in one of the orders.
+        scores: reads of probe `pair_order`, see `_comparisons`; one table per judge and dataset. A pair does not count
+            if it has no human scores, or if it lacks a verdict in one of the orders.
         confidence: see the package.
 
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `policy`, `gap` and
-        `quantity`. `gap` is a range of the difference of human scores, in points; ``all`` has every pair whose human
-        scores differ. `calls` is the number of reads per pair. A policy is
+        `quantity`. `gap` is a range of the difference of human scores, in points. Gap ``all`` has every pair whose
+        human scores differ. `calls` is the number of reads per pair.
 
-        - ``one_order``: the verdict in the canonical order; one call.
-        - ``random_order``: the verdict in a drawn order, as the expectation over the draw; one call.
-        - ``swap_else_tie``: the verdict of both orders, a tie if they disagree; two calls.
-        - ``swap_average``: the mean verdict of both orders, a win as 1, a tie as a half; two calls.
-        - ``one_order_repeated``: the mean verdict of the k reads in the canonical order, if it is read k times; k
-          calls. Pairs with fewer verdicts in that order do not count. Like the average of two orders, this mean is less
-          noisy than one read. Unlike that average, it keeps the effect of the place. A study that reads the canonical
-          order alone has only this policy and ``one_order``.
+        `policy` is one of:
 
-        Pairs that are judged under two criteria or more and also under the criterion ``overall`` have rows of their own
-        for rubric anchoring. These use the pairs that are judged under all of these criteria, and people's overall
-        scores:
+        - ``one_order``: verdict in the canonical order; one call.
+        - ``random_order``: verdict in a random order, in expectation over the draw; one call.
+        - ``swap_else_tie``: verdict of both orders, or a tie if they disagree; two calls.
+        - ``swap_average``: mean verdict of both orders, with a win as 1 and a tie as a half; two calls.
+        - ``one_order_repeated``: mean verdict of the k reads in the canonical order, if a pair is read k times in it; k
+          calls. Pairs with fewer verdicts in that order do not count. Like ``swap_average``, this mean is less noisy
+          than one read. Unlike ``swap_average``, it keeps the effect of the position. A study that reads only the
+          canonical order has only this policy and ``one_order``.
 
-        - ``overall``: the overall verdict in the canonical order; one call. ``overall_repeated``: the majority of its k
-          reads, if it is read k times. ``overall_swapped``: the majority of the reads in both orders.
-        - ``criteria_combined``: the majority of the verdicts under the single criteria in the canonical order; one call
-          per criterion. ``criteria_swapped``: the majority of these verdicts in both orders.
+        Some pairs are judged under two criteria or more, and also under the criterion ``overall``. Further rows are
+        about these pairs, for rubric anchoring. They use the pairs that are judged under all of these criteria, and
+        people's overall scores. `policy` is one of:
 
-        Several criteria reduce noise, like several reads. So the `gain` of criteria is over ``overall_repeated``, and
-        over ``overall_swapped`` in both orders. There is no gain if the overall verdict is read less often than there
-        are criteria, because noise and criteria are then not separated. The other policies pool all criteria, and
-        compare each verdict with people's scores under its criterion.
+        - ``overall``: overall verdict in the canonical order; one call.
+        - ``overall_repeated``: majority of its k reads, if it is read k times.
+        - ``overall_swapped``: majority of the overall verdicts of all reads in both orders.
+        - ``criteria_combined``: majority of the verdicts under the single criteria in the canonical order; one call per
+          criterion.
+        - ``criteria_swapped``: majority of these verdicts in both orders.
 
-        `quantity` is
+        The policies of the first list pool all criteria, and compare each verdict with people's scores under its
+        criterion.
 
-        - ``coverage``: the share of pairs with a winner.
-        - ``accuracy``: among the pairs with a winner, the share whose winner is the winner by human scores.
+        `quantity` is one of:
+
+        - ``coverage``: share of pairs with a winner.
+        - ``accuracy``: among the pairs with a winner, share whose winner is also the winner by human scores.
         - ``accuracy_ties_half``: this share among all pairs, with a tie as half right. It is linear in the verdict, so
-          a random order and the average of both orders have the same value: averaging makes verdicts less noisy, but
-          not better.
-        - ``correlation``: Pearson's, of the verdict (1, a half, 0) with the difference of the human scores.
-        - ``gain``: ``accuracy_ties_half`` of the policy less that of a reference, over the same pairs. The reference of
-          a majority is a drawn judge under the same policy. The reference of criteria is the majority of as many
-          overall verdicts or more. The reference of ``overall_repeated`` is a single read. The reference of all other
-          policies is one order; the gain of a random order and of both orders then also depends on which candidates
-          are listed first.
-        - ``with_overall``: for policies of rubric anchoring, the share of pairs with the same verdict as one overall
-          read.
+          ``random_order`` and ``swap_average`` have the same value: averaging makes verdicts less noisy, but not
+          better.
+        - ``correlation``: Pearson's r of the verdict (1, a half, 0) with the difference of the human scores.
+        - ``gain``: ``accuracy_ties_half`` of the policy minus that of a reference, over the same pairs, see below.
+        - ``with_overall``: for policies of rubric anchoring, share of pairs with the same verdict as one overall read.
         - ``length_correlation``: correlation of the verdict with the difference of the lengths of the texts, if all
           lengths are known. Better texts can be longer, so compare it only among policies on the same pairs.
         - ``win_rate_error``: mean absolute difference between the candidates' win rates and their win rates by human
-          scores. ``win_rate_noise`` is the expected size of this error by chance alone, for a judge whose win rates
-          agree with people's over all possible questions, with groups as the sample. Averaging reduces this noise.
-        - ``consistency``: the share of pairs in which the other order would have given the same verdict. For policies
-          of one order it is the judge's own consistency, for policies of both orders it is 1 by construction.
-          ``first_place``: how much more often the first place wins than the second; 0 by construction for both orders.
+          scores.
+        - ``win_rate_noise``: expected size of this error by chance alone, for a judge whose win rates agree with
+          people's over all possible questions. Groups are the sample. Averaging reduces this noise.
+        - ``consistency``: share of pairs in which the other order would have given the same verdict. For policies of
+          one order, it is the judge's own consistency. For policies of both orders, it is 1 by construction.
+        - ``first_place``: share of wins of the first position minus that of the second. For policies of both orders, it
+          is 0 by construction.
+
+        The reference of ``gain`` depends on the policy:
+
+        - A majority of judges: a random judge under the same policy.
+        - ``criteria_combined``: ``overall_repeated``; ``criteria_swapped``: ``overall_swapped``. Several criteria
+          reduce noise, like several reads. If there are fewer overall reads than criteria, there is no gain, because
+          the effects of noise and of criteria are then not separated.
+        - ``overall_repeated``: a single overall read.
+        - ``one_order``, ``overall`` and ``overall_swapped``: no reference, and no gain.
+        - All other policies: ``one_order``. The gain of ``random_order`` and of policies of both orders then also
+          depends on which candidates are listed first.
 
         Intervals are over groups.
 
-    Source: a tie if the orders disagree is from Zheng et al. (2023), Judging LLM-as-a-judge with MT-Bench and Chatbot
-    Arena. The average is from Wang et al. (2023), Large Language Models are not Fair Evaluators. The measures are ours;
+    Source: ``swap_else_tie`` is from Zheng et al. (2023), Judging LLM-as-a-judge with MT-Bench and Chatbot Arena.
+    ``swap_average`` is from Wang et al. (2023), Large Language Models are not Fair Evaluators. The measures are ours;
     they distinguish deciding less often from deciding better.
     """
     rows: list[Row] = []
@@ -119,13 +129,14 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
 
 class Policy(NamedTuple):
-    """A policy's verdicts on some pairs: 1, a half, 0, or values between.
+    """Verdicts of a policy on some pairs: 1, a half, 0, or values between.
 
     Attributes:
-        name, calls: name of the policy, and its reads per pair.
+        name: name of the policy.
+        calls: reads per pair.
         drawn: arrays of verdicts, each array equally probable.
-        turned: for each array of `drawn`, the verdicts that the other order would have given; None for policies of both
-            orders, and where no other order is read.
+        turned: for each array of `drawn`, the verdicts that the other order would have given. None for policies of both
+            orders, and if no other order is read.
         usual: arrays of verdicts of the policy that `gain` compares with, each equally probable; None without a gain.
     """
 
@@ -139,11 +150,14 @@ class Policy(NamedTuple):
 def _pairs(block: pd.DataFrame) -> pd.DataFrame:
     """One row per pair with human scores and a verdict in each order of its first run.
 
-    Columns `first` and `second` are the verdicts (1: the first candidate, a half: a tie) in the canonical order and in
-    the other order. `second` is NaN throughout if a study has no other order. `first_mean` and `second_mean` are the
-    means over all reads of an order, NaN if one of these reads lacks a verdict. `reads` is the number of reads of the
-    canonical order. `gap` is the human score of the first candidate less the human score of the second. `longer` is the
-    length of the first text less the length of the second, NaN if these are unknown.
+    Columns are:
+
+    - `first`, `second`: verdicts in the canonical order and in the other order (1: the first candidate, a half: a tie).
+      `second` is NaN throughout if a study has no other order.
+    - `first_mean`, `second_mean`: means over all reads of an order, NaN if one of these reads lacks a verdict.
+    - `reads`: number of reads of the canonical order.
+    - `gap`: human score of the first candidate minus human score of the second.
+    - `longer`: length of the first text minus length of the second, NaN if these are unknown.
     """
     usable = block[block["human_scores"].notna() & block["score"].notna()]
     canonical = usable["ordering"].map(lambda ordering: int(ordering[0]) == 1).astype(bool)
@@ -224,21 +238,21 @@ def _anchored(about: Row, block: pd.DataFrame, confidence: float) -> Iterator[Ro
 
 
 def _most(mean: np.ndarray) -> np.ndarray:
-    """Majority of several verdicts, from their mean: 1, 0, or a half if both candidates have equally many."""
+    """Majority of several verdicts, from their mean: 1, 0, or a half if both candidates have equally many verdicts."""
     return (np.sign(np.round(mean - 0.5, 9)) + 1) / 2
 
 
 def _by_candidates(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Pairs indexed by group and candidates, in place of the unit, which depends on the criterion.
+    """Pairs indexed by group and candidates. The unit cannot be the index, because it depends on the criterion.
 
-    Several pairs of the same two candidates in a group cannot be distinguished, and are left out.
+    If a group has several pairs of the same two candidates, they cannot be distinguished, and are left out.
     """
     keys = pairs["group_id"] + "\n" + pairs["candidates"].map(lambda names: "\n".join(map(str, names)))
     return pairs.set_index([keys])[~keys.duplicated(keep=False).to_numpy()]
 
 
 def _of_judges(about: Row, judges: list[pd.DataFrame], confidence: float) -> Iterator[Row]:
-    """The rows of the majority of several judges, and of a judge drawn from them."""
+    """The rows of the majority of several judges, and of a judge drawn at random from them."""
     judges = [pairs for pairs in judges if len(pairs) and pairs["second"].notna().all()]
     common = sorted(set.intersection(*(set(pairs.index) for pairs in judges))) if len(judges) >= LEAST_JUDGES else []
     if not common:
@@ -279,7 +293,7 @@ def _parts(pairs: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
 
 
 def _by_gap(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """All pairs whose human scores differ, and then the pairs in each range of the difference, after its name."""
+    """Name and pairs of each gap: first all pairs whose human scores differ, then each range of the difference."""
     size = pairs["gap"].abs()
     if not (size > 0).any():
         return
@@ -291,7 +305,7 @@ def _by_gap(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def verdicts(first: np.ndarray, second: np.ndarray, policy: str) -> list[np.ndarray]:
-    """A policy's verdicts, as equally probable arrays, from the verdicts in the canonical order and in the other."""
+    """Verdicts of a policy, as equally probable arrays, from the verdicts in the canonical and in the other order."""
     if policy == "one_order":
         return [first]
     if policy == "random_order":
@@ -322,7 +336,7 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
     columns = {"coverage": ~np.isnan(decided), "accuracy": decided, "accuracy_ties_half": right}
     for quantity, values in columns.items():
         ratio = shares.share(values.astype(float), group, confidence)
-        # With a drawn order or judge, each pair has several possible verdicts, and only one is asked for.
+        # With a random order or judge, a pair has several equally probable verdicts, but counts as one pair.
         row = {"quantity": quantity, "n_pairs": ratio.n // count, "n_clusters": ratio.n_clusters}
         yield row | ratio.interval.columns()
     if not whole:
@@ -349,19 +363,19 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
 
 
 def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, sizes: Row) -> Iterator[Row]:
-    """The rows of consistency and of the first place's lead, which are 1 and 0 by construction for both orders."""
+    """The rows of consistency and `first_place`, which are 1 and 0 by construction for policies of both orders."""
     if policy.name in OF_BOTH_ORDERS:
         yield {"quantity": "consistency", "estimate": 1.0} | sizes
         yield {"quantity": "first_place", "estimate": 0.0} | sizes
         return
-    if policy.turned is None:  # the canonical order is the only one
+    if policy.turned is None:  # no other order is read
         return
     first, second = np.concatenate(policy.drawn), np.concatenate(policy.turned)
     group = np.tile(pairs["group_id"].to_numpy(), len(policy.drawn))
     agreed = np.where(np.isnan(second), np.nan, np.sign(first - 0.5) == np.sign(second - 0.5))
     same = shares.share(agreed, group, confidence)
     yield {"quantity": "consistency"} | same.interval.columns() | sizes
-    # A random order has each pair of verdicts twice, once from either order.
+    # The arrays of a random order have each pair of verdicts twice, once from either order.
     firsts = policy.drawn if policy.name != "random_order" else policy.drawn[::2]
     others = policy.turned if policy.name != "random_order" else policy.turned[::2]
     place = np.concatenate(firsts) - np.concatenate(others)
@@ -377,14 +391,14 @@ def _correlation(value: np.ndarray, gap: np.ndarray, group: np.ndarray, confiden
 
 
 def _win_rate_error(pairs: pd.DataFrame, value: np.ndarray) -> tuple[float, float]:
-    """Mean absolute difference between candidates' win rates and their win rates by people, and this mean by chance.
+    """Mean absolute difference between candidates' win rates and their win rates by people, and noise of this mean.
 
     Args:
         value: verdicts, shape (n_pairs,).
 
     Returns:
-        The noise is the mean size of a normal variable with the standard error of the difference, over groups; NaN for
-        one group.
+        The mean and its noise. The noise is the mean absolute value of a normal variable with the standard error of the
+        difference, over groups; NaN for one group.
     """
     away = value - np.where(pairs["gap"] > 0, 1.0, 0.0)
     candidates = np.array([list(candidates) for candidates in pairs["candidates"]])

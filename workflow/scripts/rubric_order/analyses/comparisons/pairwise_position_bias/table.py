@@ -32,7 +32,7 @@ EVEN = "fairness_of_even_places"
 
 
 def _measured(*quantities: str, **columns: str) -> list[Taken]:
-    """Estimates, the values of other columns, and intervals over groups and over what groups share."""
+    """Estimates, values of other columns, intervals over groups, and intervals over what groups share."""
     values = []
     for quantity in quantities:
         own = {"estimate": "", **columns, "ci_low": "_low", "ci_high": "_high"}
@@ -56,15 +56,20 @@ def _rows(
     """One row per judge, profile, benchmark and strategy, over all tasks.
 
     Args:
-        least_stability, most_errors: limits; values beyond them are marked in column `flag`.
-        judge_names: names of judges by id; column `judge_id` has the id.
+        least_stability: lowest stability without a mark in column `flag`.
+        most_errors: highest rate of errors without a mark in column `flag`.
+        judge_names: dictionary from a judge's id to its name; column `judge_id` has the id.
 
     Returns:
-        Each quantity with the ends `_low` and `_high` of its interval over questions. Stability, consistency and
-        fairness also have `_sd`, by the statistic's rules. Columns `_source_low` and `_source_high` are the ends of
-        intervals over what questions share, where they share anything. `n_pairs` is the number of comparisons with a
-        verdict in each order, `n_questions` the number of their questions. `beta` is the preference for the first
-        position over the last.
+        Columns are:
+
+        - each quantity, with the ends `_low` and `_high` of its interval over questions. Stability, consistency and
+          fairness also have `_sd`, by the statistic's rules.
+        - `_source_low` and `_source_high` of a quantity: ends of the interval over what questions share, if they share
+          anything.
+        - `n_pairs`: number of comparisons with a verdict in each order.
+        - `n_questions`: number of the questions of these comparisons.
+        - `beta`: preference for the first position over the last.
     """
     chosen = select(position_consistency, task=EVERY)
     rows = wide(chosen, KEYS, [*MEASURES, COUNTS, *FURTHER]).fillna({"n_pairs": 0, "n_questions": 0})

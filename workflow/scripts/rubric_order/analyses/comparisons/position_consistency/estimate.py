@@ -38,9 +38,9 @@ def estimate(
     Args:
         scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset.
         confidence: see the package.
-        forms: by benchmark, the forms of answers (column `pattern`) that count; answers in other forms fail. For a
-            benchmark that is not named, all forms count. Rules `SHI2025` do not use `forms`.
-        rules: ``ours``, as described below; or ``shi2025``, the rules of the public code of Shi et al.:
+        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. Answers in other forms
+            fail. For a benchmark that is not in the dictionary, all forms count. Rules `SHI2025` do not use `forms`.
+        rules: ``ours``, as described below, or ``shi2025``, the rules of the public code of Shi et al.:
 
             - The verdict of an answer is its first `[[A]]` or `Choice: A`, column `first_verdict`.
             - Preference fairness is a mean over all series, and series with a failure add 0.
@@ -51,35 +51,42 @@ def estimate(
 
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `cluster` and `quantity`.
-        `cluster` is ``group``, the questions, or ``source``, the origin that questions share, if they share any.
-        `quantity` is
+        `cluster` is ``group``, the questions, or ``source``, the origin that questions share, if they share any. A
+        series is the first read of each order of a comparison. It is valid if each of these reads has a choice.
 
-        - ``repetition_stability``: see `series.stability`; the mean over prompts that are read twice or more. Recorded
+        `quantity` is one of:
+
+        - ``repetition_stability``: see `series.stability`; mean over prompts that are read twice or more. Recorded
           answers count if their repeat number is 1 or more; all of them count if no prompt has two such answers.
-        - ``position_consistency``: the share of series with one winner in all orders, see `series.consistent`. A series
-          is the first read of each order of a comparison. `n_values` is the number of valid series.
-        - ``preference_fairness``: see `series.preference_fairness`. ``fairness_of_even_places`` is its value if the
-          inconsistent series chose all places equally often: 0 for pairs.
-        - ``primacy`` and ``recency``: the share of series that are inconsistent and count for the first place, or for
-          another place. ``inconsistent_primacy`` is the share of inconsistent series that count for the first place;
-          the rest of them count for recency.
-        - ``strict_flips``, ``soft_flips``: see `series.flips`, shares of the series.
-        - ``ties``: the share of the valid series' reads that call a tie. ``consistency_by_chance`` is the consistency
-          of a judge that draws a place in each order and calls as many ties; see `series.random_judge`.
-        - ``error_rate``: the share of the series' reads without a choice.
-        - ``place_preference`` of a `position`: the log-odds that the place adds to the candidate there, by the
-          conditional logit of `preference` over the series' reads. The values of all places sum to 0. The judge's
-          opinion of the candidates cancels, and so does its rate of ties. ``first_last`` is the value of the first
-          place less the value of the last. For two options it is half the log-ratio of the numbers of pairs A,A and
-          B,B, each increased by a half (Firth's penalty). With ties it is the order effect of Davidson's model, which
-          the pairs A,C and C,B inform too. The flag ``separated`` means that only the penalty keeps it finite; its
-          interval is then too wide at both ends.
-        - ``same_order`` and ``other_order``: how often two reads of a comparison disagree, within one order and between
-          two orders. ``excess``, the second less the first, is the disagreement that the order adds to chance. All
-          three are NaN if orders are read once, because noise and order are then not separated.
+        - ``position_consistency``: share of series with one winner in all orders, see `series.consistent`. `n_values`
+          is the number of valid series.
+        - ``preference_fairness``: see `series.preference_fairness`.
+        - ``fairness_of_even_places``: value of ``preference_fairness`` if the inconsistent series chose all positions
+          equally often: 0 for pairs.
+        - ``primacy``, ``recency``: share of series that are inconsistent and count for the first position, or for
+          another position.
+        - ``inconsistent_primacy``: share of the inconsistent series that count for the first position. The rest of them
+          count for recency.
+        - ``strict_flips``, ``soft_flips``: shares of the series, see `series.flips`.
+        - ``ties``: share of the valid series' reads that call a tie.
+        - ``consistency_by_chance``: consistency of a judge that draws a position in each order and calls as many ties,
+          see `series.random_judge`.
+        - ``error_rate``: share of reads without a choice, among the first reads of all orders.
+        - ``place_preference`` of a `position`: log-odds that the position adds to the candidate there, by the
+          conditional logit of `preference` over the series' reads. The values of all positions sum to 0. The judge's
+          opinion of the candidates cancels, and so does its rate of ties.
+        - ``first_last``: value of the first position minus value of the last. For two options it is half of the
+          log-ratio of two numbers of pairs: those that chose A in both orders, and those that chose B in both orders.
+          Each number is increased by a half (Firth's penalty). With ties it is the order effect of Davidson's model.
+          Pairs with a tie in one order (A,C and C,B) then count too. The flag ``separated`` means that only the penalty
+          keeps it finite; its interval is then too wide at both ends.
+        - ``same_order``, ``other_order``: disagreement of two reads of a comparison, within one order and between two
+          orders.
+        - ``excess``: ``other_order`` minus ``same_order``, the disagreement that the order adds to chance. All three
+          are NaN if orders are read once, because noise and the effect of the order are then not separated.
 
         By rules ``ours``, `sd` is the standard deviation over cells of candidate and task (for stability, of candidate,
-        task and order). It says how cells differ, and not how sure the mean is.
+        task and order). It describes differences between cells, not the error of the mean.
 
     Source: Shi et al., Judging the Judges, Sections 2.2 and 3.1, and their public code; Davidson and Beaver (1977), On
     extending the Bradley-Terry model to incorporate within-pair order effects; intervals, flips and excess are ours.
@@ -126,7 +133,7 @@ IDS = ["group_id", "source_id", "task", "cell"]
 
 
 def _repeated(block: pd.DataFrame, strategy: str) -> pd.DataFrame:
-    """The reads that repeat a prompt: recorded repeats have numbers from 1, and number 0 is a run of every prompt."""
+    """Reads that repeat a prompt: recorded repeats have numbers from 1, and number 0 is one run of every prompt."""
     later = block[block["repeat"] > 0]
     if strategy == "recorded" and later.duplicated(["unit_id", "order"]).any():
         return later
@@ -191,7 +198,7 @@ def _series(run: pd.DataFrame, p: int, rules: str) -> pd.DataFrame:
 
 
 def _preference(run: pd.DataFrame, column: str, confidence: float, p: int) -> list[Row]:
-    """The rows of place preference."""
+    """The rows of position preference."""
     if run.empty:
         return []
     unit = pd.factorize(run["unit_id"])[0]

@@ -24,7 +24,7 @@ CAPTION = (
     "(b) and 6; the intervals are ours, in place of t-tests over cells."
 )
 WIDEST = 26  # characters in a line of a task's name
-LEAST_MARK = 2.0  # points
+LEAST_MARK = 2.0  # points; smallest mark
 QUANTITIES = {
     "position_consistency": "Position consistency",
     "preference_fairness": "Preference fairness",
@@ -37,12 +37,13 @@ def draw(
 ) -> Figure:
     """Panels of each benchmark: one panel per quantity, with one line per task and one marker per judge.
 
-    The cluster is ``group``, the questions, or ``source``, the origin that questions share. Each benchmark starts a row
-    of panels.
+    Intervals are over the `cluster` of the view: ``group``, the questions, or ``source``, the origin that questions
+    share. Each benchmark starts a row of panels.
 
     Args:
         position_consistency: see `position_consistency.estimate`.
-        least_comparisons: a judge has a point in a task if it decided this many comparisons there in all orders.
+        least_comparisons: a judge has a point in a task if it decided at least this many comparisons of the task in all
+            orders.
     """
     chosen = view.rows(position_consistency, "study", "profile", "cluster", quantity=list(QUANTITIES))
     chosen = chosen.dropna(subset="estimate")
@@ -86,9 +87,10 @@ def draw(
 
 
 def _panels(heights: list[float], columns: int, width_in: float) -> tuple[Figure, np.ndarray]:
-    """A figure, and its panels as an array (benchmarks, quantities). Each benchmark starts a row of the figure.
+    """A figure, and its panels as an array with a row per benchmark and a column per quantity.
 
-    Panels of a quantity share their horizontal axis, and panels of a benchmark share their tasks.
+    Each benchmark starts a row of the figure. Panels of a quantity share their horizontal axis, and panels of a
+    benchmark share their tasks.
 
     Args:
         heights: height of a panel of each benchmark, in inches.
@@ -121,8 +123,8 @@ def _told_enough(rows: pd.DataFrame, least: int) -> pd.Series:
 def _reach(rows: pd.DataFrame) -> float:
     """Length to which the betas are drawn on both sides of 0; 0 without any betas.
 
-    It includes all estimates, and the intervals for all tasks together. The intervals of single tasks may be much
-    wider, and would press the points together.
+    The length covers every estimate, and the intervals of the rows that pool all tasks. It does not cover the intervals
+    of single tasks: these can be much wider, and the points would be pressed together.
     """
     betas = rows[rows["quantity"] == "first_last"]
     ends = betas.loc[betas["task"] == EVERY, ["ci_low", "ci_high"]].abs()

@@ -24,15 +24,15 @@ def estimate(
         seed: seed of the split of questions into halves.
 
     Returns:
-        One row per point, by `KEYS`, `benchmark`, `candidate`, `task` and `kind`: `win_rate`, `position_consistency`,
-        `preference_fairness`, `n_values`. `kind` is
+        One row per point, by `KEYS`, `benchmark`, `candidate`, `task` and `kind`. Columns are `win_rate`,
+        `position_consistency`, `preference_fairness` and `n_values`. `kind` is one of:
 
         - ``own``: all values are from the same comparisons.
         - ``others``: the win rate is from the other judges.
         - ``crossed``: consistency and fairness are from one half of the questions, and the win rate is from the other
           half. Each cell has two such rows.
-        - ``implied``: the points lie on the curve of a judge of pairs with this judge's beta, see
-          `quality_gap.implied`. They have no candidate.
+        - ``implied``: points on the curve of a judge of pairs with this judge's beta, see `quality_gap.implied`. They
+          have no candidate.
 
         In lists without a baseline, a comparison counts once for each of its candidates.
 

@@ -1,4 +1,4 @@
-"""Consistency, fairness and place preference of comparisons by the quality gap between the candidates."""
+"""Relation of consistency, fairness and position preference to the quality gap between the compared candidates."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -21,7 +21,7 @@ OUTCOMES = {"position_consistency": "consistent", "preference_fairness": "leanin
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, forms: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
-    """Slopes over the quality gap, and estimates for comparisons with small gaps up to large gaps.
+    """Slopes over the quality gap, and estimates for comparisons in bins from small gaps to large gaps.
 
     Args:
         scores: reads of comparisons with a baseline, see `_comparisons`; one table per judge and dataset.
@@ -32,18 +32,21 @@ def estimate(
         One row per estimate, by `KEYS`, `benchmark`, `kind` of gap (``own``, ``crossed``, ``others``, ``human``, see
         `quality_gap.settings`) and `quantity`:
 
-        - ``slope_consistency`` and ``slope_fairness``: how much consistency, and fairness (above 0: leaning to
-          recency), rise per unit of the gap, by least squares over comparisons.
+        - ``slope_consistency`` and ``slope_fairness``: rise of consistency, or of fairness, per unit of the gap, by
+          least squares over comparisons. Fairness above 0 leans to recency.
         - ``position_consistency``, ``preference_fairness`` and ``first_last`` (see `position_consistency`) in each
-          `bin` of about a quarter of the comparisons, from the smallest gaps on, with the mean `gap`. Comparisons with
-          equal gaps share a bin, see `quality_gap.bins`. If only a single bin results, there are no rows of bins.
+          `bin`, with the mean `gap`. A bin has about a quarter of the comparisons, and the first bin has the smallest
+          gaps. Comparisons with equal gaps share a bin, see `quality_gap.bins`. If only a single bin results, there are
+          no rows of bins.
 
         Only the gaps ``crossed``, ``others`` and ``human`` share no judgment with the outcome. The ``own`` gap comes
-        from the same judgments, so it has a slope for any judge, also for one that does not look at quality. Intervals
-        are over questions. A ``crossed`` gap comes from other questions of the same candidate and task, so it describes
-        candidates, not answers. With fewer than `quality_gap.LEAST_CELLS` cells of candidate and task, ``crossed`` gaps
-        are tied to the outcome (see `quality_gap.few_cells`). Their slopes are then NaN with the flag ``few cells``,
-        and there are no bins. Even with more cells, a cut between bins runs through cells of similar win rates, and
+        from the same judgments, so it has a slope for any judge, also for a judge that does not look at quality.
+        Intervals are over questions.
+
+        A ``crossed`` gap comes from other questions of the same candidate and task, so it describes candidates, not
+        answers. With fewer than `quality_gap.LEAST_CELLS` cells of candidate and task, ``crossed`` gaps are tied to the
+        outcome (see `quality_gap.few_cells`). Their slopes are then NaN with the flag ``few cells``, and there are no
+        bins. Even with more cells, a limit between two bins can lie among cells of similar win rates, and then
         separates their comparisons by outcome.
 
     Source: Shi et al., Judging the Judges, Section 4, Figures 2 (d) to (f) and 5; all but ``own`` is ours.

@@ -47,7 +47,8 @@ def draw(
     """Six panels per benchmark; each benchmark starts a row.
 
     Args:
-        quality_cells: see `quality_cells.estimate`. quality_gap: see `quality_gap.estimate`.
+        quality_cells: see `quality_cells.estimate`.
+        quality_gap: see `quality_gap.estimate`.
     """
     cells, slopes = (view.rows(table, "study", "profile") for table in (quality_cells, quality_gap))
     if cells.empty:
@@ -81,7 +82,7 @@ def draw(
 
 
 def _bound(axis: Axes, kind: str, x: str, y: str, p: int) -> None:
-    """Draw the area that no cell can reach in grey, in panels with a bound, and set the limits of the axes."""
+    """Set the limits of the axes. In panels with a bound, draw the area that no cell can reach in grey."""
     if x == "position_consistency":
         axis.fill_between([0, 1], [1, 0], [1, 1], **GREY)
         axis.fill_between([0, 1], [-1, 0], [-1, -1], **GREY)
@@ -98,7 +99,7 @@ def least_consistency(rate: np.ndarray, p: int) -> np.ndarray:
     """Least consistency that a cell with a given overall win rate can have.
 
     Each inconsistent comparison adds 1/p to the rate. So a rate above 1/p needs consistent wins of the candidate, and a
-    rate below 1/p needs consistent wins of others.
+    rate below 1/p needs consistent wins of other candidates.
     """
     return np.where(rate >= 1 / p, (rate - 1 / p) / (1 - 1 / p), 1 - p * rate)
 
@@ -106,7 +107,7 @@ def least_consistency(rate: np.ndarray, p: int) -> np.ndarray:
 def _beta(axis: Axes, rows: pd.DataFrame, labels: Labels) -> None:
     rows = rows_with(rows, quantity="first_last", kind="crossed").dropna(subset="estimate")
     axis.axhline(0, **style.no_effect())
-    reach = 1.6 * rows["estimate"].abs().max()  # wide intervals, from few comparisons, would press the rest together
+    reach = 1.6 * rows["estimate"].abs().max()  # wide intervals, from few comparisons, would press the points together
     if reach > 0:
         axis.set_ylim(-reach, reach)
     for judge, part in rows.groupby("judge", sort=False):

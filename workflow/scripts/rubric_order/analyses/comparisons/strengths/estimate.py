@@ -1,4 +1,4 @@
-"""Strengths of the candidates that a judge compares, with and without the effect of places."""
+"""Strengths of the candidates that a judge compares, with and without the effect of positions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -21,7 +21,7 @@ COLUMNS = {
         *("ordering", "repeat", "tie", "score", "position", "pattern", "ranking"),
     ]
 }
-# Models, each with the number of the order that it is fitted to; None for all orders.
+# Models, each with the index of the order whose reads it is fitted to; None for all orders.
 MODELS = {"with places": None, "without places": None, "first order": 0, "last order": -1}
 NOT_TOLD = "not identified"
 
@@ -38,29 +38,38 @@ def estimate(
 
     Args:
         scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset.
-        confidence, seed: see the package. resamples: number of draws of strengths for the ranges of ranks.
+        confidence, seed: see the package.
+        resamples: number of draws of strengths for the ranges of ranks.
         forms: see `position_consistency.estimate`.
 
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `model`, `candidate` (``all``: all candidates together) and
-        `quantity`. `model` is ``with places`` or ``without places``, fitted to all reads, see `strengths.fit`. Models
-        ``first order`` and ``last order`` are without places, fitted to the reads in the first order or in the last
-        order alone. The quantities are
+        `quantity`.
 
-        - ``strength``: log-odds over the baseline; without a baseline over the mean of the candidates. ``rank``: rank
-          by strength, 1 for the strongest. Its interval is the range of ranks of strengths that are drawn around the
-          estimates, with their covariance.
-        - ``place_preference`` of a `position`: see `position_consistency.estimate`; here with strengths in the model.
-        - ``first_last``: the value of the first place less the value of the last. Model ``Rao-Kupper`` also has it for
-          pairs, as a check of Davidson's model of ties. In this model, a tie is the interval between two thresholds.
-        - ``tie``: log-weight of a tie over equal candidates without a preferred place. If ties are offered and none is
-          called, it is not finite, and flagged ``separated``.
-        - ``reversals``: the share of pairs of candidates whose order differs from the order by model ``with places``;
-          for ``last order``, from the order by ``first order``. Reversals by chance are not separated.
+        `model` is one of the following, see `strengths.fit`:
+
+        - ``with places``, ``without places``: a model with or without positions, fitted to all reads.
+        - ``first order``, ``last order``: a model without positions, fitted only to the reads in the first order or in
+          the last order.
+        - ``Rao-Kupper``: for pairs, a check of Davidson's model of ties. In this model, a tie is the interval between
+          two thresholds. It has only ``first_last``.
+
+        `quantity` is one of:
+
+        - ``strength``: log-odds of the candidate minus those of the baseline; without a baseline, minus the mean of the
+          candidates.
+        - ``rank``: rank by strength, 1 for the strongest. Its interval is the range of the ranks of strengths that are
+          drawn around the estimates, with their covariance.
+        - ``place_preference`` of a `position`: see `position_consistency.estimate`. Here the model also has strengths.
+        - ``first_last``: value of the first position minus value of the last.
+        - ``tie``: log-weight of a tie over equal candidates without a preferred position. If ties are offered and none
+          is called, it is not finite, and flagged ``separated``.
+        - ``reversals``: share of pairs of candidates whose order differs from the order by model ``with places``. For
+          ``last order``, it is compared with the order by ``first order``. Reversals by chance are not separated.
 
         A candidate has no estimate if no candidate, or every candidate, of the largest connected set beats it; the flag
         says so. An estimate that the design does not determine is missing too, with the flag ``not identified``. For
-        example, if one side always stands first, its strength cannot be distinguished from the effect of its place.
+        example, if one side always stands first, its strength cannot be distinguished from the effect of its position.
         Ranks are given only if all strengths of the connected set are determined.
 
     Source: see `strengths.fit`; intervals take questions as the sample.
@@ -119,7 +128,7 @@ def _of_block(
 
 
 def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> Row:
-    """The row of the first place's effect by Rao and Kupper's model of ties."""
+    """The row of the first position's effect by Rao and Kupper's model of ties."""
     fit = method.rao_kupper(choices, count)
     interval = Interval.of(fit.interval(np.eye(count + 2)[count], confidence))
     clusters = 0 if fit.problem else cluster_robust.counted(fit.influence)
@@ -144,7 +153,7 @@ def _choices(reads: pd.DataFrame, p: int) -> tuple[method.Choices, list[str]]:
 
 
 def _contrasts(found: method.Strengths, count: int, origin: int | None) -> np.ndarray:
-    """Weights of each candidate's strength less the baseline's, or less the mean of the connected candidates."""
+    """Weights of each candidate's strength minus the baseline's, or minus the mean of the connected candidates."""
     k = len(found.found.coefficients)
     weights = np.eye(count, k)
     if origin is not None:
@@ -164,7 +173,7 @@ def _of_candidates(
     rng: np.random.Generator,
 ) -> Iterator[Row]:
     told = ~np.isnan(values)
-    # Ranks among only some of the candidates would differ, so all or none are ranked.
+    # Ranks among only some of the candidates would differ. So either all candidates are ranked, or none.
     inside = np.flatnonzero(told if told[found.connected].all() else np.zeros(len(told), dtype=bool))
     ranks = dict(zip(inside, method.ranks(values[inside]), strict=True))
     ends = {}
@@ -210,7 +219,7 @@ def _of_places(
     for (quantity, position), weights in contrasts.items():
         interval = Interval.of(found.found.interval(weights, confidence))
         told = found.found.problem or found.found.tells(weights)
-        # A tie that is offered and never called is in no read of the fit.
+        # If ties are offered but never called, no read of the fit has a tie.
         never = quantity == "tie" and np.abs(found.found.space[-1]).max() < cluster_robust.ROUNDING
         flag = {} if told else {"flag": flags.SEPARATED if never else NOT_TOLD}
         yield common | {"quantity": quantity, "position": position} | interval.columns() | flag

@@ -37,9 +37,9 @@ def _rows(strengths: pd.DataFrame) -> pd.DataFrame:
     """One row per candidate of each judge and benchmark, the strongest first, and then a row ``all``.
 
     Returns:
-        For each model, with the model's short name (`MODELS`) as a suffix and with intervals: `strength` and `rank` of
-        candidates, and `reversals` in the row ``all``. The row ``all`` also has the effect of places: `first_last`, and
-        `first_last_rao_kupper`, which comes from Rao and Kupper's model of ties, if that model was fitted.
+        Each column has the short name of its model (`MODELS`) as a suffix, and an interval. Candidates have `strength`
+        and `rank`. Row ``all`` has `reversals` and the effect of positions: `first_last`, and `first_last_rao_kupper`,
+        which comes from Rao and Kupper's model of ties, if that model was fitted.
     """
     rows = strengths[KEYS].drop_duplicates()
     for model, short in MODELS.items():

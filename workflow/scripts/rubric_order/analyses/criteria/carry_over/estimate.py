@@ -1,9 +1,10 @@
-"""Carry-over: effect on a criterion's score of the criterion right before it, or of the first criterion of the answer.
+"""Carry-over: effect of the criterion right before, or of the first criterion of the answer, on a criterion's score.
 
-Rotations put a criterion after the same two neighbours in all positions but the first, where no criterion comes before
-it. There, a carry-over looks like an effect of the first position. A Williams design puts each criterion after each
-other criterion. In rotations, the position of a criterion also leaves only two criteria that can lead the answer. Here
-effects of position and of the criteria before are fitted together, with a level for each text and criterion.
+Rotations alone cannot separate these effects from the effect of the position. Under rotations, a criterion has the same
+two neighbours in all positions except the first, where no criterion comes before it. There, a carry-over looks like an
+effect of the first position. The position of a criterion also leaves only two criteria that can lead the answer. A
+Williams design puts each criterion after each other criterion. Here the effects of the position and of the criteria
+before are fitted together, with a level for each text and criterion.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,14 +30,17 @@ class Observations(NamedTuple):
 
     Attributes:
         score: shape (n,).
-        block: number of the text and criterion. cluster: number of the group. criterion: number from 0.
+        block: index of the score's text and criterion, shape (n,).
+        cluster: index of the score's group, shape (n,).
+        criterion: index of the score's criterion, from 0, shape (n,).
         position: 1 in the column of the score's position, shape (n, P).
-        predecessor: 1 in the column of the criterion right before, less 1 / C in all columns. It is 0 in the first
-            position, so the first position is compared with the others after an average criterion. Shape (n, C).
-        leader: 1 in the column of the first criterion of the answer, less 1 / C in all columns; 0 for the first
+        predecessor: 1 in the column of the criterion right before, minus 1 / C in all columns. It is 0 in the first
+            position. So the first position is compared with the other positions as they are after an average criterion.
+            Shape (n, C).
+        leader: 1 in the column of the first criterion of the answer, minus 1 / C in all columns. It is 0 for the first
             criterion's own score. Shape (n, C).
-        level: the text's mean score under the criterion right before, less its mean over all criteria that can come
-            before; 0 in the first position. Shape (n, 1).
+        level: the text's mean score under the criterion right before, minus its mean over all criteria that can come
+            before. It is 0 in the first position. Shape (n, 1).
     """
 
     score: np.ndarray
@@ -58,10 +62,10 @@ class Observations(NamedTuple):
 
 
 def observations(panel: Panel) -> Observations:
-    """All scores of a panel, except those after a criterion without a level.
+    """All scores of a panel, except scores after a criterion under which the text has no mean score.
 
-    The level is the text's mean score under that criterion, over all reads. An effect that a read has on all its scores
-    therefore does not look like a carry-over, as it would with the predecessor's score in the same read.
+    `level` uses the text's mean score under a criterion, over all reads. It does not use the predecessor's score in the
+    same read: an effect that a read has on all its scores would then look like a carry-over.
     """
     levels = panels.text_means(panel.values)
     n_criteria = len(panel.criteria)
@@ -130,7 +134,7 @@ def effects(panel: Panel, *, confidence: float) -> list[Row]:
 
 
 def _against_mean(size: int, first: int, count: int, place: int) -> np.ndarray:
-    """Weights of one coefficient less the mean of `count` coefficients from `first` on; `place` is its place there."""
+    """Weights of one coefficient minus the mean of `count` coefficients from `first` on; it is at `first` + `place`."""
     weights = np.zeros(size)
     weights[first : first + count] = -1 / count
     weights[first + place] += 1
@@ -154,21 +158,21 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
     Returns:
         One row per estimate in a `model`. The name of the model lists the terms that are fitted together, along with a
-        level for each text and criterion. The quantities, in points of the scale, are
+        level for each text and criterion. Estimates are in points of the scale. `quantity` is one of:
 
-        - ``position``: effect of a position, less the mean effect of all positions;
-        - ``predecessor``: effect of coming right after a criterion, less the mean effect over all criteria;
-        - ``leader``: effect of a criterion that leads the answer on the answer's other scores, less the mean effect
-          over all criteria;
-        - ``carry_over``: points per point by which the text scores higher under the criterion right before than under
-          an average criterion;
-        - ``any_position``, ``any_predecessor`` and ``any_leader``: only a p-value, of no such effect; with a
-          `criterion`, for this criterion's scores alone.
+        - ``position``: effect of a position, minus the mean effect of all positions.
+        - ``predecessor``: effect of coming right after a criterion, minus the mean effect over all criteria.
+        - ``leader``: effect of the criterion that leads the answer on the answer's other scores, minus the mean effect
+          over all criteria.
+        - ``carry_over``: rise of a score per point by which the text scores higher under the criterion right before
+          than under an average criterion.
+        - ``any_position``, ``any_predecessor``, ``any_leader``: only a p-value, of no such effect. In rows with a
+          `criterion`, it is for this criterion's scores alone.
 
         Intervals are Student's, from the sandwich CR3 over groups, see `cluster_robust`. All p-values take groups as
         the sample, and are adjusted as `multiplicity` says. An estimate is NaN if the design does not separate the
-        effect from others. In the first position no criterion comes before; any effect of this belongs to the effect of
-        the position.
+        effect from other effects. In the first position no criterion comes before. An effect of this belongs to the
+        effect of the position.
     """
     rows = []
     for name, readout, panel, _ in panels.blocks(scores):

@@ -1,4 +1,4 @@
-"""Effect of the criterion right before another on its score, and the position effects that remain beside it."""
+"""Effect of the criterion right before on a criterion's score, and the position effects that remain beside it."""
 
 import pandas as pd
 

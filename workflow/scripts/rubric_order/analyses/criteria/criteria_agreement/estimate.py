@@ -22,7 +22,7 @@ SETTING = [key for key in KEYS if key != "strategy"]
 
 
 def by_criterion(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of judge and people under each criterion, then their mean over the criteria that have one.
+    """Pearson's r of judge and people under each criterion, and the mean of r over the criteria for which it is known.
 
     Args:
         judge, human: mean score of each text under each criterion, shape (U, C); NaN without a score.
@@ -51,15 +51,17 @@ def estimate(
     """Correlation with people of each strategy, and paired differences between strategies.
 
     Args:
-        scores: see `panels.blocks`; the strategies of a setting are in one table.
+        scores: see `panels.blocks`. All strategies that are compared are in one table.
         resamples, confidence, seed: see the package; the same resamples are drawn for all strategies.
 
     Returns:
         One row per `KEYS`, readout, `cluster`, `criterion` (``macro``: the mean over criteria) and quantity. `cluster`
-        says what is drawn: single texts, called ``item``, or groups of texts. ``pearson`` is Pearson's r of the texts'
-        mean scores with their human scores. ``pearson_difference`` is this r under `strategy` less r under a second
-        strategy, `other`, over the texts and criteria that both have scores for. Its `p` is of no difference
-        (`resampling.two_sided_p`), adjusted as `multiplicity` says.
+        says what is drawn: single texts, called ``item``, or groups of texts. `quantity` is one of:
+
+        - ``pearson``: Pearson's r of the texts' mean scores with their human scores.
+        - ``pearson_difference``: this r under `strategy` minus r under a second strategy, `other`, over the texts and
+          criteria for which both have scores. `p` is for no difference (`resampling.two_sided_p`), adjusted as
+          `multiplicity` says.
 
     Source: Xu et al. (2026), Section 5.5, Table 6.
     """
@@ -80,7 +82,7 @@ def estimate(
 
 
 def _setting(found: list[Any], readout: Readout, *, resamples: int, confidence: float, seed: int) -> list[Row]:
-    """The rows of the strategies of one setting, and of their differences."""
+    """The rows of strategies that are compared, and of their differences."""
     first = found[0][1]
     texts = sorted(set().union(*(panel.texts for _, panel in found)))
     means: dict[str, np.ndarray] = {}

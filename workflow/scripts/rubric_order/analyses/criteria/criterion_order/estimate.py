@@ -26,7 +26,7 @@ ACROSS: dict[str, Callable[..., Any]] = {"mean_gap": np.mean, "max_gap": np.max}
 
 
 def gaps(shifts: np.ndarray) -> np.ndarray:
-    """Best less worst position, shape (..., C, P) -> (..., C); NaN where fewer than two positions are known."""
+    """Highest minus lowest value over positions, shape (..., C, P) -> (..., C); NaN if fewer than two are known."""
     has_gap = (~np.isnan(shifts)).sum(axis=-1) > 1
     filled = np.where(has_gap[..., None], shifts, 0.0)
     return np.where(has_gap, np.nanmax(filled, axis=-1) - np.nanmin(filled, axis=-1), np.nan)
@@ -36,11 +36,12 @@ def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[Row]:
     """Test for each criterion that its score does not depend on its position.
 
     Returns:
-        One row per criterion: Kendall's W as `estimate`, `statistic`, `df`, `p` (texts are the blocks, and independent)
-        and `p_cluster` (groups of texts are the sample), `n_blocks`, `n_incomplete` and the name of the `test`.
+        One row per criterion. `estimate` is Kendall's W. `statistic`, `df` and `p` are of a test in which texts are the
+        blocks, and independent; `test` is its name. `p_cluster` takes groups of texts as the sample. `n_blocks` and
+        `n_incomplete` count texts.
     """
     rows = []
-    means = np.round(np.moveaxis(cells.means, 1, 0), 9)  # means that differ only by rounding are tied
+    means = np.round(np.moveaxis(cells.means, 1, 0), 9)  # means that differ only by rounding count as equal
     for observed, scores, variance in zip(~np.isnan(means), *friedman.rank_scores(means), strict=True):
         test = friedman.of_scores(observed, scores, variance)
         of_groups = sum_units(scores, groups)
@@ -56,11 +57,11 @@ def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
     """Standard errors of the gaps of `ACROSS`, over new reads of the same texts, by the delta method.
 
     A gap is treated as the difference between the two positions that are best and worst in these reads. If several
-    positions are nearly alike, their extremes vary less: in a simulation of four criteria the error of the largest gap
+    positions are nearly alike, their extremes vary less: in a simulation of four criteria, the error of the largest gap
     was 1.6 times too large. Reads of a text are independent, but the scores of one read under several criteria are not.
-    The variation of reads is estimated from the rest of each score, without the level of its text and the shift of its
-    position. This rest also contains the effect of the order on a single text. Errors are rather too large for both
-    reasons.
+    The variation of reads is estimated from the rest of each score, after subtracting the level of its text and the
+    shift of its position. This rest also contains the effect of the order on a single text. For both reasons, errors
+    are rather too large.
 
     Args:
         shift: see `panels.position_effects`, shape (C, P).
@@ -101,7 +102,7 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
     """All estimates of one panel, see `estimate`.
 
     Args:
-        key: with `seed`, the name of the streams of random numbers.
+        key: names the streams of random numbers, together with `seed`.
     """
     cells = panels.cells(panel.values, panel.positions)
     level, shift = panels.position_effects(cells)
@@ -113,7 +114,7 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
         drawn_shift = np.full_like(drawn_shift, np.nan)
     observed = gaps(shift)
     drawn = gaps(drawn_shift)
-    chance = np.full_like(drawn, np.nan)  # one group is no sample
+    chance = np.full_like(drawn, np.nan)  # a single group shows no variation
     if panel.n_groups > 1:
         rng = randomness.generator(seed, "no criterion order", *stream(key))
         chance = gaps(panels.flipped_shifts(cells, panel.groups, resamples, rng=rng))
@@ -156,7 +157,7 @@ def commonest(panel: Panel, place: int) -> Row:
 
 
 def _moved(row: Row, by: int) -> Row:
-    """A row with its estimate and interval moved up by `by`."""
+    """A row whose estimate and interval are raised by `by`."""
     return row | {name: row[name] + by for name in ("estimate", "ci_low", "ci_high")}
 
 
@@ -185,30 +186,34 @@ def estimate(
 
     Args:
         scores: see `panels.blocks`; strategies in which criteria keep their positions are left out.
-        resamples, confidence, seed: settings of the percentile bootstrap, which draws groups of texts, and of the
-            random signs of groups that give the gaps by chance.
+        resamples: number of resamples of the percentile bootstrap, which draws groups of texts, and of draws of random
+            signs of groups, from which the gaps by chance come.
+        confidence, seed: see the package.
 
     Returns:
-        One row per estimate by a `readout`:
+        One row per estimate by a `readout`. `quantity` is one of:
 
-        - ``mean``: the score of a `criterion` in a `position`, on its own scale, fitted with a level for each text
-          (`panels.position_effects`); ``shift``: this mean less its mean over positions;
-        - ``gap``: the best less the worst position of a criterion; ``mean_gap`` and ``max_gap``: the mean and the
-          largest gap over criteria. `null` is the mean gap when whole groups count with random signs
-          (`panels.flipped_shifts`), and `excess` is the gap less `null`. `p_cluster` is the share of the random cases
-          with a gap as large; its least possible value is `p_least`. Intervals, `null`, `excess` and `p_cluster` take
-          groups as the sample, and are missing for a single group. Gaps are never negative, so their intervals cannot
-          reach 0 and are biased upwards near 0. `excess` is biased downwards if the gap is large. For ``mean_gap`` and
-          ``max_gap``, the range from `rerun_low` to `rerun_high` contains the gap of another run of the same judge on
-          the same texts, with the confidence of an interval or more (`rerun_errors`);
-        - ``position_test``: Kendall's W as `estimate`, with `statistic`, `df` and `p` of Friedman's test, or of
-          Skillings and Mack's test if texts lack positions (`test` is its name), and `p_cluster`, which takes groups of
-          texts as the sample;
-        - ``commonest_share``: the share of the commonest score among all scores of a criterion. `n_failed` is the
-          number of the criterion's missing scores there; elsewhere it counts the missing scores of all these reads.
+        - ``mean``: score of a `criterion` in a `position`, on its own scale, fitted with a level for each text
+          (`panels.position_effects`).
+        - ``shift``: ``mean`` minus its mean over positions.
+        - ``gap``: the best minus the worst position of a criterion.
+        - ``mean_gap``, ``max_gap``: mean gap, and largest gap, over criteria.
+        - ``position_test``: `estimate` is Kendall's W. `statistic`, `df` and `p` are of Friedman's test, or of
+          Skillings and Mack's test if texts lack positions; `test` is the name. `p_cluster` takes groups of texts as
+          the sample.
+        - ``commonest_share``: share of the commonest score among all scores of a criterion. In this row `n_failed`
+          counts the criterion's missing scores. In all other rows it counts the missing scores of all these reads.
+
+        Gaps have further columns. `null` is the mean gap if whole groups count with random signs
+        (`panels.flipped_shifts`), and `excess` is the gap minus `null`. `p_cluster` is the share of the random cases
+        with a gap that is at least as large; its least possible value is `p_least`. Intervals, `null`, `excess` and
+        `p_cluster` take groups as the sample, and are missing for a single group. Gaps are never negative, so their
+        intervals cannot reach 0, and are biased upwards near 0. `excess` is biased downwards if the gap is large. For
+        ``mean_gap`` and ``max_gap``, the range from `rerun_low` to `rerun_high` contains the gap of another run of the
+        same judge on the same texts, with at least the confidence of an interval (`rerun_errors`).
 
         `p_holm`, `p_bh`, `p_cluster_holm` and `p_cluster_bh` are adjusted as `multiplicity` says. `n_tests` is the size
-        of a family of tests of groups, `n_tests_texts` the size of a family of tests of texts.
+        of a family of tests that take groups as the sample, `n_tests_texts` the size of a family of tests of texts.
 
     Source: Xu et al. (2026), Sections 4.4 and 5.5, Table 5, Figures 10 and 11.
     """
@@ -227,7 +232,7 @@ def estimate(
         }
         named = (*stream(name.values()), readout)
         panel_rows = estimates(panel, resamples=resamples, confidence=confidence, seed=seed, key=named)
-        by = levels.lowest_of(reads) - 1  # panels count scores from 1
+        by = levels.lowest_of(reads) - 1  # in panels, the lowest score is 1
         rows += [common | (_moved(row, by) if row["quantity"] == "mean" else row) for row in panel_rows]
     words = ["readout", "quantity", "criterion", "test", "method"]
     table = tidy.from_rows_with_gaps(rows, ESTIMATES, words)

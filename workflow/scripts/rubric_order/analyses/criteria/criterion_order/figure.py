@@ -22,7 +22,7 @@ CAPTION = (
     "Holm, groups as the sample). After Xu et al. (2026), Figures 10 and 11."
 )
 SIGNIFICANT = 0.05
-LONGEST = 7  # letters in a cell: +0.25*, whose sign is wide
+LONGEST = 7  # width of a cell's text in letters: +0.25*, whose sign is wide
 
 
 def draw(
@@ -36,14 +36,14 @@ def draw(
 ) -> Figure:
     """Shift of each criterion's mean score by position: one panel per judge and dataset, on one diverging scale.
 
-    A star marks a cell whose interval excludes 0, in a criterion whose position test is significant. A dagger marks the
-    name of a criterion whose position test is not significant (at 5%, by Holm over the family, with groups as the
-    sample).
+    A star marks a cell whose interval excludes 0, if the position test of its criterion is significant. A dagger marks
+    the name of a criterion whose position test is not significant. The test is at 5%, by Holm over the family, with
+    groups as the sample.
 
     Args:
         criterion_order: see `criterion_order.estimate`.
         datasets: ids of the datasets shown; by default all datasets of the study.
-        names: names of criteria by id.
+        names: dictionary from a criterion's id to its name.
 
     Source: after Xu et al. (2026), Figures 10 and 11.
     """
@@ -60,14 +60,14 @@ def draw(
         )
         return style.nothing(reason, layout)
     cells, heights = _cells(panels, columns := min(layout.columns, len(panels)))
-    margin = 2.2  # titles and labels, in rows of cells
+    margin = 2.2  # height of titles and labels, in rows of cells
     size = (layout.width_in, layout.height_in * (sum(heights) + margin * len(heights)))
     shape = {"squeeze": False, "layout": "constrained", "height_ratios": heights}
     figure, axes = plt.subplots(len(heights), columns, figsize=size, **shape)
     reach = max(chosen.loc[chosen["quantity"] == "shift", "estimate"].abs().max(), 0.01)
     written = max(len(_name(name, names)) for name in chosen["criterion"].dropna().unique())
     beside = style.scaled(0.9) / columns + style.text_width("m" * (written + 2), plt.rcParams["ytick.labelsize"])
-    panel_in = layout.width_in / columns - beside  # width without the bar of colours and the names of criteria
+    panel_in = layout.width_in / columns - beside  # width of a panel without colour bar and names of criteria
     for place, axis in np.ndenumerate(axes):
         axis.set_visible(place in cells)
         if place in cells:
@@ -93,7 +93,7 @@ def _legend(figure: Figure) -> list[str]:
 
 
 def _cells(panels: list[tuple[Any, ...]], columns: int) -> tuple[dict[tuple[int, int], tuple[Any, ...]], list[int]]:
-    """The panel at each row and column, and the height of each row in criteria.
+    """Panel at each row and column, and the height of each row as a number of criteria.
 
     Each dataset starts a row of panels, because datasets differ in their number of criteria.
     """
@@ -115,7 +115,7 @@ def _name(criterion: str, names: dict[str, str]) -> str:
 def _draw_panel(
     axis: Axes, panel: tuple[Any, ...], reach: float, labels: Labels, names: dict[str, str], *, width_in: float
 ) -> AxesImage:
-    """Draw one judge and dataset; `reach` is the largest size of a shift, `width_in` the width of cells in inches."""
+    """Draw one judge and dataset. `reach` is the largest size of a shift, `width_in` the width of cells in inches."""
     judge, dataset, block = panel
     shift = block[block["quantity"] == "shift"]
     tests = block[block["quantity"] == "position_test"].set_index("criterion")

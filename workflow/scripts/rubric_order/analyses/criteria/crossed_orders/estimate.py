@@ -1,9 +1,9 @@
 """Crossed designs: test that the order of the criteria and the order of the score levels act independently.
 
-In every read both orders vary. The place of a criterion moves its score, and the place of a level moves the frequency
-of its selection. If the two act independently, their effects on the log-odds of a level add up: the preference for
-places of levels does not depend on the place of the criterion. Scores have a lowest and a highest level, so in points
-even independent effects interact near the ends of the scale. Therefore the test is on log-odds.
+In every read both orders vary. The position of a criterion moves its score, and the position of a level moves the
+frequency of its selection. If the two act independently, their effects on the log-odds of a level add up: the
+preference for positions of levels does not depend on the position of the criterion. In points, even independent effects
+interact near the ends of the scale, because scores have a lowest and a highest level. So the test is on log-odds.
 """
 
 from collections.abc import Iterable
@@ -25,11 +25,12 @@ COLUMNS = {"scores": [*KEYS, "unit_id", "group_id", "criterion", "criterion_posi
 
 
 def terms(reads: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
-    """The columns of each effect on the score of each read.
+    """Columns of each effect on the score, with one row per read.
 
     Returns:
-        ``criterion_order``: 1 in the column of the criterion's position, shape (n_reads, P). ``level_order``: 1 in the
-        column of the first level, and 1 in the column of the last level, shape (n_reads, 2n).
+        Dictionary with two arrays. ``criterion_order``: 1 in the column of the criterion's position, shape (n_reads,
+        P). ``level_order``: 1 in the column of the first level, and 1 in the column of the last level, shape (n_reads,
+        2n).
     """
     place = reads["criterion_position"].to_numpy(dtype=int)
     shown = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
@@ -42,17 +43,19 @@ def terms(reads: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
 
 
 class Pairs(NamedTuple):
-    """Pairs of reads of one text and criterion with different scores, to compare the given scores with swapped ones.
+    """Pairs of reads of one text and criterion with different scores.
 
-    Assume that the log-odds of a level are a sum of three terms: one for the text, criterion and level; one that the
-    criterion's place adds per point; and one that the level's place adds. Then the log-odds of the given scores over
-    the same scores swapped between the two reads depend only on the two effects of places.
+    The given scores of a pair are compared with the same scores, swapped between the two reads. Assume that the
+    log-odds of a level are a sum of three terms: one for the text, criterion and level; one that the criterion's
+    position adds per point; and one that the level's position adds. Then the log-odds of the given scores over the
+    swapped scores depend only on the two effects of positions.
 
     Attributes:
-        criterion_order: factor of the effect of each place of the criterion, shape (m, P).
-        level_order: factor of the effect of each place of a level, shape (m, n).
-        interaction: factor of the effect of each place of a level at each place of the criterion, shape (m, P * n).
-        group: number of the group of each pair, shape (m,).
+        criterion_order: factor of the effect of each position of the criterion, shape (m, P).
+        level_order: factor of the effect of each position of a level, shape (m, n).
+        interaction: factor of the effect of each position of a level at each position of the criterion, shape (m, P *
+            n).
+        group: index of the group of each pair, shape (m,).
     """
 
     criterion_order: np.ndarray
@@ -72,7 +75,7 @@ def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
     size = np.bincount(block)
     start = np.cumsum(size) - size
     one, two = np.triu_indices(size.max(), 1)
-    both = two < size[:, None]  # (blocks, pairs)
+    both = two < size[:, None]  # pairs that a block has, shape (blocks, pairs)
     one, two = (order[(start[:, None] + which)[both]] for which in (one, two))
     score = reads["score"].to_numpy(dtype=int)
     differ = score[one] != score[two]
@@ -81,7 +84,7 @@ def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
     shown = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
     at = permutations.positions_of(shown)
     places, positions = np.arange(1, place.max() + 1), np.arange(1, n + 1)
-    preferred = []  # per read: 1 at its own score's place, -1 at the place of the other read's score
+    preferred = []  # for each read: 1 at the position of its own score, -1 at the position of the other read's score
     for read, other in ((one, two), (two, one)):
         own, rival = (at[read, score[which] - 1][:, None] == positions for which in (read, other))
         preferred.append(own.astype(np.int8) - rival.astype(np.int8))
@@ -93,7 +96,7 @@ def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
 
 
 def act_apart(pairs: Pairs) -> float:
-    """p-value of the hypothesis that the two axes act independently in log-odds, without terms of an interaction.
+    """p-value of the hypothesis that the two orders act independently in log-odds, that is, without an interaction.
 
     Returns:
         The p-value, with groups as the sample; NaN for one group, or if no scores differ.
@@ -107,10 +110,11 @@ def act_apart(pairs: Pairs) -> float:
 
 
 def same_selection(counts: np.ndarray) -> float:
-    """p-value of the hypothesis that shares of selected level positions do not depend on the criterion's place.
+    """p-value of the hypothesis that shares of selected level positions do not depend on the criterion's position.
 
     Args:
-        counts: numbers of reads by group, position of the criterion and selected position among the levels, shape
+        counts: number of reads of each group, for each position of the criterion and each selected position among the
+            levels, shape (n_groups, P, n).
             (n_groups, P, n).
 
     Returns:
@@ -131,7 +135,7 @@ def same_selection(counts: np.ndarray) -> float:
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
 ) -> pd.DataFrame:
-    """Tests of both axes and of their interaction, and the selected level positions by the criterion's place.
+    """Tests of both orders and of their interaction, and the selected level positions for each criterion position.
 
     Args:
         scores: see `panels.blocks`. Reads without a level ordering are left out, and so are strategies in which orders
@@ -139,23 +143,24 @@ def estimate(
         resamples, confidence, seed: see the package; groups of texts are drawn.
 
     Returns:
-        One row per estimate. `quantity` is
+        One row per estimate. `quantity` is one of:
 
-        - ``criterion_order`` and ``level_order``: `p` of no effect on the score, each axis given the other, with a
-          level for each text and criterion;
+        - ``criterion_order``, ``level_order``: `p` of no effect of this order on the score, given the other order, with
+          a level for each text and criterion.
         - ``interaction``: `p` of independent effects in log-odds, see `act_apart`, from `n_pairs` pairs of reads with
-          different scores;
+          different scores.
         - ``same_selection``: `p` of the hypothesis that shares of level positions do not depend on the criterion's
-          place. The shares can depend on it even if the axes act independently, because a place that moves scores to
-          the end of the scale leaves less effect to the order of the levels;
-        - ``share`` of a `position` among the selected levels when the criterion is at `criterion_position`, and
-          ``cramers_v`` of these shares against uniform shares, with their intervals.
+          position. These shares can depend on it even if the two orders act independently: a position that moves scores
+          to the end of the scale leaves less effect to the order of the levels.
+        - ``share``: share of a `position` among the selected levels, if the criterion is at `criterion_position`, with
+          its interval.
+        - ``cramers_v``: deviation of these shares from uniform shares, with its interval.
 
         All p-values take groups as the sample, and are adjusted as `multiplicity` says.
 
     Source: pairs of reads as in a conditional logit (McFadden, 1974). The model assumes that log-odds of levels change
-        in proportion to the distance of the levels, as in the adjacent-categories model (Agresti, 2010, Analysis of
-        Ordinal Categorical Data, Section 4.1).
+    in proportion to the distance of the levels, as in the adjacent-categories model (Agresti, 2010, Analysis of Ordinal
+    Categorical Data, Section 4.1).
     """
     rows = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
@@ -200,7 +205,7 @@ def _tests(reads: pd.DataFrame, n: int) -> list[Row]:
 
 
 def _selections(reads: pd.DataFrame, n: int, resamples: int, confidence: float, rng: np.random.Generator) -> list[Row]:
-    """The rows of selected level positions by the place of the criterion, and of their test."""
+    """The rows of selected level positions for each position of the criterion, and of their test."""
     group = pd.factorize(reads["group_id"], sort=True)[0]
     place = reads["criterion_position"].to_numpy(dtype=int) - 1
     n_places = int(place.max()) + 1

@@ -14,7 +14,7 @@ from rubric_order.methods.position import panels
 from rubric_order.methods.uncertainty import multiplicity, resampling
 
 BASES = ("mean", "read")
-# By strategy: the strategy of criteria judged alone that it is compared with, if that has another name.
+# For a strategy: the strategy of criteria judged alone that it is compared with, if the names differ.
 ALONE = {"balanced_williams": "balanced"}
 COLUMNS = {
     "scores": [*panels.COLUMNS, "item_id"],
@@ -44,13 +44,13 @@ def _mean(values: np.ndarray) -> np.ndarray:
 
 
 def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of each pair of criteria, NaN if one of the two is constant. Shape (resamples, ..., C * (C - 1) / 2).
+    """Pearson's r of each pair of criteria; NaN for a constant criterion. Shape (resamples, ..., C * (C - 1) / 2).
 
     Args:
         values, weights: see `mean_correlation`.
     """
     has_score = (~np.isnan(values)).astype(float)
-    with np.errstate(invalid="ignore"):  # centred to keep digits; a criterion without scores has no mean
+    with np.errstate(invalid="ignore"):  # centred, to lose no digits; a criterion without scores has no mean
         total = has_score.sum(axis=-2, keepdims=True)
         centre = np.nansum(values, axis=-2, keepdims=True) / np.where(total > 0, total, 1)
     x = np.where(has_score > 0, values - centre, 0.0)
@@ -71,7 +71,7 @@ def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray, readout: Readout) -> np.ndarray:
-    """Scores of a study that judges one criterion at a time, in the layout of a panel. Shape (U, R, C).
+    """Scores of a study that judges one criterion at a time, as an array like a panel's. Shape (U, R, C).
 
     Args:
         reads: reads of one judge, profile, dataset, strategy and scale, see `blocks.blocks`.
@@ -100,24 +100,27 @@ def estimate(
         confidence: see the package. Groups of texts are the sample.
 
     Returns:
-        One row per `KEYS`, `readout`, `basis` and `quantity`. With `basis` ``mean``, means over the reads of a text are
-        correlated. With ``read``, single reads are correlated, and the correlations are averaged over reads. Means of
-        more reads have less noise, and so correlate more. Therefore, if there are scores inside one prompt and alone,
-        both means are over `n_reads` reads: the smaller of the two numbers of reads, evenly spaced among the reads. The
-        quantities are
+        One row per `KEYS`, `readout`, `basis` and `quantity`. If `basis` is ``mean``, means over the reads of a text
+        are correlated. If it is ``read``, single reads are correlated, and the correlations are averaged over reads.
+        Means of more reads have less noise, and so correlate more. So if there are scores from one prompt and scores
+        from criteria judged alone, both means are over `n_reads` reads: the smaller of the two numbers of reads, evenly
+        spaced among the reads.
 
-        - ``inside``: scores that one answer gave;
-        - ``alone``: scores of the same items from answers about a single criterion. They come from the same judge,
-          condition, dataset and scale, from the same profile or else the default profile, and from the strategy of the
-          same name (``balanced`` for ``balanced_williams``). The first study that has such reads is used;
-        - ``human``: people's scores. They are means over raters; the noise of raters lowers their correlation, and this
-          is not corrected;
-        - ``inside_minus_alone`` and ``inside_minus_human``: differences over the scores that both have, and over the
-          pairs of criteria that vary in both, with `p` of no difference, adjusted as `multiplicity.adjust` says.
+        `quantity` is one of:
 
-        Intervals and p come from a jackknife over groups with Student's t, for correlations on Fisher's scale, for
-        differences without a transformation. `n_groups` is the number of groups with a text that has two of these
-        scores; other groups give no information.
+        - ``inside``: correlation of scores that one answer gave.
+        - ``alone``: correlation of scores of the same items from answers about a single criterion. These answers have
+          the same judge, condition, dataset and scale, and the strategy of the same name (``balanced`` for
+          ``balanced_williams``). They have the same profile, or if there are none, the default profile. The first study
+          that has such reads is used.
+        - ``human``: correlation of people's scores, which are means over raters. The noise of raters lowers this
+          correlation, and this is not corrected.
+        - ``inside_minus_alone``, ``inside_minus_human``: differences over the scores that both have, and over the pairs
+          of criteria that vary in both. `p` is for no difference, adjusted as `multiplicity.adjust` says.
+
+        Intervals and p-values are from a jackknife over groups with Student's t, for correlations on Fisher's scale,
+        for differences without a transformation. `n_groups` is the number of groups with a text that has two of these
+        scores. Other groups give no information.
     """
     alone_of: dict[tuple[Any, ...], pd.DataFrame] = {}
     for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
@@ -147,12 +150,12 @@ def estimate(
 
 
 def _equal_reads(panel: panels.Panel, separate: np.ndarray | None) -> int:
-    """Number of reads in each mean: the smaller of the numbers of reads inside one prompt and alone."""
+    """Number of reads in each mean: the smaller of two numbers, the reads of one prompt and the reads alone."""
     return panel.values.shape[1] if separate is None else min(panel.values.shape[1], separate.shape[1])
 
 
 def _evenly(values: np.ndarray, count: int) -> np.ndarray:
-    """`count` reads of each text, evenly spaced among forward and reversed orderings. Shape (U, count, C)."""
+    """`count` reads of each text, at equal distances among forward and reversed orderings. Shape (U, count, C)."""
     return values[:, np.arange(count) * values.shape[1] // count]
 
 
@@ -161,7 +164,7 @@ def _same_alone(name: Row, alone_of: dict[tuple[Any, ...], pd.DataFrame]) -> pd.
 
     Args:
         name: keys of the reads of several criteria.
-        alone_of: reads of one criterion at a time, by their keys without the study.
+        alone_of: dictionary from keys without the study to reads of one criterion at a time.
     """
     strategy = ALONE.get(name["strategy"], name["strategy"])
     keys = [
@@ -172,8 +175,8 @@ def _same_alone(name: Row, alone_of: dict[tuple[Any, ...], pd.DataFrame]) -> pd.
 
 
 def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
-    """Id of each text's item under each criterion, the first of its reads, shape (U, C)."""
-    reads = reads[reads["item_id"].notna()].iloc[::-1]  # of several that are written into a cell, the last one stays
+    """Id of each text's item under each criterion, from the first of its reads, shape (U, C)."""
+    reads = reads[reads["item_id"].notna()].iloc[::-1]  # reversed: the id written last, of the first read, stays
     ids: np.ndarray = np.full((len(panel.texts), len(panel.criteria)), None, dtype=object)
     text = pd.Index(panel.texts).get_indexer(reads["unit_id"])
     ids[text, pd.Index(panel.criteria).get_indexer(reads["criterion"])] = reads["item_id"]
@@ -183,7 +186,7 @@ def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
 def _correlations(
     panel: panels.Panel, separate: np.ndarray | None, basis: str
 ) -> Iterator[tuple[str, bool, np.ndarray, np.ndarray]]:
-    """Each quantity: its name, whether it is a difference, and the two results of `_left_out`."""
+    """Each quantity: its name, True if it is a difference, and the two results of `_left_out`."""
     inside, apart = panel.values, separate
     if basis == "mean":
         count = _equal_reads(panel, separate)
@@ -200,23 +203,24 @@ def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None =
     """A mean correlation, or its difference from another, for all groups and with each part of the groups left out.
 
     Args:
-        groups: number of each text's group, shape (U,).
-        values, other: scores, shape (U, C), or of single reads (U, R, C). With `other`, only scores and pairs of
-            criteria that both have are used.
+        groups: index of each text's group, shape (U,).
+        values: scores, shape (U, C), or scores of single reads, shape (U, R, C).
+        other: scores to compare with, of the same shapes. If given, only scores and pairs of criteria that both have
+            are used.
 
     Returns:
-        The values, shape (1 + n_parts,), see `resampling.left_out_weights`; and for each text with two scores the
-        number of its group. These groups are the sample.
+        Two arrays. First, the values, shape (1 + n_parts,), see `resampling.left_out_weights`. Second, the index of the
+        group of each text with two scores. These groups are the sample.
     """
     sides = [values] if other is None else [values, other]
-    sides = [side[:, None] if side.ndim == 2 else side for side in sides]  # means count as a single read
+    sides = [side[:, None] if side.ndim == 2 else side for side in sides]  # a mean counts as a single read
     both = np.logical_and.reduce([(~np.isnan(side)).any(axis=1) for side in sides])
     told = both.sum(axis=1) > 1
     if not told.any():
         return np.full(1, np.nan), np.zeros(0, dtype=int)
     unit = np.unique(groups[told], return_inverse=True)[1]
     weights = resampling.left_out_weights(unit)
-    of_reads = []  # correlations of pairs in each read, by side, shape (1 + n_parts, R, pairs)
+    of_reads = []  # for each side, correlations of pairs in each read, shape (1 + n_parts, R, pairs)
     for side in sides:
         kept = np.where(both[:, None], side, np.nan)[told]
         of_reads.append(pair_correlations(np.moveaxis(kept, 1, 0), weights))

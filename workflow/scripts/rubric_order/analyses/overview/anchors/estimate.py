@@ -1,4 +1,4 @@
-"""Means of each group of a suite of items, with a digest of the suite: a reference for later runs."""
+"""Means of each group of a suite of items, with a digest of the suite. Later runs are compared with these means."""
 
 import hashlib
 import json
@@ -26,16 +26,18 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
 
     Returns:
         One row per `KEYS`, `readout`, `quantity` and `group_id`, with the group's `n_items`, its `items` (their ids as
-        a JSON list) and the `suite`. The suite is a digest of the items, their groups, the orderings and how often each
-        item is read in each ordering. Texts are not part of the digest: an item's name stands for its text. The
-        estimate is a mean over the group's items of
+        a JSON list) and the `suite`. The suite is a digest of the items, their groups, the orderings, and the number of
+        reads of each item in each ordering. Texts are not part of the digest. An item is known by its id only.
 
-        - ``score``: the item's mean score, in points;
-        - ``order``: the item's mean score in the usual ordering (1 to n) less its mean score over all reads, in points;
-        - ``ends``: the share of the item's selections at the first position less the share at the last;
-        - ``failed``: the share of the item's reads without a written score; readout ``hard`` alone.
+        The estimate is the mean of one `quantity` over the group's items:
 
-        The estimate is missing where no item of the group has a value. A quantity that no group has is left out.
+        - ``score``: the item's mean score, in points.
+        - ``order``: the item's mean score in the usual ordering (1 to n) minus its mean score over all reads, in
+          points.
+        - ``ends``: the share of the item's selections at the first position minus the share at the last position.
+        - ``failed``: the share of the item's reads without a written score, only for readout ``hard``.
+
+        The estimate is missing if no item of the group has a value. A quantity that no group has is left out.
     """
     parts = [part for block in blocks.blocks(scores) for part in _of_block(block)]
     columns = [*KEYS, "readout", "quantity", "group_id", "estimate", "n_items", "items", "suite"]
@@ -99,7 +101,7 @@ def _quantities(block: blocks.Block) -> Iterator[tuple[Readout, str, np.ndarray]
 
 
 def _ends(block: blocks.Block, readout: Readout) -> np.ndarray:
-    """Selection of the first position less selection of the last, for each read; NaN without a selection."""
+    """Selection of the first position minus selection of the last, for each read; NaN without a selection."""
     if selections.READOUTS[readout] not in block.table:
         return np.full(len(block.table), np.nan)
     column = block.table[selections.READOUTS[readout]]
@@ -115,7 +117,7 @@ def _ends(block: blocks.Block, readout: Readout) -> np.ndarray:
 
 
 def _by_item(block: blocks.Block, values: np.ndarray) -> np.ndarray:
-    """Mean of each item's values that are not NaN; NaN for an item without values."""
+    """Mean of each item's values, without values that are NaN; NaN for an item without values."""
     has_value = ~np.isnan(values)
     counts = np.bincount(block.item[has_value], minlength=len(block.items))
     with np.errstate(invalid="ignore", divide="ignore"):

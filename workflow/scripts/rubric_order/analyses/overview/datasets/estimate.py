@@ -39,18 +39,26 @@ def estimate(
     Args:
         items, pairs: tables of one or more datasets, see `datasets.prepare`.
         resamples, confidence, seed: settings of the percentile bootstrap, which draws groups with replacement.
-        golds: kind of label, by dataset, for datasets whose labels are not from people, see module `gold`.
+        golds: dictionary from dataset to the kind of its labels, for datasets whose labels are not from people, see
+            module `gold`.
 
     Returns:
-        One row per dataset, source of scores and criterion (``all``: pooled; a dataset with a single criterion has only
-        this row). `source` is ``human``, ``intended`` (levels that texts were written for), ``reference`` (labels that
-        other judges gave) or, for a dataset without scores, ``none``.
-        Lengths are of the `n_responses` distinct responses. `n_raters` is the largest number of scores of an item, and
-        `n_rated` is the number of items with a score. `share_1` to `share_5` and `share_other` (scores other than whole
-        numbers from 1 to 5) are shares of all `n_scores` scores of all raters. `alpha` (see `krippendorff_alpha`) and
-        `rater_vs_rest` (see that function) use all items with at least two scores. A rater is a place in an item's list
-        of scores. If the data do not say who gave the scores, this need not be the same person in every item. An
-        interval is NaN with fewer than two groups.
+        One row per dataset, source of scores and criterion (``all``: pooled). A dataset with a single criterion has
+        only the row ``all``. `source` is ``human``, ``intended`` (levels that texts were written for) or ``reference``
+        (labels that other judges gave). It is ``none`` for a dataset without scores.
+
+        Columns are:
+
+        - lengths of the `n_responses` distinct responses.
+        - `n_raters`: largest number of scores of an item.
+        - `n_rated`: number of items with a score.
+        - `share_1` to `share_5`, `share_other`: shares of all `n_scores` scores of all raters. `share_other` is for
+          scores other than whole numbers from 1 to 5.
+        - `alpha`, `rater_vs_rest`: see the functions `krippendorff_alpha` and `rater_vs_rest`. They use all items with
+          at least two scores. Their intervals are NaN with fewer than two groups.
+
+        A rater is a position in an item's list of scores. If the data do not say who gave the scores, this need not be
+        the same person in every item.
     """
     rows = []
     for dataset, table in items.groupby("dataset"):
@@ -75,7 +83,7 @@ def estimate(
 
 
 def score_matrix(lists: pd.Series | list[Any]) -> np.ndarray:
-    """Lists of scores as a matrix, shape (n_items, n_raters), one column per place in a list; NaN after its end."""
+    """Lists of scores as a matrix, shape (n_items, n_raters). Shorter lists are filled with NaN."""
     lists = [np.asarray(scores, dtype=float) for scores in lists]
     matrix = np.full((len(lists), max(map(len, lists), default=0)), np.nan)
     for row, scores in zip(matrix, lists, strict=True):
@@ -90,7 +98,7 @@ def krippendorff_alpha(scores: np.ndarray, groups: np.ndarray, weights: np.ndarr
 
     Args:
         scores: shape (n_items, n_raters); NaN where a rater gave no score. Items with one score do not count.
-        groups: integer label of each item's group, shape (n_items,), from 0 to n_groups - 1.
+        groups: index of each item's group, shape (n_items,), from 0 to n_groups - 1.
         weights: number of times that each group counts, shape (..., n_groups).
 
     Returns:
@@ -121,15 +129,17 @@ def krippendorff_alpha(scores: np.ndarray, groups: np.ndarray, weights: np.ndarr
 def rater_vs_rest(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Pearson's r of one rater's scores with the mean of the other raters' scores, averaged over raters.
 
-    It is the value that people reach if they are compared as a judge is, so a judge's r can be compared with it. It is
-    no strict bound: a judge is compared with the mean of all raters, which is less noisy than the mean of all but one.
+    People reach this value if they are compared as a judge is, so a judge's r can be compared with it. It is no strict
+    bound, because a judge is compared with the mean of all raters. This mean is less noisy than the mean of all raters
+    but one.
 
     Args:
-        scores, groups, weights: as in `krippendorff_alpha`. A rater's items are those that another rater scored too.
+        scores, groups, weights: see `krippendorff_alpha`. For each rater, the items are those that another rater scored
+            too.
 
     Returns:
-        The mean r, shape (...); NaN with a single rater, or if any rater's scores, or the means of the others, are
-        constant.
+        The mean r, shape (...). NaN with a single rater, or if any rater's scores, or the means of the other raters,
+        are constant.
     """
     correlations = []
     for rater in range(scores.shape[1]):
@@ -141,7 +151,7 @@ def rater_vs_rest(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -
         if len(x) == 0:
             correlations.append(np.full(weights.shape[:-1], np.nan))
             continue
-        x, y = x - x.mean(), y - y.mean()  # centred, so that sums of squares about zero are as exact as about the mean
+        x, y = x - x.mean(), y - y.mean()  # centred, so that sums of squares about 0 are as exact as about the mean
         terms = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y])
         sums = np.stack([np.bincount(groups[both], term, minlength=weights.shape[-1]) for term in terms], axis=-1)
         n, sx, sy, sxx, syy, sxy = np.moveaxis(weights @ sums, -1, 0)

@@ -17,7 +17,7 @@ CAPTION = (
     "How the human scores of each dataset and criterion are distributed, over all raters. Orange panels show "
     "reference labels that came from another judge. Green panels show levels that texts were written for."
 )
-# The colours differ in lightness, so that they can be distinguished in grey print.
+# The colours differ in lightness, so that a grey print distinguishes them.
 COLOURS = {"human": "#0072b2", "reference": "#e69f00", "intended": "#009e73"}
 NOT_HUMAN = {"reference": "reference labels", "intended": "intended levels"}
 
@@ -26,15 +26,15 @@ def draw(datasets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, 
     """Share of each score among all raters' scores, with their mean: one panel per dataset, source and criterion.
 
     Args:
-        datasets: see `datasets.estimate`; a dataset without scores is left out. All other datasets
-            are shown for any view.
-        names: names of criteria by id.
+        datasets: see `datasets.estimate`. Datasets without scores are left out. All other datasets are shown for any
+            view.
+        names: dictionary from a criterion's id to its name.
     """
     scored = datasets[(datasets["source"] != NO_SCORES) & (datasets["n_scores"] > 0)]
     several: list[list[Any]] = []
     single: list[list[Any]] = []
     for _, block in scored.groupby(["dataset", "source"], sort=False):
-        # Pooled scores are drawn only for a dataset with a single criterion.
+        # Pooled scores are drawn only if the dataset has a single criterion.
         criteria = block[block["criterion"] != EVERY] if len(block) > 1 else block
         (several if len(criteria) > 1 else single).append(list(criteria.itertuples()))
     blocks = [*several, [panel for block in single for panel in block]]
@@ -90,7 +90,7 @@ def _draw_panel(axis: Axes, panel: Any) -> None:
 
 
 def _title(panel: Any, labels: Labels, names: dict[str, str]) -> str:
-    """The dataset; below it the criterion, if there are several, and the source, if scores are not from people."""
+    """Dataset, and below it the criterion, if there are several, and the source, if scores are not from people."""
     details = []
     if panel.criterion != EVERY:
         details.append(names.get(panel.criterion, panel.criterion.replace("_", " ").capitalize()))

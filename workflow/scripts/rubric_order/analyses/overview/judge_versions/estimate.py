@@ -12,11 +12,11 @@ def estimate(answers: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Number of answers that each version gave.
 
     Args:
-        answers: by judge, the records of its shards about their answers, see `judging.answers.joined`.
+        answers: dictionary from judge to the records of its shards about their answers, see `judging.answers.joined`.
 
     Returns:
         One row per judge, kind of version (`what`, such as ``version of the engine`` or ``revision``) and `version`,
-        with `n_answers`. `mixed` says whether this judge has several versions of that kind. These are counts, with no
+        with `n_answers`. `mixed` is True if this judge has several versions of that kind. These are counts, without
         random draws. A judge whose answers were recorded elsewhere has no known versions and no row.
     """
     rows = [

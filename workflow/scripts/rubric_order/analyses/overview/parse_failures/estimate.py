@@ -1,4 +1,4 @@
-"""Answers without a score, of every probe: their number, by position and reason."""
+"""Number of answers without a score, for every probe, by position and reason."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,24 +11,28 @@ from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks
 
-READ = ["unit_id", "read_index"]  # with `KEYS`, one read
+READ = ["unit_id", "read_index"]  # together with `KEYS`, these name a read
 COLUMNS = {"scores": [*KEYS, *READ, "item_id", "ordering", "question", "criterion", "failure"]}
 CELL = ["option", "position", "reason"]
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Counts of missing scores, by reason, and by the position of each option where that position is known.
+    """Counts of missing scores by reason, and by the position of each option if that position is known.
 
     Args:
         scores: see `scores.score_reads`; columns `COLUMNS`.
 
     Returns:
-        One row per `KEYS`, `option`, `position` of the option in the prompt, and `reason`, with the number of scores
-        asked for (`n_scores`) and of missing ones (`n_failed`). Reason ``all`` counts every reason, and has a row even
-        if nothing failed. If a read asks one question, the options are the scores of its scale; each option has every
-        read, at one of its positions. If a read asks several questions, each criterion is an option, and fails
-        independently of the others. These reads also have ``all`` as a position, for any position of a criterion. The
-        rows with ``all`` as option and as position are pooled.
+        One row per `KEYS`, `option`, `position` of the option in the prompt, and `reason`. `n_scores` is the number of
+        scores that were asked for, `n_failed` the number of missing scores. Reason ``all`` counts every reason, and has
+        a row even if nothing failed.
+
+        - If a read asks one question, the options are the scores of its scale. Each option has every read, at one of
+          its positions.
+        - If a read asks several questions, each criterion is an option, and fails independently of the other criteria.
+          Further rows pool the positions (``all`` as position) or the criteria (``all`` as option).
+
+        Rows with ``all`` as option and as position pool everything.
     """
     columns = [*KEYS, *CELL, "n_scores", "n_failed"]
     rows: list[Row] = []
@@ -40,13 +44,13 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _of_scores(table: pd.DataFrame) -> Iterator[Row]:
-    """Rows of reads that ask one question: by score and its position."""
+    """Rows of reads that ask one question: for each score and its position."""
     for block in blocks.blocks(table):
         n, shown = block.n, block.shown
-        reason, reasons = pd.factorize(block.table["failure"], sort=True)  # -1 where nothing failed
+        reason, reasons = pd.factorize(block.table["failure"], sort=True)  # -1 for a read that did not fail
         marks = np.column_stack([np.ones(len(shown)), reason >= 0, reason[:, None] == np.arange(len(reasons))])
         cells = [(EVERY, EVERY, marks.sum(axis=0).astype(int))]
-        # Records without an ordering have the canonical one in its place, which says nothing about positions.
+        # Records without an ordering get the canonical ordering, which says nothing about positions.
         if block.keys["strategy"] != "recorded" or (shown != shown[0]).any():
             place = permutations.positions_of(shown)
             for score, position in np.ndindex(n, n):
@@ -60,7 +64,7 @@ def _of_scores(table: pd.DataFrame) -> Iterator[Row]:
 
 
 def _of_criteria(table: pd.DataFrame) -> list[Row]:
-    """Rows of reads that ask several questions: by criterion and its position."""
+    """Rows of reads that ask several questions: for each criterion and its position."""
     if table.empty:
         return []
     # The rows of a read are its criteria in canonical order.

@@ -1,4 +1,4 @@
-"""Review of reference answers: shares that were accepted, and agreement with the reviewer's blind scores."""
+"""Review of reference answers: shares of accepted texts, and agreement with the reviewer's blind scores."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ AMONG = ("texts", "accepted", "rejected")
 
 
 def estimate(references: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Shares and agreement, for all attempts together and by writer, reviewer, level and round.
+    """Shares and agreement, for all attempts together and for each writer, reviewer, level and round.
 
     Args:
         references: every attempt, see `planning.references.attempts`.
@@ -38,17 +38,20 @@ def estimate(references: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
         One row per dataset, `by` (``all`` or one of `WAYS`), `value` and `quantity`:
 
         - ``slots_accepted``: share of the slots for which a text was accepted in the end. A slot is a group, criterion
-          and score. Only for `by` ``all`` and ``level``;
-        - ``written``: share of attempts that gave a text; ``accepted``: share of texts that the reviewer accepted;
-          ``unclear``: share of texts about which the reviewer gave no verdict;
-        - ``blind_equal_texts``, ``_accepted``, ``_rejected``: share of the texts (of all, of accepted and of rejected
-          ones) whose blind score by the same reviewer equals the score that they were written for;
-          ``blind_shift_...``: mean blind score less the score that the text was written for; ``blind_kappa_...``:
-          quadratic kappa of these two scores, without an interval; NaN for a single level.
+          and score. Given only for `by` ``all`` and ``level``.
+        - ``written``: share of attempts that gave a text.
+        - ``accepted``: share of texts that the reviewer accepted.
+        - ``unclear``: share of texts about which the reviewer gave no verdict.
+        - ``blind_equal_texts``: share of the texts whose blind score by the same reviewer equals the score that they
+          were written for. ``blind_equal_accepted`` and ``blind_equal_rejected`` are this share among accepted and
+          rejected texts.
+        - ``blind_shift_...``, with the same endings: mean blind score minus the score that the text was written for.
+        - ``blind_kappa_...``, with the same endings: quadratic kappa of these two scores, without an interval; NaN for
+          a single level.
 
-        `n` is the number of slots, attempts or texts. Quantities of blind scores count only texts that have one. If all
-        texts of a part come from a file, it has neither ``unclear`` nor blind scores. Intervals come from leaving out
-        each group, with Student's t.
+        `n` is the number of slots, attempts or texts. Quantities of blind scores count only texts that have a blind
+        score. If all texts of a part come from a file, the part has neither ``unclear`` nor blind scores. Intervals
+        come from leaving out each group in turn, with Student's t.
     """
     rows = [
         row for dataset, block in references.groupby("dataset", sort=True) for row in _rows(dataset, block, confidence)
@@ -84,7 +87,7 @@ def _of_attempts(part: pd.DataFrame, confidence: float) -> Iterator[Row]:
         level, blind = (scored[column].to_numpy(dtype=float) for column in ("level", "blind_score"))
         yield _share(f"blind_equal_{name}", level == blind, scored["group_id"], confidence)
         yield _mean(f"blind_shift_{name}", blind - level, scored["group_id"], confidence)
-        several = len(np.unique(level)) > 1  # with one level there is no agreement beyond chance
+        several = len(np.unique(level)) > 1  # kappa is the agreement beyond chance, and a single level has none
         kappa = correlations.weighted_kappa(level, blind, np.ones(len(level))) if several else np.nan
         counts = {"n": len(scored), "n_clusters": scored["group_id"].nunique()}
         yield {"quantity": f"blind_kappa_{name}", "estimate": float(kappa)} | counts

@@ -15,18 +15,25 @@ EVERY = "all"
 
 
 def estimate(published: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Differences of printed correlations from the printed baseline, counted.
+    """Counts and sizes of the differences of printed correlations from the printed baseline.
 
     Args:
-        published: published tables by name, such as ``li2025_table3``, with all cells as text.
+        published: dictionary from a published table's name, such as ``li2025_table3``, to the table, with all cells as
+            text.
 
     Returns:
-        One row per judge (and one for ``all``) and `perturbation` (and one for ``all``). `n_differences` is the number
-        of differences of both coefficients in all pairs of dataset and golden scores. `largest` is the largest size of
-        a difference (the paper's fluctuation); `dataset` and `scores_of` are its place. `mean` is the mean difference,
-        `above_0` the number of differences above 0, and ``beyond_0.05`` (one column for each of `LIMITS`) the number of
-        differences of a size above this limit. There are no intervals, because the paper prints none, and no number in
-        it shows how far an edit without meaning moves a correlation. Without the published table there are no rows.
+        One row per judge and `perturbation`, and further rows for ``all`` judges and ``all`` perturbations. Without the
+        published table there are no rows. Columns are:
+
+        - `n_differences`: number of differences, of both coefficients in all pairs of dataset and golden scores.
+        - `largest`: largest size of a difference (the paper's fluctuation). `dataset` and `scores_of` say where it
+          occurs.
+        - `mean`: mean difference.
+        - `above_0`: number of differences above 0.
+        - ``beyond_0.05``, one column for each of `LIMITS`: number of differences of a size above this limit.
+
+        There are no intervals. The paper prints none, and no number in it shows how far an edit without meaning moves a
+        correlation.
     """
     columns = ["judge", "perturbation", "n_differences", "largest", "dataset", "scores_of", "mean", "above_0"]
     columns += [f"beyond_{limit}" for limit in LIMITS]
@@ -39,7 +46,7 @@ def estimate(published: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     rows = []
     for judge, block in [*moved.groupby("judge", sort=True), (EVERY, moved)]:
         for perturbation, part in [*block.groupby("perturbation", sort=True), (EVERY, block)]:
-            size = part["difference"].abs().round(10)  # without errors of rounding, so that 0.03 is not beyond 0.03
+            size = part["difference"].abs().round(10)  # without errors of rounding: 0.03 must not be beyond 0.03
             at = part.loc[size.idxmax()]
             row = {"judge": judge, "perturbation": perturbation, "n_differences": len(part), "largest": size.max()}
             row |= {"dataset": at["dataset"], "scores_of": at["scores_of"], "mean": part["difference"].mean()}

@@ -15,7 +15,7 @@ from rubric_order.methods.uncertainty import resampling
 
 log = logging.getLogger(__name__)
 
-# Keys of a number: `other` is the strategy that `strategy` is compared with, `detail` a score or an ordering.
+# Keys of a number. `other` is the strategy that `strategy` is compared with. `detail` is a score or an ordering.
 KEYS = ["judge", "profile", "dataset", "strategy", "other", "n", "detail", "quantity"]
 PERMUTATION, REPEAT = {"strategy": "balanced"}, {"strategy": "fixed"}
 DIFFERENCE = PERMUTATION | {"other": "fixed"}
@@ -62,22 +62,23 @@ PUBLISHED: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {
         "rank_canonical": ("pearson_rank_canonical", PERMUTATION | {"detail": ""}),
     },
 }
-# Table 2 of Shi et al. (2025): each measure, and for some measures the deviation that is printed beside it.
+# Table 2 of Shi et al. (2025): each measure. Some measures also have a standard deviation, printed beside them.
 CONSISTENCY = ("repetition_stability", "position_consistency", "preference_fairness", "error_rate")
 WITH_SD = CONSISTENCY[:3]
 PUBLISHED["shi2025_table2"] = {
     name: (name, {"profile": DEFAULT_PROFILE}) for name in (*CONSISTENCY, *(f"{measure}_sd" for measure in WITH_SD))
 }
-CANDIDATES = {"pair_order": 2, "list_order": 3}  # candidates in a prompt of Shi et al., by probe
-# Published quantities that can be either of two of ours, because the paper does not say how it breaks ties of the best
-# candidates. The second quantity gets a row of its own.
+CANDIDATES = {"pair_order": 2, "list_order": 3}  # for each probe, candidates in a prompt of Shi et al.
+# Published quantities that could be one of two of our quantities, because the paper does not say how it breaks ties of
+# the best candidates. The second of our quantities gets a further row.
 AGAIN = {"top1_flip": "top1_flip_strict"}
 CANONICAL = "1 2 3 4 5"
-# Order of the levels under each perturbation of Li et al. (2025), and the perturbation by our condition and order.
+# Order of the levels under each perturbation of Li et al. (2025), and perturbation for each condition and order of
+# ours.
 ORDERS = {"baseline": "single", "letter": "single", "descending": "descending", "random": "random"}
 PERTURBATIONS = {("reference_none", order): name for name, order in ORDERS.items() if name != "letter"}
 PERTURBATIONS |= {("letter+reference_none", "single"): "letter"}
-# Names of our datasets in Li et al. (2025), whose FLASK has people's scores.
+# Names of our datasets in Li et al. (2025). Their FLASK has people's scores.
 THEIR_DATASETS = {"flask_human": "flask"}
 DATASETS = ("hanna", "mt_bench", "summeval", "vicuna")  # in both papers
 
@@ -86,11 +87,12 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Every number of some published tables, one per row.
 
     Args:
-        tables: published tables by name, such as ``xu2026_table2``, with all cells as text to keep the printed digits.
+        tables: dictionary from a published table's name, such as ``xu2026_table2``, to the table. All cells are text,
+            to keep the printed digits.
 
     Returns:
-        `table` (the table's number), `KEYS` (``""`` if a key does not apply), `published`, and `digits`, the number of
-        printed digits after the point.
+        Columns are `table` (the table's number), `KEYS` (``""`` if a key does not apply), `published`, and `digits`,
+        the number of printed digits after the decimal point.
     """
     parts = [pd.DataFrame(columns=["table", *KEYS, "published", "digits"])]
     for name, table in tables.items():
@@ -101,7 +103,7 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             rows["dataset"] = _datasets(rows)
             if "detail" not in constants:
                 rows["detail"] = rows["score"] if "score" in rows else rows.get("ordering", "")
-            if "scores_of" in rows:  # golden scores by their source, and the changed part of the prompt
+            if "scores_of" in rows:  # the detail is the source of the golden scores, and the changed part of the prompt
                 changed = rows.get("perturbation", pd.Series("golden", index=rows.index))
                 rows["detail"] = rows["scores_of"] + ", " + changed
                 rows = rows.assign(strategy=changed.map(ORDERS).fillna(""), profile=DEFAULT_PROFILE)
@@ -115,7 +117,7 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _datasets(rows: pd.DataFrame) -> pd.Series:
-    """The dataset of each row: several datasets in alphabetical order, ``all`` if the paper pools all datasets."""
+    """Dataset of each row. Several datasets are in alphabetical order; ``all`` if the paper pools all datasets."""
     if "datasets" in rows:
         return rows["datasets"].map(lambda names: " ".join(sorted(names.split())))
     return rows["dataset"] if "dataset" in rows else pd.Series(EVERY, index=rows.index)
@@ -127,14 +129,14 @@ def _datasets(rows: pd.DataFrame) -> pd.Series:
 
 
 def _chosen(table: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """The rows with these values, for columns that the table has; the estimate is renamed to `ours`."""
+    """The rows with these values. Columns that the table lacks are ignored. The estimate is renamed to `ours`."""
     values = {"readout": Readout.HARD, "cluster": "group"} | values
     chosen = rows_with(table, **{column: value for column, value in values.items() if column in table})
     return chosen.rename(columns={"estimate": "ours"})
 
 
 def _pooled(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of all datasets of a study together, if these are the datasets that the papers pool."""
+    """The rows that pool all datasets of a study, if these are the datasets that the papers pool."""
     datasets = table.groupby(["study", "judge", "profile", "strategy", "n"])["dataset"]
     same = datasets.transform(lambda names: set(names) == {*DATASETS, EVERY}).astype(bool)
     return table[same & (table["dataset"] == EVERY)]
@@ -149,7 +151,7 @@ def _estimates(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
 
 def _position_selection(table: pd.DataFrame) -> pd.DataFrame:
     shares, v = (_chosen(table, quantity=quantity) for quantity in ("share", "cramers_v"))
-    # Chi-square is V squared times N (n - 1), also at the ends of the interval. As `Int64`, N would turn NaN into NA.
+    # Chi-square is V squared times N (n - 1), also at the ends of the interval. If N were `Int64`, NaN would become NA.
     size = (v["n_reads"] * (v["n"] - 1)).astype(float)
     chi2 = {name: v[name] ** 2 * size for name in ("ours", "ci_low", "ci_high")}
     return pd.concat(
@@ -189,7 +191,7 @@ def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
-    """Kendall's tau, flips with ties broken at random, and strict flips (a tie is none); `n_items` counts prompts."""
+    """Kendall's tau, flips with ties broken at random, and flips that count no tie. `n_items` counts prompts."""
     new_names = {"kendall_tau_b": "kendall_tau", "top1_random": "top1_flip", "top1_flip": "top1_flip_strict"}
     table = _chosen(table, comparison="between", quantity=list(new_names))
     return _estimates(table, quantity=table["quantity"].map(new_names), n_items=table["n_prompts"])
@@ -241,7 +243,7 @@ def _criteria_agreement(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _their_datasets(table: pd.DataFrame) -> pd.DataFrame:
-    """Estimates under the published names of datasets, without another dataset of ours that has a published name."""
+    """Estimates with the published names of datasets, without our other datasets that have a published name."""
     others = [name for ours, name in THEIR_DATASETS.items() if (table["dataset"] == ours).any()]
     return table[~table["dataset"].isin(others)].replace({"dataset": THEIR_DATASETS})
 
@@ -256,7 +258,7 @@ def _scoring_accuracy(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _golden_alignment(table: pd.DataFrame) -> pd.DataFrame:
-    """Correlations of Table 2 of Li et al. (2025); the labels of the datasets are GPT-4's. They belong to no study."""
+    """Correlations of Table 2 of Li et al. (2025). The labels of the datasets are GPT-4's. No study is the source."""
     table = _their_datasets(_chosen(table, quantity=["spearman", "pearson"]))
     judge = table["source"].replace("labels", "gpt_4")
     constants = {"study": "", "profile": DEFAULT_PROFILE, "strategy": "", "n": 5, "detail": "human, golden"}
@@ -271,7 +273,7 @@ def _position_consistency(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([_estimates(means), _estimates(deviations, quantity=deviations["quantity"] + "_sd", **gaps)])
 
 
-# Our tables of statistics, and the published quantities that are in each.
+# Our tables of statistics, with the published quantities that each table has.
 OURS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], tuple[str, ...]]] = {
     "position_selection": (_position_selection, ("chi2", "pos1", "pos5", "mean_cramers_v")),
     "human_agreement": (_human_agreement, ("pearson", "spearman")),
@@ -304,31 +306,32 @@ def estimate(
 
     Args:
         published: published tables, see `published_cells`.
-        studies: our studies; if several have an estimate of a number, it is taken from the first of them.
-        judges: published judge for each of our judges, as ``judge`` or ``judge/profile`` on both sides. A judge that is
-            not named here has the same name in the paper.
-        statistics: our tables of statistics by name, see `OURS`.
+        studies: our studies. If several studies have an estimate of a number, the first of these studies gives it.
+        judges: dictionary from our judge to the published judge, each written as ``judge`` or ``judge/profile``. A
+            judge that is not in the dictionary has the same name in the paper.
+        statistics: our tables of statistics, see `OURS`.
 
     Returns:
-        `table` and `KEYS` as published, and these columns:
+        Columns `table` and `KEYS` are as published. Further columns are:
 
-        - `our_judge`, and `published` with the number of printed `digits`;
-        - `ours`, with its interval over groups of items (`ci_low`, `ci_high`) and the range of other runs of the same
-          judge on the same items (`rerun_low`, `rerun_high`, see `rerun.estimate`, and for gaps between positions of
-          criteria `criterion_order.estimate`);
-        - `difference`: ours less the published number;
-        - `in_items` and `in_rerun`: whether the interval, and the range, contain the published number, up to its
-          rounding; null without an interval or range;
-        - `n_items`: number of items, for rank reversal of prompts;
-        - `status`: ``compared``, ``no estimate`` (none for this judge, dataset or setting) or ``not computed`` (no
+        - `our_judge`: our name of the judge.
+        - `published`: published number, with the number of printed `digits`.
+        - `ours`: our estimate, with its interval over groups of items (`ci_low`, `ci_high`).
+        - `rerun_low`, `rerun_high`: range of other runs of the same judge on the same items, see `rerun.estimate`. For
+          gaps between positions of criteria, see `criterion_order.estimate`.
+        - `difference`: `ours` minus `published`.
+        - `in_items`, `in_rerun`: True if the interval, or the range, contains the published number, up to its rounding;
+          null without an interval or range.
+        - `n_items`: number of items; for rank reversal, number of prompts.
+        - `status`: ``compared``, ``no estimate`` (our statistic has none with these `KEYS`) or ``not computed`` (no
           statistic of ours is this quantity).
 
-        The range has a level: for a run of the same judge on the same items, ranges contain at least the share of the
-        numbers that their confidence says. The interval has no such level for another run. It says how far ours would
-        move with other items, and with few items it also contains the number of a worse judge.
+        The range has a level: for a run of the same judge on the same items, the share of numbers in their ranges is at
+        least the confidence. The interval has no such level for another run. It says how far our number would move with
+        other items. With few items it is wide, and also contains the number of a worse judge.
 
     Raises:
-        InputError: two of our judges are the same published judge, or the paper does not have a judge that is named.
+        InputError: two of our judges are the same published judge, or `judges` names a judge that the paper lacks.
     """
     cells = published_cells(published)
     again = cells[cells["quantity"].isin(AGAIN) & ("rank_reversal" in statistics)]
@@ -403,7 +406,7 @@ def _ours(
     """Our estimates, one for each combination of `KEYS`, under the published names of judges."""
     columns = ["study", *KEYS, "ours", "ci_low", "ci_high", "n_items"]
     ours = pd.concat([pd.DataFrame(columns=columns), *parts.values()])
-    studies = [*studies, ""]  # estimates of no study come last
+    studies = [*studies, ""]  # estimates that belong to no study come last
     ours = ours[ours["study"].isin(studies)].merge(ranges, on=["study", *KEYS], how="left", validate="one_to_one")
     ours = ours.sort_values("study", key=lambda column: column.map(studies.index), kind="stable")
     return _renamed(ours, judges).drop_duplicates(KEYS).drop(columns="study").astype({"n": int})
@@ -418,7 +421,7 @@ def _reaches(table: pd.DataFrame, low: str, high: str) -> pd.Series:
 
 
 def _renamed(ours: pd.DataFrame, judges: Mapping[str, str]) -> pd.DataFrame:
-    """Our estimates under the published names of judge and profile; `our_judge` has our name of the judge."""
+    """Our estimates with the published names of judge and profile. `our_judge` has our name of the judge."""
     pairs = ours[["judge", "profile"]].drop_duplicates().itertuples(index=False, name=None)
     published_names: dict[tuple[str, str], tuple[str, str]] = {}
     for judge, profile in pairs:

@@ -26,7 +26,7 @@ OUTSIDE = {"in_items": "other items", "in_rerun": "another run"}
 
 
 def _of_our_judges(rows: pd.DataFrame) -> pd.DataFrame:
-    """All published numbers of the judges that have a number compared, with those that we do not compute."""
+    """All published numbers of judges for which at least one number is compared, also the numbers we do not compute."""
     ours = rows.loc[rows["status"] == "compared", ["judge", "profile"]].drop_duplicates()
     return rows.merge(ours, on=["judge", "profile"])
 
@@ -36,7 +36,7 @@ def _ours(row: Row) -> str:
 
 
 def _range(name: str, head: str) -> Text:
-    """A column of a range, with one digit more than the published number."""
+    """A column of a range, with one more digit than the published number."""
     low, high = f"{name}_low", f"{name}_high"
     return cell(head, lambda row: interval(row[low], row[high], f".{row['digits'] + 1}f", missing=""))
 

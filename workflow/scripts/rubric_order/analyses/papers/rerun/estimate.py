@@ -1,4 +1,4 @@
-"""Change of an estimate if the same judge read the same items again: the random variation of reads alone."""
+"""Change of an estimate if the same judge read the same items again, by the random variation of reads alone."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -20,17 +20,17 @@ from rubric_order.methods.uncertainty import distributions
 from rubric_order.strategies import COMPARED
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position"]}
-DRAWS = 200  # draws of reads for the errors of ranks; they give a standard error to within 5%
+DRAWS = 200  # draws of reads for the errors of ranks; the standard error is then known to within 5%
 AGREEMENT = ("pearson", "spearman")
 REVERSALS = ("kendall_tau_b", "top1_flip", "top1_random")
-RANKS = ("rank", "pearson_rank")  # quantities whose ranges are drawn
-COUNTED = ("cramers_v", "top1_flip", "top1_random", "cost")  # never below 0
+RANKS = ("rank", "pearson_rank")  # quantities whose ranges come from draws
+COUNTED = ("cramers_v", "top1_flip", "top1_random", "cost")  # quantities that are never below 0
 
 
 def share_covariance(counts: np.ndarray) -> np.ndarray:
     """Covariance of the pooled shares of positions over new reads of the same items, shape (n, n).
 
-    NaN if no item has two reads. Items with one read are assumed to vary like the others.
+    NaN if no item has two reads. Items with one read are assumed to vary like the other items.
 
     Args:
         counts: number of selections of each position in each item, shape (n_items, n).
@@ -60,7 +60,7 @@ def pearson_error(values: np.ndarray, human: np.ndarray) -> tuple[float, float]:
     """Pearson's r of items' mean scores with human scores, and its standard error over new reads of the same items.
 
     r and its error are NaN if mean scores or human scores are constant. The error is NaN if no item has two scores.
-    Items with one score are assumed to vary like the others.
+    Items with one score are assumed to vary like the other items.
 
     Args:
         values: scores, items by reads, shape (m, K); NaN without a score.
@@ -85,8 +85,8 @@ def sd_error(values: np.ndarray) -> tuple[float, float]:
     """Mean over items of the standard deviation of an item's scores, and its standard error over new reads.
 
     The variance of an item's standard deviation comes from leaving out one read at a time. Items with fewer than two
-    scores are left out. The error uses items with three scores or more, and the other items are assumed to vary like
-    them.
+    scores are left out. The error uses only items with three scores or more. Items with two scores are assumed to vary
+    like these.
     """
     is_scored = ~np.isnan(values)
     k = is_scored.sum(axis=1)
@@ -100,7 +100,7 @@ def sd_error(values: np.ndarray) -> tuple[float, float]:
     if not several.any():
         return float(mean_sd), np.nan
     filled, is_scored, k, squares = filled[several], is_scored[several], k[several][:, None], squares[several][:, None]
-    # Without read j, whose distance from the mean of k reads is d, the sum of squares is less by k / (k - 1) d^2.
+    # Without read j, whose distance from the mean of k reads is d, the sum of squares is smaller by k / (k - 1) d^2.
     left_out = np.sqrt(np.maximum(squares - k / (k - 1) * filled**2, 0) / (k - 2))
     centre = np.where(is_scored, left_out, 0).sum(axis=1, keepdims=True) / k
     variance = (k[:, 0] - 1) / k[:, 0] * np.where(is_scored, (left_out - centre) ** 2, 0).sum(axis=1)
@@ -108,7 +108,9 @@ def sd_error(values: np.ndarray) -> tuple[float, float]:
 
 
 def redrawn(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
-    """Mean score of each item over as many reads as it has, drawn from them with replacement, `DRAWS` times.
+    """Mean score of each item over reads that are drawn from its reads with replacement, in `DRAWS` draws.
+
+    A draw has as many reads of an item as the item has scores.
 
     Args:
         values: scores, items by reads, shape (m, K); NaN without a score.
@@ -130,9 +132,9 @@ def redrawn(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
 
 
 def _factor(values: np.ndarray) -> float:
-    """Variance of means of new reads over the variance of means of draws from the given reads: k / (k - 1).
+    """Ratio of two variances, k / (k - 1): of means of new reads, and of means of draws from the given reads.
 
-    k is the mean number of reads of the items with two or more; NaN where no item has two.
+    k is the mean number of reads, over the items with two reads or more. NaN if there is no such item.
     """
     reads = (~np.isnan(values)).sum(axis=1)
     k = reads[reads > 1].mean() if (reads > 1).any() else np.nan
@@ -142,8 +144,8 @@ def _factor(values: np.ndarray) -> float:
 def spearman_error(values: np.ndarray, human: np.ndarray, *, rng: np.random.Generator) -> tuple[float, float]:
     """Spearman's rho of items' mean scores with human scores, and its standard error over new reads of the same items.
 
-    The error comes from reads drawn anew, see `redrawn`. It is NaN if no item has two scores, and rho is NaN if mean
-    scores or human scores are constant.
+    The error comes from reads drawn anew, see `redrawn`. It is NaN if no item has two scores. rho is NaN if mean scores
+    or human scores are constant.
 
     Args:
         values, human: see `pearson_error`.
@@ -166,15 +168,17 @@ def reversal_errors(
     """Agreement of two strategies' rankings of candidates, and its standard error over new reads of the same items.
 
     Args:
-        left, right: scores under the two strategies, items by reads, shape (m, K) and (m, K').
+        left: scores under the first strategy, items by reads, shape (m, K).
+        right: scores under the second strategy, items by reads, shape (m, K').
         places: rows of the items of each prompt, see `rankings.prompts`.
 
     Returns:
-        The mean over prompts, and its error, of each of `REVERSALS`, see `rankings.Rankings`. The error comes from
-        reads of both sides drawn anew, see `redrawn`. It is NaN unless both sides have an item with two reads, because
-        the variation of single reads is unknown. Sides with different numbers of reads have different factors
-        (`_factor`). The factor of the error is then a mean of the two, weighted by the variance of the estimate when
-        only that side is drawn anew.
+        Dictionary from each of `REVERSALS` to its mean over prompts and the error of this mean, see
+        `rankings.Rankings`. The error comes from reads of both strategies that are drawn anew, see `redrawn`. It is NaN
+        unless both strategies have an item with two reads, because the variation of single reads is unknown. Strategies
+        with different numbers of reads have different factors (`_factor`). The factor of the error is then a mean of
+        the two factors. The weight of each factor is the variance of the estimate when only the reads of its strategy
+        are drawn anew.
     """
     sides, drawn = (left, right), []
     for values in sides:
@@ -194,7 +198,7 @@ def reversal_errors(
 
 
 def _mean_reversals(left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray]:
-    """The mean over prompts of each of `REVERSALS`, shape (draws,)."""
+    """Dictionary from each of `REVERSALS` to its mean over prompts, shape (draws,)."""
     compared = rankings.compare_rankings(left, right)
     means = {}
     for name in REVERSALS:
@@ -208,11 +212,13 @@ def _mean_reversals(left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, seed: int) -> pd.DataFrame:
     """Range in which the estimates of another run of the same judge on the same items would lie.
 
-    Reads are treated as drawn anew within each item, while items stay the same. Both runs vary, so the range is the
-    estimate plus and minus sqrt(2) times its standard error over reads, times a normal quantile. Reads of one item
-    under different orderings also differ by the effect of the ordering, which counts as random variation here. If a
-    strategy gives every item the same orderings, like `balanced`, ranges over all orderings are therefore too wide
-    rather than too narrow. Ranges of single orderings can be too wide or too narrow if each ordering is read once, see
+    The range is the estimate plus and minus its standard error over reads, times sqrt(2), times a normal quantile. The
+    factor sqrt(2) is there because both runs vary. Items stay the same, and reads are treated as drawn anew within each
+    item.
+
+    Reads of one item under different orderings also differ by the effect of the ordering. Here this counts as random
+    variation. So ranges over all orderings are rather too wide if a strategy gives every item the same orderings, as
+    `balanced` does. Ranges of single orderings can be too wide or too narrow if each ordering is read once, see
     `reruns.variances`.
 
     Args:
@@ -222,17 +228,28 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
     Returns:
         One row per `KEYS`, `baseline`, `readout` and `quantity`, with the `estimate`, its `error` (standard error over
-        reads) and its range from `low` to `high`. The quantities are
+        reads) and its range from `low` to `high`.
 
-        - ``share`` of a `position`, and ``cramers_v`` (readout hard); ``pearson`` and ``spearman`` of mean scores with
-          human scores; and ``mean_sd``, the mean standard deviation of an item's scores;
-        - with a `baseline`, another strategy of the study: ``pearson`` and ``spearman`` of `strategy` less the same of
-          `baseline`; and ``kendall_tau_b``, ``top1_flip`` and ``top1_random``, which compare the rankings of candidates
-          by the two strategies, see `reversal_errors`. For these three, `n_items` counts prompts;
-        - if all items are read in the same orderings: ``pearson_canonical``, ``pearson_mean``, ``advantage`` and
-          ``rank`` as in `canonical_rank`; and for each `ordering` ``pearson_rank`` and ``cost`` as in `bias_cost`, also
-          for all datasets of a study together (dataset ``all``). For their errors see `reruns`. The ranges of ranks are
-          the middle part of drawn ranks.
+        Rows without a `baseline` have these quantities:
+
+        - ``share`` of a `position`, ``cramers_v``: only for readout ``hard``.
+        - ``pearson``, ``spearman``: correlation of mean scores with human scores.
+        - ``mean_sd``: mean standard deviation of an item's scores.
+
+        In rows with a `baseline`, the baseline is another strategy of the study:
+
+        - ``pearson``, ``spearman``: correlation of `strategy` minus correlation of `baseline`.
+        - ``kendall_tau_b``, ``top1_flip``, ``top1_random``: agreement of the two strategies' rankings of candidates,
+          see `reversal_errors`. `n_items` counts prompts.
+
+        If all items are read in the same orderings, rows without a `baseline` also have these quantities. For their
+        errors see `reruns`:
+
+        - ``pearson_canonical``, ``pearson_mean``, ``advantage``, ``rank``: see `canonical_rank`.
+        - ``pearson_rank``, ``cost`` of an `ordering`: see `bias_cost`. They are also given for all datasets of a study
+          together (dataset ``all``).
+
+        Ranges of ranks are the middle part of drawn ranks.
     """
     rows = []
     shared: dict[tuple[Any, ...], list[_Shared]] = {}
@@ -270,13 +287,15 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
 
 class _Shared(NamedTuple):
-    """Sums and correlations of one dataset, by one readout, if all its items are read in the same orderings.
+    """Sums and correlations of one dataset and readout, if all items of the dataset are read in the same orderings.
 
     Attributes:
-        dataset: name of the dataset. orderings: shape (D, n).
-        r: correlations by ordering; None without human scores.
-        selected, covariance: see `reruns.cost_errors`; None for readout soft, which does not select options.
-        items, reads: numbers of items, and of reads with a score.
+        dataset: name of the dataset.
+        orderings: the orderings, shape (D, n).
+        r: correlations of each ordering; None without human scores.
+        selected, covariance: see `reruns.cost_errors`. None for readout ``soft``, which does not select options.
+        items: number of items.
+        reads: number of reads with a score.
     """
 
     dataset: str
@@ -356,7 +375,7 @@ def _generator(seed: int, name: str) -> np.random.Generator:
 
 
 def _differences(strategies: list[Row]) -> Iterator[Row]:
-    """r of each strategy less r of each later strategy. Answers that both share make these errors too large."""
+    """r of each strategy minus r of each later strategy. Answers that both share make these errors too large."""
     strategies = sorted(strategies, key=lambda row: COMPARED.index(row["strategy"]))
     for one, two in itertools.combinations(strategies, 2):
         error = np.hypot(one["error"], two["error"])

@@ -13,14 +13,20 @@ def estimate(items: pd.DataFrame, published: Mapping[str, pd.DataFrame]) -> pd.D
 
     Args:
         items: one row per item, with `COLUMNS`.
-        published: published tables by name, such as ``li2025_table1``, with all cells as text; others are ignored.
+        published: dictionary from a published table's name, such as ``li2025_table1``, to the table, with all cells as
+            text. Other tables are ignored.
 
     Returns:
-        One row per dataset: `n_items`, `n_groups`, and the numbers of items with people's scores (`n_human`), with
-        labels that came with the dataset (`n_labels`) and with a reference answer of the highest score (`n_reference`).
-        `published_items`, `published_human` and `published_reference` (``yes`` or ``no``) are as in Li et al. (2025),
-        Table 1; they are missing for datasets that it does not have. Its FLASK is our FLASK with people's scores. These
-        are counts, with no random draws.
+        One row per dataset. Columns are:
+
+        - `n_items`, `n_groups`: numbers of items and groups.
+        - `n_human`: number of items with people's scores.
+        - `n_labels`: number of items with labels that came with the dataset.
+        - `n_reference`: number of items with a reference answer of the highest score.
+        - `published_items`, `published_human`, `published_reference` (``yes`` or ``no``): as in Li et al. (2025), Table
+          1. They are missing for datasets that this table does not have. Its FLASK is our FLASK with people's scores.
+
+        These are counts, without random draws.
     """
     has = items.assign(
         human=items["human_scores"].map(len) > 0,

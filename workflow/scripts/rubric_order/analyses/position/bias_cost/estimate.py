@@ -1,4 +1,4 @@
-"""Bias Cost: how far an ordering puts scores where they are selected too often or too seldom."""
+"""Bias Cost: amount by which an ordering puts scores into positions where they are selected too often or too seldom."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -20,20 +20,20 @@ COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 
 
 def cheapest(costs: np.ndarray) -> np.ndarray:
-    """Weights of the cheapest orderings, equal if several are cheapest. Shape (..., D); rows sum to 1, or are NaN."""
+    """Weights of the cheapest orderings, equal if there are several. Shape (..., D); rows sum to 1, or are NaN."""
     least = costs <= costs.min(axis=-1, keepdims=True) + 1e-9  # equal costs can differ by rounding
     with np.errstate(invalid="ignore"):
         return least / least.sum(axis=-1, keepdims=True)
 
 
 class Source(NamedTuple):
-    """Selections of one dataset, and moments of its complete items, by unit of resampling.
+    """Selections of one dataset, and moments of its complete items, with one row per unit of resampling.
 
     Attributes:
-        table: selections of each unit of resampling by score and position, then `shared_orderings.column_moments` of
-            the complete items of the unit, shape (n_units, n * n + q).
-        group: which group each unit belongs to, shape (n_units,).
-        rated: whether there are human scores to correlate with.
+        table: selections of each score at each position, then `shared_orderings.column_moments` of the complete items
+            of the unit, shape (n_units, n * n + q).
+        group: index of each unit's group, shape (n_units,).
+        rated: True if there are human scores to correlate with.
         n_items: number of items with selections.
     """
 
@@ -47,7 +47,7 @@ class Sums(NamedTuple):
     """Selections and correlations from sums over some units of a source, in the data and in each resample.
 
     Attributes:
-        selected: selections by score and position, shape (1 + resamples, n, n).
+        selected: selections of each score at each position, shape (1 + resamples, n, n).
         pearson: r of each ordering with human scores, shape (1 + resamples, D); None without human scores.
     """
 
@@ -58,31 +58,41 @@ class Sums(NamedTuple):
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int, splits: int = 10
 ) -> pd.DataFrame:
-    """Bias Cost of every ordering that was read, and whether choosing the cheapest one is of use.
+    """Bias Cost of every ordering that was read, and gain from choosing the cheapest ordering.
 
-    The cheapest ordering looks better on the items that chose it than on others. So groups are halved at random. Each
-    half chooses its cheapest ordering, which is then evaluated in the other half. The results are averaged.
+    The cheapest ordering looks better on the items that chose it than on other items. So groups are divided into two
+    random halves. Each half chooses its cheapest ordering, which is then evaluated in the other half. The results are
+    averaged.
 
     Args:
         scores: see `blocks.blocks`.
         resamples, confidence, seed: see the package. Each dataset is resampled to its own size. A group is never in
             both halves, whatever is drawn.
-        splits: number of random halvings that are averaged over.
+        splits: number of random divisions into halves. Results are averaged over them.
 
     Returns:
         One row per group of `KEYS` whose strategy is in `shared_orderings.SHARED`, `readout`, `cluster`, `quantity`
-        and, if the quantity is about one ordering, `ordering`. Dataset ``all`` has the selections of all of a study's
-        datasets together, and the mean of their correlations. Scores of `ordering` are written as on their scale, or
-        counted from 1 if the scales of several datasets begin with different numbers. Quantities:
+        and, if the quantity is about one ordering, `ordering`. Dataset ``all`` pools the selections of all of a study's
+        datasets, and has the mean of their correlations. Scores of `ordering` are written as on their scale. They are
+        counted from 1 if the scales of several datasets begin with different numbers.
 
-        - of each ordering: ``cost``; ``chosen_share``, the share of the resamples in which the ordering is the
-          cheapest; ``pearson``, r of one read per item with human scores; and ``pearson_rank``, the rank of this r (1:
-          highest). A cost is a sum of absolute values, so a cost near 0 and its interval are too high. `noise` is the
-          expected cost if all shares were uniform and had the errors that the bootstrap finds.
-        - on items that did not choose: ``heldout_cost_`` and ``heldout_pearson_`` of the ``chosen`` ordering, of the
-          ``canonical`` one, and ``mean`` over all orderings; ``heldout_cost_saved``, canonical less chosen. Noise is
-          subtracted from these costs, see `without_noise`, and their intervals are Student's t over clusters.
-          ``heldout_pearson_gained`` is chosen less canonical, ``heldout_pearson_over_mean`` is chosen less mean.
+        Quantities of each ordering:
+
+        - ``cost``: Bias Cost. It is a sum of absolute values, so a cost near 0 and its interval are too high. `noise`
+          is the expected cost if all shares were uniform and had the errors that the bootstrap finds.
+        - ``chosen_share``: share of the resamples in which the ordering is the cheapest.
+        - ``pearson``: r of one read per item with human scores.
+        - ``pearson_rank``: rank of this r (1: highest).
+
+        Quantities on items that did not choose:
+
+        - ``heldout_cost_chosen``, ``heldout_cost_canonical``, ``heldout_cost_mean``: cost of the chosen ordering, of
+          the canonical ordering, and mean cost of all orderings. Noise is subtracted from these costs, see
+          `without_noise`. Their intervals are Student's t over clusters.
+        - ``heldout_cost_saved``: canonical minus chosen.
+        - ``heldout_pearson_chosen``, ``heldout_pearson_canonical``, ``heldout_pearson_mean``: r of the same orderings.
+        - ``heldout_pearson_gained``: chosen minus canonical.
+        - ``heldout_pearson_over_mean``: chosen minus mean.
 
     Source: the earlier version of Xu et al., Section 5.3, Table 6, for cost, correlation and rank; the rest is ours.
     """
@@ -134,7 +144,7 @@ def _of_sources(
         used = [dataset] if dataset != EVERY else list(sources)
         common = everything | {"dataset": dataset, "n_items": sum(sources[name].n_items for name in used)}
         common["n_clusters"] = sum(len(sources[name].table) for name in used)
-        by = levels.common([lowest[name] for name in used]) - 1  # levels are counted from 1 here
+        by = levels.common([lowest[name] for name in used]) - 1  # in `orderings`, levels are counted from 1
         written = np.array([" ".join(map(str, ordering + by)) for ordering in orderings], dtype=object)
         rows = [*_of_each_ordering([whole[name] for name in used], orderings, written, confidence)]
         rows += _with_interval(held_out[dataset], confidence)
@@ -163,7 +173,7 @@ def _source(block: blocks.Block, readout: Readout, cluster: str) -> Source:
 
 
 def _weights(source: Source, dataset: str, resamples: int, seed: int) -> np.ndarray:
-    """A row of ones for the data, then how often each unit is in each resample, shape (1 + resamples, n_units)."""
+    """A row of ones for the data, then the count of each unit in each resample, shape (1 + resamples, n_units)."""
     n_units = len(source.table)
     drawn = np.full((resamples, 1), np.nan)  # a single unit cannot be resampled
     if n_units > 1:
@@ -184,7 +194,7 @@ def _pooled(sums: list[Sums]) -> Sums:
 
 
 def folded_excess(z: np.ndarray) -> np.ndarray:
-    """Expected absolute value of a normal variable with variance 1, less the absolute value z of its mean.
+    """Expected absolute value of a normal variable with variance 1, minus the absolute value z of its mean.
 
     Source: the folded normal distribution, Leone, Nelson and Nottingham (1961).
     """
@@ -193,11 +203,11 @@ def folded_excess(z: np.ndarray) -> np.ndarray:
 
 
 def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distance of each share from the equal share, less what its error adds to it, and the derivative by the share.
+    """Distance of each share from the equal share, minus what its error adds to it, and the derivative by the share.
 
-    An error makes a distance larger, most of all if the share is the equal one: by .8 of the error. So the cheapest
-    ordering would lose more by errors than others. After the subtraction, .5 of the error is left at the equal share,
-    and .1 at a share that is one error away from it.
+    An error makes a distance larger. It does so most of all, by .8 of the error, if the share is the equal share. So
+    errors would raise the cost of the cheapest ordering more than the costs of other orderings. After the subtraction,
+    .5 of the error is left at the equal share, and .1 at a share that is one error away from it.
 
     Args:
         shares: share of each position (columns) for each score (rows), shape (n, n).
@@ -210,7 +220,7 @@ def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Shares of positions by score in some units, and what each unit adds to them.
+    """Shares of positions for each score in some units, and what each unit adds to them.
 
     A score that is never selected has equal shares, and units add 0.
 
@@ -219,7 +229,7 @@ def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tupl
         chosen: True for the units that are used.
 
     Returns:
-        Shapes (n, n) and (n_units, n, n); units that are not chosen add nothing.
+        Shapes (n, n) and (n_units, n, n). Units that are not chosen add 0.
     """
     own = table.reshape(-1, n, n) * chosen[:, None, None]
     total = own.sum(axis=0)
@@ -231,7 +241,7 @@ def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tupl
 
 
 def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Costs of orderings in some units, without noise, and what each unit adds to a cost: shapes (D,), (n_units, D)."""
+    """Costs of orderings in some units without noise, shape (D,), and what each unit adds to a cost, (n_units, D)."""
     n, places = orderings.shape[1], np.arange(orderings.shape[1])
     shares, influence = _shares_and_influence(table, units, n)
     number = int(units.sum())
@@ -241,17 +251,18 @@ def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple
 
 
 def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray) -> dict[str, tuple[float, float]]:
-    """Costs, without noise, in one half of the groups, of the ordering that is cheapest in the other half.
+    """Costs without noise, in one half of the groups, of the ordering that is cheapest in the other half.
 
-    The error has two parts: the error of costs in the half that did not choose, and the variation of the choice. The
-    latter is how much the costs of the chosen orderings, computed from all units, differ between halves.
+    The error has two parts. The first is the error of costs in the half that did not choose. The second is the
+    variation of the choice: the differences between halves of the costs of their chosen orderings, computed from all
+    units.
 
     Args:
         table: selections of each unit, shape (n_units, n * n).
         firsts: for each split, True for the units of the first half, shape (splits, n_units).
 
     Returns:
-        By quantity, the mean over splits and halves, and its standard error.
+        Dictionary from quantity to the mean over splits and halves, and its standard error.
     """
     canonical = np.eye(len(orderings))[shared_orderings.canonical_place(orderings)]
     whole, _ = _costs(table, np.ones(len(table), dtype=bool), orderings)
@@ -274,7 +285,7 @@ def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray
 
 
 def _split(source: Source, name: str, splits: int, seed: int) -> np.ndarray:
-    """Units in the first half of the groups, for each random halving, shape (splits, n_units)."""
+    """Mask of the units in the first half of the groups, for each random split, shape (splits, n_units)."""
     first_halves = []
     for split in range(splits):
         rng = randomness.generator(seed, "bias cost split", name, split)
@@ -290,10 +301,11 @@ def _cross_fit(
     orderings: np.ndarray,
     firsts: dict[str, np.ndarray],
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Agreement, in one half of the groups, of the ordering that is cheapest in the other half.
+    """Agreement with people, in one half of the groups, of the ordering that is cheapest in the other half.
 
     Returns:
-        Means over splits and both halves, by dataset (and ``all``) and quantity, each of shape (1 + resamples,).
+        For each dataset (and ``all``), a dictionary from quantity to means over splits and both halves, shape (1 +
+        resamples,).
     """
     n, canonical = orderings.shape[1], shared_orderings.canonical_place(orderings)
     estimates: dict[str, dict[str, list[Any]]] = {name: {} for name in [*sources, EVERY]}
@@ -316,7 +328,7 @@ def _cross_fit(
 
 
 def _held_out(chosen: np.ndarray, pearson: np.ndarray | None, canonical: int) -> dict[str, np.ndarray]:
-    """Agreement with humans, in the other half, of the ordering that one half chose."""
+    """Agreement with people, in the other half, of the ordering that one half chose."""
     if pearson is None:
         return {}
     correlations = _of_choice("heldout_pearson", chosen, pearson, canonical)
@@ -327,7 +339,7 @@ def _held_out(chosen: np.ndarray, pearson: np.ndarray | None, canonical: int) ->
 
 
 def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int) -> dict[str, np.ndarray]:
-    """A value of the chosen ordering, of the canonical one, and the mean of all. Several chosen ones are averaged."""
+    """A value of the chosen ordering (mean if several are chosen), of the canonical ordering, and mean of all."""
     of_chosen = np.where(chosen == 0, 0, chosen * values).sum(axis=1)
     return {f"{name}_chosen": of_chosen, f"{name}_canonical": values[:, canonical], f"{name}_mean": values.mean(axis=1)}
 
@@ -335,12 +347,12 @@ def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int
 def _of_each_ordering(
     sums: list[Sums], orderings: np.ndarray, written: np.ndarray, confidence: float
 ) -> Iterator[tuple[str, Row]]:
-    """Quantities of each ordering, with their columns; `written` are the orderings as texts."""
+    """Quantities of each ordering, with their columns. `written` has the orderings as texts."""
     whole = _pooled(sums)
     shares = selections.position_shares(whole.selected)
     costs = bias_cost(shares, orderings)
     ordering_column = {"ordering": written}
-    # The mean absolute value of an error that is normal about 0. Some resamples lack a rare score and are masked.
+    # Mean absolute value of an error that is normal about 0. Resamples without a rare score are masked.
     present = np.ma.masked_invalid(shares[1:])  # type: ignore[no-untyped-call]  # of numpy
     error = np.sqrt(2 / np.pi) * present.std(axis=0).filled(0)
     noise = error[orderings - 1, np.arange(orderings.shape[1])].sum(axis=1)
@@ -354,7 +366,7 @@ def _of_each_ordering(
 
 
 def _with_interval(values: dict[str, np.ndarray], confidence: float) -> Iterator[tuple[str, Row]]:
-    """The columns of each quantity. The first row of its values is the estimate, the others are resamples."""
+    """The columns of each quantity. The first row of its values is the estimate, the other rows are resamples."""
     for quantity, table in values.items():
         table = table.reshape(len(table), -1)
         low, high = resampling.percentile_interval(table[1:], confidence)

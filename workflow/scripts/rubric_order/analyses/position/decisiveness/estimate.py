@@ -25,22 +25,36 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         scores: see `blocks.blocks`.
 
     Returns:
-        One row per group of `KEYS`. Sizes: `n_items`; `n_groups`; `effective_groups`, the number of equal groups that
-        would be as informative about an error, see `resampling.degrees`; `heaviest_group`, the share of the items that
-        the largest group has; `n_reads` with a score; `n_failed`, the reads without a score.
-        Design: `n_orderings`, the number of different orderings; `fewest` and `most`, the least and the largest number
-        of reads of an item in an ordering; `shared`, whether items are read in the same orderings; `balanced`, whether
-        every score is shown in every position equally often; `crossed`, whether it is shown there at least often
-        enough. For these two, each ordering counts once for each item. See `designs.Design` and
-        `blocks.Block.crossed`.
-        Decisiveness: `commonest_score`, the score that is given most often (the lowest of several); `commonest_share`,
-        its share of the reads with a score; `discordant_share`, the share of the pairs of reads of one item that have
-        different scores; `top_probability`, the mean probability of a read's most probable option; `known_share`, the
-        share of the reads with known probabilities. These numbers describe the reads and have no interval. `exponent`,
-        with `exponent_low` and `exponent_high` over groups, is the power of the probabilities from which answers seem
-        to be drawn, see `sampling.exponent`.
-        `n_copies` items have exactly the reads of an item of another group, see `copies`; `copies` names some of them.
-        `failures` has the number of reads without a score by reason, the commonest first, as JSON.
+        One row per group of `KEYS`. These columns describe the size:
+
+        - `n_items`, `n_groups`: numbers of items and groups.
+        - `effective_groups`: number of equal groups that would say as much about an error, see `resampling.degrees`.
+        - `heaviest_group`: share of the items that the largest group has.
+        - `n_reads`, `n_failed`: numbers of reads with and without a score.
+        - `n_copies`: number of items that have exactly the reads of an item of another group, see `copies`. `copies`
+          names some of them.
+        - `failures`: dictionary from reason to number of reads without a score, the commonest reason first, as JSON.
+
+        These columns describe the design, see `designs.Design` and `blocks.Block.crossed`:
+
+        - `n_orderings`: number of different orderings.
+        - `fewest`, `most`: least and largest number of reads of an item in an ordering.
+        - `shared`: True if all items are read in the same orderings.
+        - `balanced`: True if every score is shown in every position equally often. Each ordering counts once for each
+          item.
+        - `crossed`: True if every score is shown in every position often enough. Each ordering counts once for each
+          item.
+
+        These columns describe how decisive the reads are, and have no interval:
+
+        - `commonest_score`: score that is given most often; the lowest such score if there are several.
+        - `commonest_share`: its share of the reads with a score.
+        - `discordant_share`: share of the pairs of reads of one item that have different scores.
+        - `top_probability`: mean probability of a read's most probable option.
+        - `known_share`: share of the reads with known probabilities.
+
+        `exponent` is the power of the probabilities from which answers seem to be drawn, see `sampling.exponent`. Its
+        interval over groups is from `exponent_low` to `exponent_high`.
     """
     rows = [_of_block(block) for block in blocks.blocks(scores)]
     columns = [
@@ -93,7 +107,7 @@ def _of_block(block: blocks.Block) -> Row:
 
 
 def _failures(block: blocks.Block, failed: pd.Series) -> str:
-    """Number of reads without a score by reason, as JSON; ``{}`` if the table has no column `failure`."""
+    """Number of reads without a score for each reason, as JSON; ``{}`` if the table has no column `failure`."""
     if "failure" not in block.table:
         return "{}"
     counts = block.table.loc[failed, "failure"].value_counts()

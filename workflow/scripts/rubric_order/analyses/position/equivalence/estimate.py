@@ -1,4 +1,4 @@
-"""Tests that a bias, or the difference of two strategies or conditions, is too small to be worth mention."""
+"""Tests that a bias, or a difference of two strategies or conditions, is too small to be worth mention."""
 
 from collections.abc import Iterator
 
@@ -38,35 +38,37 @@ def estimate(
     """Two one-sided tests of effects that other statistics have estimated.
 
     Args:
-        score_effects, position_preference, strategy_comparison, condition_comparison: see the modules of these names.
+        score_effects, position_preference, strategy_comparison, condition_comparison: tables of these statistics.
         level: level of each test.
-        points, log_odds, r: margins, each in its unit.
+        points, log_odds, r: margin for effects in points, for effects in log-odds, and for differences of r.
 
     Returns:
-        One row per group of `KEYS`, `baseline` (a strategy that `strategy` is compared with, else empty), `other` (a
-        condition that `condition` is compared with, else empty), `readout`, `cluster` and `quantity`. `quantity` is
+        One row per group of `KEYS`, `baseline`, `other`, `readout`, `cluster` and `quantity`. `baseline` is a strategy
+        that `strategy` is compared with, otherwise empty. `other` is a condition that `condition` is compared with,
+        otherwise empty. The statement that is tested depends on `quantity`:
 
-        - ``points``: no ordering's mean score is `margin` or more from the mean over all orderings;
-        - ``usual_minus_balanced``: the mean score of the usual ordering is not `margin` or more from this mean;
-        - ``log_odds``: no position adds `margin` or more to an option's log-odds, or subtracts it;
-        - ``interaction``: in addition to the preference that all scores share, the highest score does not gain or lose
-          `margin` or more, in log-odds, at the last position, and the lowest score at the first. Scores and positions
-          in between have evenly smaller effects;
-        - ``r``: two strategies agree equally well with human scores. Both show every score in every position;
+        - ``points``: each ordering's mean score differs from the mean over all orderings by less than `margin`.
+        - ``usual_minus_balanced``: the mean score of the usual ordering differs from this mean by less than `margin`.
+        - ``log_odds``: each position adds less than `margin` to an option's log-odds, and subtracts less than `margin`.
+        - ``interaction``: the highest score gains or loses less than `margin`, in log-odds, at the last position, and
+          so does the lowest score at the first position. This is in addition to the preference that all scores share.
+          Scores and positions in between are taken to have evenly smaller effects.
+        - ``r``: two strategies agree equally well with human scores. Both show every score in every position.
         - ``condition_points``, ``condition_r``: two conditions give the same mean score, and agree equally well with
           human scores.
 
         `verdict` is one of `equivalence.verdict`. A quantity is about `n_effects` effects, and each of them is tested
-        at `level`. Nothing is shown to be small if the clusters are as informative as fewer than
-        `uniformity.FEW_CLUSTERS` equal ones. In points a second p-value has to be small as well. It allows for an
-        effect that a few clusters carry, see `equivalence.p_bounded`. If an effect is as large as the margin, the
+        at `level`. Nothing is shown to be small if the clusters say only as much as fewer than
+        `uniformity.FEW_CLUSTERS` equal clusters. In points, a second p-value has to be small as well. It allows for an
+        effect that only a few clusters have, see `equivalence.p_bounded`. If an effect is as large as the margin, the
         probability of a wrong verdict is then at most 5% (`tests/recovery/unequal_recovery.py`).
+
         `estimate`, `low`, `high` (confidence 1 - 2 `level`) and `p` are those of the effect with the weakest evidence
         of being small. `p` is the greatest of its p-values. Standard errors are computed from the intervals of the
         other statistics, which are Student's t with `df` degrees of freedom.
 
     Raises:
-        ValueError: effects in points were computed for another margin.
+        ValueError: `p_bounded` of effects in points was computed for another margin.
     """
     margins = {"points": points, "usual_minus_balanced": points, "log_odds": log_odds, "interaction": log_odds, "r": r}
     margins |= {"condition_points": points, "condition_r": r}
@@ -84,7 +86,7 @@ def _effects(
     strategy_comparison: pd.DataFrame,
     condition_comparison: pd.DataFrame,
 ) -> dict[str, pd.DataFrame]:
-    """The effects behind each quantity, see `estimate`."""
+    """The effects that each quantity is about, see `estimate`."""
     both = {"strategy": EVERY_POSITION, "baseline": EVERY_POSITION}
     return {
         "points": rows_with(score_effects, quantity="ordering"),
@@ -101,7 +103,7 @@ def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> It
     """The rows of one quantity.
 
     Args:
-        effects: effects that are tested to be small, one row per effect, with the columns that `COLUMNS` names.
+        effects: one row per effect that is tested to be small, with the columns that `COLUMNS` names.
     """
     if not len(effects):
         return

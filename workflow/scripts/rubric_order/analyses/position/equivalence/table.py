@@ -23,13 +23,13 @@ CAPTION = (
 )
 QUANTITIES = {"points": "points", "usual_minus_balanced": "usual", "log_odds": "log-odds"}
 QUANTITIES |= {"interaction": "log-odds by score"}
-# For these quantities, each dataset has a row of its own, and no row is for all datasets together.
+# For these quantities, each dataset has its own row, and no row pools all datasets.
 BY_DATASET = {"r": "r", "condition_points": "points", "condition_r": "r"}
 AGAINST = each_row(lambda row: f" against {row['other']}" if row["other"] else "")
 
 
 def _together(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of all datasets together, for points and log-odds."""
+    """For points and log-odds, only the rows that pool all datasets. For the other quantities, all rows."""
     return rows[(rows["dataset"] == EVERY) | rows["quantity"].isin(BY_DATASET)]
 
 

@@ -1,7 +1,7 @@
 """Differences in position bias between judges, profiles, scales and datasets, and its change over a sweep.
 
-Judges, profiles and scales read the same items. So what a group of items adds to one estimate is compared with what it
-adds to the other, and the difference of two estimates is known better than either of them.
+Judges, profiles and scales read the same items. So what each group of items adds to one estimate is compared with what
+it adds to the other estimate. The difference of two estimates is then known better than either of them.
 """
 
 import itertools
@@ -26,10 +26,10 @@ COLUMNS = {
         *selections.READOUTS.values(),
     ]
 }
-# The columns of which exactly one differs between two sides that are compared.
+# Two sides that are compared differ in exactly one of these columns.
 COMPARED = ("judge", "profile", "n", "dataset")
 SHARED_KEYS = ("study", "condition", "strategy")
-FEWEST = 3  # least number of different values for a trend
+FEWEST = 3  # a trend needs this many different values
 TEMPERATURE = "temperature"
 SELECTION = "cramers_v_squared"
 ROUNDING = 1e-12
@@ -40,11 +40,11 @@ class Selection(NamedTuple):
     """V squared of position selection without what chance adds, and the arrays from which its error is computed.
 
     Attributes:
-        estimate: unbiased estimate of V squared, with clusters as the sample; it can be negative.
+        estimate: unbiased estimate of V squared, with clusters as the sample. It can be negative.
         raw: V squared of the pooled shares, which chance makes larger.
         influence: what each cluster adds to the estimate, shape (n_clusters,).
-        deviation: scaled selections of each cluster, less those that the pooled shares predict for its reads, shape
-            (n_clusters, n). The dot product of the rows of two clusters is what these two add by chance.
+        deviation: scaled selections of each cluster, minus the selections that the pooled shares predict for its reads,
+            shape (n_clusters, n). The dot product of the rows of two clusters is what these two add by chance.
         weight: share of all reads that each cluster has, shape (n_clusters,).
     """
 
@@ -56,13 +56,14 @@ class Selection(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Estimates of one block by one readout, and what each cluster adds to them.
+    """Estimates of one block and readout, and what each cluster adds to them.
 
     Attributes:
-        estimates: the estimates, by quantity.
-        influence: what each cluster adds to each estimate, by quantity, each of shape (n_clusters,).
-        selection: V squared with the arrays for its error; None where V squared is not known.
-        dataset, ids: dataset and ids of the clusters.
+        estimates: dictionary from quantity to its estimate.
+        influence: dictionary from quantity to what each cluster adds to the estimate, shape (n_clusters,).
+        selection: V squared with the arrays for its error; None if V squared is not known.
+        dataset: the dataset.
+        ids: ids of the clusters.
     """
 
     estimates: dict[str, float]
@@ -82,30 +83,32 @@ def estimate(
     """Differences between two judges, profiles, scales or datasets, all else being equal, and trends.
 
     Args:
-        scores: see `blocks.blocks`; strategies in which every score meets every position are used.
+        scores: see `blocks.blocks`; strategies in which every score is shown in every position are used.
         confidence: see the package.
         sampling_temperatures: see `position_preference.estimate`. Trends over temperature need no entry in `sweeps`.
-        sweeps: for each name of a sweep, the value of each ``judge`` (with its default profile) or ``judge/profile`` in
-            the sweep, such as the logarithm of the judge's size.
+        sweeps: dictionary from the name of a sweep to a dictionary. The latter has a value, such as the logarithm of
+            the judge's size, for each ``judge`` (with its default profile) or ``judge/profile``.
 
     Returns:
         One row per comparison or trend of a study, condition, strategy, `readout`, `cluster` and `quantity`. `compared`
-        says what differs. If it is one of `COMPARED`, the row is the difference `one` less `other`. If it is
-        ``trend``, the row is the least-squares slope of the estimates by their values in the sweep `one`. A sweep over
-        the temperatures of one judge also has `sweep` and `swept_judge`. Columns of `KEYS` have the values that both
-        sides share; other columns of `KEYS` are empty. Quantities:
+        says what differs. If it is one of `COMPARED`, the row is the difference `one` minus `other`. If it is
+        ``trend``, the row is the least-squares slope of the estimates over their values in the sweep `one`. A sweep
+        over the temperatures of one judge also has `sweep` and `swept_judge`. Columns of `KEYS` have the values that
+        both sides share; other columns of `KEYS` are empty.
 
-        - ``first_last``, ``ends_middle``: contrasts of position preference, in log-odds, see `preference`;
-        - ``cramers_v_squared`` of position selection, without what chance adds. Chance adds more to a raw V where
-          reads of a cluster depend on each other more. V does not depend on preference alone, see
-          `position_selection`. The `p` assumes that V is the same on all sides, and the interval takes each V as
-          estimated, so that the two can disagree;
-        - ``usual_minus_balanced``, ``ascending_minus_descending``: points, where items are read in the same orderings.
+        `quantity` is one of:
+
+        - ``first_last``, ``ends_middle``: contrasts of position preference, in log-odds, see `preference`.
+        - ``cramers_v_squared``: V squared of position selection, without what chance adds. Chance adds more to a raw V
+          if reads of a cluster depend more on each other. V does not depend on preference alone, see
+          `position_selection`. The `p` assumes that V is the same on all sides. The interval takes each V as estimated.
+          So `p` and the interval can disagree.
+        - ``usual_minus_balanced``, ``ascending_minus_descending``: points, if items are read in the same orderings.
 
         Each row has `estimate`, `se`, the interval and `p`. `p_holm` and `p_bh` are `p` adjusted for the `n_tests` of
         the family. Differences also have the estimates `of_one` and `of_other`. Clusters are the sample (`n_clusters`).
-        Two datasets have no cluster in common. Otherwise clusters with the same id are the same cluster, and a cluster
-        that only one side has counts on that side.
+        Clusters with the same id are the same cluster, except clusters of two datasets, which have none in common. A
+        cluster that only one side has counts on that side.
     """
     rows = []
     for base_columns, units in _units(scores, CLUSTERS):
@@ -137,7 +140,7 @@ def estimate(
 def differences(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, clusters: Sequence[str] = CLUSTERS
 ) -> list[Row]:
-    """The differences of `estimate` as rows, without trends and without p-values that are adjusted.
+    """The rows of `estimate` for differences, without trends and without adjusted p-values.
 
     Args:
         scores, confidence: see `estimate`.
@@ -153,7 +156,7 @@ def differences(
 def _units(
     scores: pd.DataFrame | Iterable[pd.DataFrame], clusters: Sequence[str]
 ) -> Iterator[tuple[Row, dict[tuple[Any, ...], Measured]]]:
-    """The estimates that can be compared with each other, by the values of `COMPARED`, and what they have in common."""
+    """What estimates have in common that can be compared, and a dictionary from values of `COMPARED` to estimates."""
     units_by_key: dict[tuple[Any, ...], dict[tuple[Any, ...], Measured]] = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if block.crossed and preference.identifies(block) else ():
@@ -166,7 +169,7 @@ def _units(
 
 
 def _measured(block: blocks.Block, readout: Readout, clusters: Sequence[str]) -> dict[str, Measured]:
-    """All quantities of a block by each kind of cluster. Quantities that cannot be estimated are left out."""
+    """All quantities of a block for each kind of cluster. Quantities that cannot be estimated are left out."""
     positions = preference.positions(preference.compared(block, readout))
     selected, values = selections.evened(block, readout), None
     if block.keys["strategy"] in shared_orderings.SHARED:
@@ -192,9 +195,10 @@ def _measured(block: blocks.Block, readout: Readout, clusters: Sequence[str]) ->
 
 
 def _selection(counts: np.ndarray) -> Selection:
-    """V squared of positions, from products of the selections of two clusters, each less uniform selection.
+    """V squared of positions, from products of the selections of two clusters, each minus uniform selection.
 
-    A cluster is not multiplied by itself. So chance adds nothing on average, even if clusters are very unequal.
+    Products of a cluster with itself are left out. So chance adds nothing on average, even if clusters are very
+    unequal.
 
     Args:
         counts: selections of each position in each cluster, shape (n_clusters, n).
@@ -216,12 +220,13 @@ def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str
     """Shifts of the mean score over items with a score under every ordering, and what each cluster adds to each shift.
 
     Args:
-        values: mean score of each item under each ordering, NaN where there is none.
-        shown: the orderings.
-        unit: cluster of each item.
+        values: mean score of each item under each ordering, NaN where there is none, shape (n_items, D).
+        shown: the orderings, shape (D, n).
+        unit: cluster of each item, shape (n_items,).
 
     Returns:
-        By quantity; empty without such items, or if the ascending or the descending ordering was not read.
+        Dictionary from quantity to the shift and what each cluster adds. It is empty without such items, or if the
+        ascending or the descending ordering was not read.
     """
     used = ~np.isnan(values).any(axis=1)
     rising, falling = ((np.sign(side) * np.diff(shown, axis=1) > 0).all(axis=1) for side in (1, -1))
@@ -241,7 +246,7 @@ def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str
 
 
 def _differences(units: dict[tuple[Any, ...], Measured], confidence: float) -> Iterator[Row]:
-    """One unit less another, for each pair of units that differ in exactly one of `COMPARED`."""
+    """Estimates of one unit minus those of another, for each pair of units that differ in exactly one of `COMPARED`."""
     for (one, first), (other, second) in itertools.combinations(units.items(), 2):
         differ = [place for place in range(len(COMPARED)) if one[place] != other[place]]
         if len(differ) == 1:
@@ -254,7 +259,7 @@ def _differences(units: dict[tuple[Any, ...], Measured], confidence: float) -> I
 
 
 def _temperatures(known: Mapping[str, Mapping[str, float | None]]) -> dict[str, dict[str, float]]:
-    """A sweep over the temperatures of each judge that has at least `FEWEST` different ones."""
+    """For each judge with at least `FEWEST` different temperatures, a sweep over its temperatures."""
     sweeps = {}
     for judge, profiles in known.items():
         values = {f"{judge}/{profile}": value for profile, value in profiles.items() if value is not None}
@@ -296,7 +301,7 @@ def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterato
 
 
 def _numbered(parts: list[Measured]) -> np.ndarray:
-    """Number of each cluster of all parts, one part after the other. The same id in the same dataset has one number."""
+    """Index of each cluster of all parts, one part after the other. The same id in a dataset has the same index."""
     datasets = [of.dataset for of in parts]
     dataset = np.array([datasets.index(name) for name in datasets]).repeat([len(of.ids) for of in parts])
     ids, code = np.unique(np.concatenate([of.ids for of in parts]), return_inverse=True)
@@ -310,13 +315,15 @@ def _of_selections(
 
     The variance of V squared grows with V. If V is 0, all of the variance is due to products of two clusters' errors.
     Near 0, an estimate that is too small would also have too small an error. So the test assumes the same V squared on
-    all sides: the mean of the estimates, at least 0, in which an estimate counts less the more chance adds to it. The
-    interval uses each estimate, or this mean if the mean is larger. The degrees of freedom are the number of equal
-    clusters that these unequal clusters are equivalent to, less 1, and at least 1.
+    all sides: the mean of the estimates, at least 0. An estimate has less weight in this mean if chance adds more to
+    it. The interval uses each estimate, or this mean if the mean is larger.
+
+    The degrees of freedom are at least 1. Otherwise they are the number of equal clusters that would give the same
+    error as these unequal clusters, minus 1.
 
     Args:
         parts: weights and estimates.
-        number: number of each cluster, for all parts one after the other. The same cluster has the same number.
+        number: index of each cluster, for all parts one after the other. The same cluster has the same index.
         total: the weighted sum.
     """
     chance = np.array([max(of.raw - of.estimate, ROUNDING) for _, of in parts])

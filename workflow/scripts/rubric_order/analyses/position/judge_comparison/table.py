@@ -33,7 +33,7 @@ def _form(sign: str = "") -> OfRows:
 
 
 def _mark(row: Row) -> str:
-    """A dagger if the row is not significant, a double dagger if only Holm's adjustment makes it not significant."""
+    """A dagger if the row is not significant, a double dagger if it is significant only before Holm's adjustment."""
     return "†" if not row["p"] < SIGNIFICANT else "" if row["p_holm"] < SIGNIFICANT else "‡"
 
 

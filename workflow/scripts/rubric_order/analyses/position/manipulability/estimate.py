@@ -1,4 +1,4 @@
-"""Manipulability: how far somebody who chooses the order can move a score, a rank and the best candidate."""
+"""Manipulability: change of a score, a rank and the best candidate that somebody who chooses the order can reach."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -21,8 +21,8 @@ from rubric_order.methods.uncertainty import resampling, shares
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
 OWN, SHARED = "own", "shared"
 SEEN, CHANCE, BEYOND, REACHED = "seen", "chance", "beyond", "reached"
-FEWEST_GROUPS = 2  # one group is scored in the orderings that the others choose
-SAME = 9  # decimals; scores that differ by less tie
+FEWEST_GROUPS = 2  # one group is scored in the orderings that the other groups choose
+SAME = 9  # decimals; scores that are equal after rounding to them tie
 
 
 class Measured(NamedTuple):
@@ -30,10 +30,11 @@ class Measured(NamedTuple):
 
     Attributes:
         quantity, choice: see `estimate`.
-        seen, chance: values of each item, candidate or prompt, shape (k,); NaN does not count. A single number without
-            an axis if all items together have one value.
-        unit: number of the group of each item, candidate or prompt, shape (k,).
-        most: the largest possible value.
+        seen: value in the reads of each item, candidate or prompt, shape (k,); NaN does not count. A single number
+            without an axis if there is one value for all items together.
+        chance: value by chance, of the same shape.
+        unit: index of the group of each item, candidate or prompt, shape (k,).
+        most: largest possible value.
         reached: value reached for each item, candidate or prompt, shape (k,); None if it is not known.
         draws: mean of `reached` in each resample of groups, if other groups choose the orderings.
         beyond: True if chance can be distinguished from the effects of orderings.
@@ -51,7 +52,7 @@ class Measured(NamedTuple):
 
 
 class _Chance(NamedTuple):
-    """Random parts: number of exchanges, seed, fold of each group, and how often each resample has each group."""
+    """Number of exchanges, seed, fold of each group, and number of times that each resample has each group."""
 
     exchanges: int
     seed: int
@@ -71,40 +72,51 @@ def estimate(
 ) -> pd.DataFrame:
     """Ranges of scores and ranks, and changes of the best candidate, by the choice of an ordering.
 
-    A strategy is used if its items share orderings that show each score equally often at each position. Items without a
-    score in some ordering are left out.
+    A strategy is used if all items have the same orderings, and these show each score equally often at each position.
+    Items without a score in some ordering are left out.
 
     Args:
         scores: see `blocks.blocks`.
-        resamples, confidence, seed: see the package; the seed is also that of exchanges and folds.
-        exchanges: how often orderings are exchanged within items, to see the effect of chance alone.
+        resamples, confidence: see the package.
+        seed: seed of the bootstrap, of exchanges and of folds.
+        exchanges: number of times that orderings are exchanged within items, to see the effect of chance alone.
         folds: number of parts of the groups. Each part is scored in the orderings that the other parts choose.
         temperatures: see `within_item_deviation.estimate`.
 
     Returns:
         One row per group of `KEYS`, `readout`, `choice`, `quantity` and `part`; intervals are over groups (`cluster`).
 
-        `choice` is ``own``, an order for one item while its competitors stay in the usual order (or the first, if the
-        usual one was not read), or ``shared``, one order for all. `quantity` is ``points``, the highest score less the
-        lowest, mean over items (of ``shared``: the highest mean score less the lowest); ``places``, the lowest rank
-        less the highest among the candidates of a prompt, mean over candidates; or ``best_changed``, the share of
-        prompts with another best candidate than in the usual order.
+        `choice` is one of:
 
-        `part` is ``seen``, the value in the reads; ``chance``, the value if reads exchange their orderings within
-        items, mean over exchanges; ``beyond``, ``seen`` less ``chance``; or ``reached``. For ``reached``, some reads
-        choose a highest and a lowest ordering, which are then scored in other reads, so it is 0 on average without an
-        effect. These other reads are the other half of the repeats of each ordering. For ``points`` with one order for
-        all, they are the reads of other folds of groups.
+        - ``own``: an order is chosen for one item. Its competitors stay in the usual order (or in the first order, if
+          the usual order was not read).
+        - ``shared``: one order is chosen for all items.
 
-        ``chance`` contains all differences between an item's reads, effects of orderings included. So ``beyond`` is too
-        small rather than too large, and for ranks it is below 0 if an order moves all candidates alike. With one read
-        in each ordering, exchanges do not change the range of an item, so ``beyond`` is not known. If `known_from` is
-        ``option probabilities``, scores are expected scores, or the expectations of drawn scores. They have a
-        ``chance`` of 0, and ``reached`` equals ``seen``, except for ``points`` with one order for all.
+        `quantity` is one of:
 
-        Intervals are from a jackknife over groups with Student's t, or Clopper and Pearson's for a share that is seen.
-        If folds choose, the standard error is from a bootstrap over groups in which they choose anew. The range of the
-        means of all items has no interval.
+        - ``points``: highest minus lowest score, mean over items. For ``shared``, highest minus lowest mean score.
+        - ``places``: lowest minus highest rank among the candidates of a prompt, mean over candidates.
+        - ``best_changed``: share of prompts with another best candidate than in the usual order.
+
+        `part` is one of:
+
+        - ``seen``: value in the reads.
+        - ``chance``: value if reads exchange their orderings within items, mean over exchanges.
+        - ``beyond``: ``seen`` minus ``chance``.
+        - ``reached``: value in reads that did not choose. Some reads choose a highest and a lowest ordering, which are
+          then scored in other reads. So it is 0 on average without an effect. The other reads are the other half of the
+          repeats of each ordering. For ``points`` with one order for all, they are the reads of other folds of groups.
+
+        ``chance`` contains all differences between an item's reads, also the effects of orderings. So ``beyond`` is
+        rather too small. For ranks it is below 0 if an order moves all candidates alike. With one read in each
+        ordering, exchanges do not change the range of an item, so ``beyond`` is not known.
+
+        If `known_from` is ``option probabilities``, scores are expected scores, or the expectations of drawn scores.
+        Then ``chance`` is 0, and ``reached`` equals ``seen``, except for ``points`` with one order for all.
+
+        Intervals of a share that is seen are Clopper and Pearson's. If folds choose, the standard error is from a
+        bootstrap over groups in which the folds choose anew. All other intervals are from a jackknife over groups with
+        Student's t. The range of the means of all items has no interval.
 
     Source: ours.
     """

@@ -1,4 +1,4 @@
-"""Reach of somebody who chooses the order, beside what chance alone does."""
+"""Change that somebody who chooses the order can reach, beside the change by chance alone."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ CAPTION = (
     "of the prompt may move an unstable judge as much."
 )
 QUANTITIES = {"points": "Points", "places": "Rank places", "best_changed": "Share of prompts,\nbest changed"}
-ALONE = "no prompt has\nseveral candidates"  # the only reason why a quantity has no estimate
+ALONE = "no prompt has\nseveral candidates"  # no other reason leaves a quantity without an estimate
 CHOICES = {"own": "one item", "shared": "all items"}
 LOOKS: dict[str, dict[str, Any]] = {
     "seen": {"marker": "o"},

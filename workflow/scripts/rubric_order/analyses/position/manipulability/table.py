@@ -1,4 +1,4 @@
-"""Reach of somebody who chooses the order: points, rank places, and changes of the best candidate."""
+"""Change that somebody who chooses the order can reach: points, ranks, and changes of the best candidate."""
 
 from rubric_order.tables.columns import Estimated, Flags, Number, Text, texts
 from rubric_order.tables.spec import Rows, Table, same, taken

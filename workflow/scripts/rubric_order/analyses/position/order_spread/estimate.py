@@ -15,9 +15,9 @@ from rubric_order.methods.position import blocks, by_ordering, repetition, sprea
 from rubric_order.methods.uncertainty import equivalence
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
-SAME = 9  # decimals; scores that differ by less tie
-# Largest share of pairs of item and ordering that may be missing. If more are missing, scores may have decided which
-# were asked (adaptive reads).
+SAME = 9  # decimals; scores that are equal after rounding to them tie
+# Largest share of pairs of item and ordering that may be missing. If more are missing, reads may be adaptive: scores
+# may have decided which orderings were asked.
 MOST_MISSING = 0.05
 ENDS = ("ci_low", "ci_high", "low", "high")
 
@@ -31,52 +31,54 @@ def estimate(
     temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
     clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
-    """Spread of what orderings do to single items, and the shares of scores and best candidates that they change.
+    """Spread of what orderings add to single items, and the shares of scores and best candidates that they change.
 
     Args:
-        scores: see `blocks.blocks`; strategies in which every score meets every position are used.
+        scores: see `blocks.blocks`; strategies in which every score is shown in every position are used.
         confidence: confidence of the intervals.
         level: level of the test that a spread is below the margin.
-        margin: in points. A smaller spread is not worth mention. It is also the largest error that a mean of few reads
-            may have, see ``needed``.
+        margin: in points. A smaller spread is not worth mention. The margin is also the largest error that a mean of
+            few reads may have, see ``needed``.
         temperatures: see `within_item_deviation.estimate`.
         clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
-        One row per group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is
+        One row per group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is one of:
 
-        - ``spread``: standard deviation, between single items, of what an ordering adds to their scores, without what
-          it adds to all items alike, and without repetition, see `spread`. `known_from` says how repetition is known.
-          Option probabilities have no repetition if nothing is written before the answer. Repeats show it. For a judge
-          with a known temperature, it follows from the probabilities. Otherwise the estimate is missing;
-        - ``within``: the same standard deviation with repetition, so it is not less than ``spread``;
-        - ``changed``: share of the items whose score differs between another ordering and the usual one (or the first
-          one, if the usual one was not read). By option probabilities, it counts the changes that must happen whatever
-          is drawn. By repeats, it is the share of changes less the share that repeats change (`chance`); this is at
-          most as large;
+        - ``spread``: standard deviation between single items of what an ordering adds to their scores. It leaves out
+          what the ordering adds to all items alike, and repetition, see `spread`. `known_from` says how repetition is
+          known: from repeats; from the temperature and the probabilities of the judge; or it is 0 for option
+          probabilities if nothing is written before the answer. If repetition is not known, the estimate is missing.
+        - ``within``: the same standard deviation with repetition, so it is not less than ``spread``.
+        - ``changed``: share of the items whose score differs between another ordering and the usual ordering (or the
+          first ordering, if the usual one was not read). By option probabilities, it counts the changes that must
+          happen whatever is drawn. By repeats, it is the share of changes minus the share that repeats change
+          (`chance`), which is at most as large.
         - ``best_changed``: share of the prompts with several candidates in which another ordering has no best candidate
-          in common with the usual one. Chance is treated as for ``changed``;
-        - ``one_read``: distance, in points, of one read in a random ordering from the item's expected mean over all
-          `n_orderings` orderings, as a root mean square over items. It contains the shifts of all items and of single
-          items, and chance;
-        - ``needed``: least number of different orderings, drawn at random and read once each, from which on the
-          distance of their mean is at most `margin`; inf if all orderings do not suffice. The ends of its interval
-          follow in the same way from the ends of the distances.
+          in common with the usual ordering. Chance is treated as for ``changed``.
+        - ``one_read``: root mean square distance, over items, between one read in a random ordering and the item's
+          expected mean over all `n_orderings` orderings, in points. It contains shifts of all items, shifts of single
+          items, and chance.
+        - ``needed``: number of different orderings, drawn at random and read once each, from which on the distance of
+          their mean is at most `margin`; inf if all orderings do not suffice. The ends of its interval follow in the
+          same way from the ends of the distances.
 
-        ``one_read`` and ``needed`` have rows only if items share their orderings; else `n_orderings` is 0. If chance is
-        not known, these two are as large as they can be: all differences between reads, except shifts that all items
-        share, count as chance. Their lower ends assume no chance. With option probabilities and a text before the
-        score, errors leave out the chance that remains in a mean of `n_orderings` reads. These errors are those of
-        ``random`` in `ordering_subsets`, but for all items with at least two scores instead of complete items only. A
-        number can be small for other reasons: a judge may always give the same score, or repeat an error in every
-        ordering, since the mean over all orderings is the judge's own mean and not the truth. A number can be large for
-        other reasons: chance alone, which repeats of one ordering also average out; and a shift that all items share,
-        which changes no rank.
+        ``one_read`` and ``needed`` have rows only if items share their orderings; otherwise `n_orderings` is 0. If
+        chance is not known, these two are as large as they can be: all differences between reads, except shifts that
+        all items share, count as chance. Their lower ends assume no chance. With option probabilities and a text before
+        the score, errors leave out the chance that remains in a mean of `n_orderings` reads. These errors are those of
+        ``random`` in `ordering_subsets`, but for all items with at least two scores instead of complete items only.
 
-        `low` and `high` are the interval at confidence 1 - 2 `level`. `verdict` says whether the spread is shown to be
-        smaller than `margin`, see `equivalence.verdict`. With fewer than `FEW_CLUSTERS` clusters, nothing is shown to
-        be small. If the spread is not known, ``within`` can still show that it is small. If items are read in orderings
-        of their own, the mean shift is part of the spread, and reads are compared by their number, not by ordering.
+        A small number can have other causes than a small effect of the order. A judge may always give the same score.
+        Or it may repeat an error in every ordering, because the mean over all orderings is the judge's own mean and not
+        the truth. A large number can also have other causes: chance alone, which repeats of one ordering also average
+        out, or a shift that all items share, which changes no rank.
+
+        `low` and `high` are the interval at confidence 1 - 2 `level`. `logarithm` is True if both intervals are
+        computed for the logarithm. `verdict` says whether the spread is shown to be smaller than `margin`, see
+        `equivalence.verdict`. With fewer than `FEW_CLUSTERS` clusters, nothing is shown to be small. If the spread is
+        not known, ``within`` can still show that it is small. If each item has its own orderings, the mean shift is
+        part of the spread, and the k-th reads of all items are compared in place of reads of one ordering.
     """
     rows: list[Row] = []
     for block in blocks.blocks(scores):
@@ -95,7 +97,7 @@ def estimate(
 
 
 def _judged(row: Row, margin: float) -> Row:
-    """A row with flag and margin and, if it is a spread, with the verdict on whether it is below the margin."""
+    """A row with flag and margin. A spread also has the verdict on its being below the margin."""
     few = row["n_clusters"] < FEW_CLUSTERS
     has_margin = row["quantity"] in ("spread", "within", "needed")
     row = row | {"flag": flags.FEW_CLUSTERS if few else "", "margin": margin if has_margin else np.nan, "verdict": ""}
@@ -106,18 +108,18 @@ def _judged(row: Row, margin: float) -> Row:
     if verdict == equivalence.SHOWN and few:
         verdict = equivalence.UNDECIDED
     if verdict == equivalence.NOT_SHOWN and row["quantity"] == "within":
-        verdict = equivalence.UNDECIDED  # all of it may be repetition
+        verdict = equivalence.UNDECIDED  # the whole of it may be repetition
     return row | {"verdict": verdict}
 
 
 class _Cells:
-    """The reads of a block by item and ordering.
+    """The reads of a block, in cells: a row is an item, a column an ordering.
 
     Attributes:
-        shared: whether a column is one ordering for all items; else it is the number of a read.
-        column: the column of each read.
+        shared: True if a column is one ordering for all items. Otherwise a column has the k-th reads of all items.
+        column: column of each read.
         shape: numbers of items and of columns.
-        reference: column of the usual ordering, or 0 if that was not read.
+        reference: column of the usual ordering, or 0 if it was not read.
     """
 
     def __init__(self, block: blocks.Block) -> None:
@@ -168,7 +170,7 @@ class _Cells:
         return np.stack([self.means(column) for column in by_score.T], axis=2)
 
     def first_two(self, values: np.ndarray) -> np.ndarray:
-        """The first two scored reads of each cell, shape (2, m, D); NaN where there are fewer."""
+        """The first two scored reads of each cell, shape (2, m, D); NaN if a cell has fewer."""
         reads = np.full((2, self.shape[0] * self.shape[1]), np.nan)
         scored = np.flatnonzero(~np.isnan(values))
         for place in range(2):
@@ -243,10 +245,11 @@ def _of_few(
     level: float,
     margin: float,
 ) -> Iterator[Row]:
-    """Error of one read, and the number of orderings whose mean has an error of the margin.
+    """Error of one read, and the number of orderings with which the error of the mean is at most the margin.
 
     Args:
-        most, least: reads with as much chance as possible, and with as little as possible.
+        most: reads with as much chance as possible.
+        least: reads with as little chance as possible.
         count: number of orderings.
     """
     sizes = np.arange(1, count + 1)
@@ -270,7 +273,7 @@ def _few(
     confidence: float,
     level: float,
 ) -> Row:
-    """Columns of the error of a mean of k reads: lower ends with the least chance, other columns with the most."""
+    """Columns of the error of a mean of k reads. Lower ends assume the least chance, other columns the most."""
 
     def columns(of: spread.SingleReads) -> Row:
         errors = spread.squared_errors(of, k, count)
@@ -326,7 +329,7 @@ def _changes(
         moved, chance = _flips(_of_candidates(np.round(cells.means(read), SAME), rows), reference), 0.0
     elif repeats:
         one, two = (_of_candidates(scores, rows) for scores in cells.first_two(read))
-        by_chance = rankings.compare_rankings(one, two).top1_flip  # orderings by prompts
+        by_chance = rankings.compare_rankings(one, two).top1_flip  # shape (orderings, prompts)
         others = np.delete(by_chance, reference, axis=0)
         chances = (others.mean(axis=0) + by_chance[reference]) / 2
         moved, chance = _flips(one, reference) - chances, float(np.nanmean(chances))
@@ -337,12 +340,12 @@ def _changes(
 
 def _of_candidates(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Scores of candidates by ordering, shape (D, n_prompts, n_candidates), from scores of items by ordering."""
-    padded = np.vstack([values, np.full(values.shape[1], np.nan)])  # row -1: no candidate
+    padded = np.vstack([values, np.full(values.shape[1], np.nan)])  # row -1 is for a missing candidate
     return np.moveaxis(padded[rows], 2, 0)
 
 
 def _flips(scores: np.ndarray, reference: int) -> np.ndarray:
-    """Share of the other orderings without a best candidate in common with the ordering of reference, by prompt."""
+    """For each prompt, share of the other orderings without a best candidate in common with the reference ordering."""
     others = np.delete(scores, reference, axis=0)
     return rankings.compare_rankings(others, scores[reference]).top1_flip.mean(axis=0)
 

@@ -1,4 +1,4 @@
-"""Tests of the order of the score levels that decide a bias card, and their findings."""
+"""Tests of the order of the score levels that decide a bias card, and the findings of these tests."""
 
 import math
 from collections.abc import Iterator
@@ -30,13 +30,16 @@ def estimate(
     """The tests of other statistics that decide bias cards, adjusted as cards adjust them.
 
     Args:
-        decisiveness, position_selection, position_preference, score_effects: see the modules of these names.
+        decisiveness, position_selection, position_preference, score_effects: tables of these statistics.
 
     Returns:
-        One row per deciding test of a group of `KEYS` (dataset ``all``: all of a study's datasets together) and
-        `cluster`. Cards use groups as clusters. `test` is one of `order_tests.TESTS`, and `p` its p-value by `readout`.
-        `p_card` is `p` after Holm's adjustment for the `n_tests` deciding tests of the group. `finding` says whether
-        `p_card` is at most `level`. Tests that do not decide have no row.
+        One row per deciding test of a group of `KEYS` (dataset ``all``: all of a study's datasets together), `cluster`
+        and `readout`. Cards use groups as clusters. Tests that do not decide have no row. Columns are:
+
+        - `test`: one of `order_tests.TESTS`.
+        - `p`: p-value of the test.
+        - `p_card`: `p` after Holm's adjustment for the `n_tests` deciding tests of the group.
+        - `finding`: True if `p_card` is at most `level`.
     """
     tests = [_selection(position_selection), *_preference(position_preference), *_points(score_effects)]
     p: dict[tuple[Any, ...], dict[method.Test, float]] = {}
@@ -67,9 +70,10 @@ def _of_key(key: tuple[Any, ...], p: dict[method.Test, float], by: method.Decidi
 
 
 def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> dict[tuple[Any, ...], method.Deciding]:
-    """The readouts that decide, by the values of `KEYS`.
+    """Dictionary from values of `KEYS` to the readouts that decide.
 
-    For all datasets together, one dataset with written scores is enough. The other conditions must hold in each.
+    For all datasets together, one dataset with written scores is enough. The other conditions must hold in each
+    dataset.
     """
     temperatures = position_preference.drop_duplicates(KEYS).set_index(KEYS)["temperature"].astype(float).to_dict()
     readouts: dict[tuple[Any, ...], method.Deciding] = {}

@@ -1,4 +1,4 @@
-"""Position preference: how much a place of the prompt adds to the log-odds of the score that stands there."""
+"""Position preference: what a position of the prompt adds to the log-odds of the score that stands there."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from rubric_order.methods.position import blocks, preference, selections, unifor
 from rubric_order.methods.uncertainty import cluster_robust, multiplicity
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", *selections.READOUTS.values()]}
-SATURATED = 0.05  # with a smaller share of pairs of reads that differ, position can hardly be seen in scores
+SATURATED = 0.05  # if a smaller share of pairs of reads differ, scores hardly show an effect of the position
 ERRORS = {Readout.HARD: cluster_robust.LARGER, Readout.SOFT: cluster_robust.SANDWICH}
 MODELS = {
     Readout.HARD: "conditional logit of pairs of reads, Firth's penalty",
@@ -30,22 +30,24 @@ def estimate(
     sampling_temperatures: Mapping[str, Mapping[str, float | None]],
     clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
-    """Position preference of each dataset and of all of a study's datasets together, by both readouts.
+    """Position preference of each dataset and of all of a study's datasets together, for both readouts.
 
     Args:
         scores: see `blocks.blocks`.
         confidence: see the package.
-        sampling_temperatures: temperature of a judge's answers, by judge and profile. A missing one is unknown.
+        sampling_temperatures: for each judge, a dictionary from profile to the temperature of its answers. A missing
+            temperature is unknown.
         clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
         One row per estimate of a group of `KEYS`, `readout` and `cluster`, if items are read in several orderings.
-        Dataset ``all`` is all datasets of the study. `quantity` is
+        Dataset ``all`` pools all datasets of the study. `quantity` is one of:
 
         - ``preference`` of a `position`, in log-odds. The preferences of all positions sum to 0. See
           `preference.preference`.
-        - ``first_last``: preference of the first position less preference of the last. ``ends_middle``: mean preference
-          of the first and the last position less mean preference of the others. Each has its own `p`.
+        - ``first_last``: preference of the first position minus preference of the last. It has its own `p`.
+        - ``ends_middle``: mean preference of the first and the last position minus mean preference of the other
+          positions. It has its own `p`.
         - ``interaction``: log-odds that the highest score gains at the last position, and the lowest score at the
           first, in addition to the preference that all scores share. The gain is taken to change evenly with score and
           position. It has its own `p`.
@@ -55,15 +57,18 @@ def estimate(
           adjusted for the `n_tests` of the family, see `multiplicity`.
         - ``no_interaction``: `p` of the hypothesis that each position adds the same to all scores.
 
-        An estimate is NaN where the design does not determine it, and `flag` says why. `flag` also says
-        ``few clusters``; ``saturated`` where less than `SATURATED` of the pairs of reads differ; and ``separated``
-        where only Firth's penalty keeps an estimate finite. The interval of a separated estimate is too wide at both
-        ends, and its `p` is too large. The test of no preference is then the score test. With two levels, the `p` of
-        ``first_last`` is then also from the score test. `df` is the degrees of freedom of an interval, infinite if the
-        interval uses the normal distribution. `n_clusters` counts the clusters that are informative.
-        `effective_clusters` is the number of equal clusters that would be as informative. `n_pairs` counts the
-        informative pairs of reads of an item, and `differing` is their share of all pairs. `unit` says what a log-odds
-        of 1 means.
+        An estimate is NaN if the design does not determine it, and `flag` says why. `flag` also has these marks:
+
+        - ``few clusters``.
+        - ``saturated``: less than `SATURATED` of the pairs of reads differ.
+        - ``separated``: only Firth's penalty keeps an estimate finite. The interval of a separated estimate is too wide
+          at both ends, and its `p` is too large. With two levels, the `p` of ``first_last`` is then from the score
+          test.
+
+        `df` is the degrees of freedom of an interval. It is infinite if the interval uses the normal distribution.
+        `n_clusters` counts the clusters that are informative. `effective_clusters` is the number of equal clusters that
+        would say as much. `n_pairs` counts the informative pairs of reads of an item, and `differing` is their share of
+        all pairs. `unit` says what a log-odds of 1 means.
 
     Source: ours; the model is McFadden's, see `conditional_logit`.
     """
@@ -78,7 +83,7 @@ def estimate(
             rows += made
             parts.setdefault((*(base_columns | {"dataset": EVERY}).items(),), []).append((compared, units, made))
     for key, datasets in parts.items():
-        if len(datasets) == 1:  # a single dataset is also dataset ``all``
+        if len(datasets) == 1:  # the rows of a single dataset are also the rows of dataset ``all``
             rows += [row | dict(key) for row in datasets[0][2]]
             continue
         compared = preference.together([compared for compared, _, _ in datasets])
@@ -100,7 +105,7 @@ def estimate(
 
 
 def _joined(units: list[np.ndarray]) -> np.ndarray:
-    """Clusters of several datasets, numbered consecutively."""
+    """Index of the cluster of each item of several datasets, with different indices in different datasets."""
     first = np.cumsum([0, *(int(unit.max(initial=-1)) + 1 for unit in units)])
     return np.concatenate([unit + start for unit, start in zip(units, first, strict=False)])
 
@@ -117,7 +122,7 @@ def _unit(readout: Readout, temperature: float | None) -> str:
 
 
 def _rows(about: Row, of: preference.Hard | preference.Soft, units: dict[str, Any], confidence: float) -> Iterator[Row]:
-    """The rows of one dataset, or of all datasets together, by each kind of cluster."""
+    """The rows of one dataset, or of all datasets together, for each kind of cluster."""
     sizes = {"n_items": of.items, "n_reads": of.reads, "n_pairs": of.discordant}
     differing = of.discordant / of.pairs if of.pairs else np.nan
     of_items = preference.sums(of)

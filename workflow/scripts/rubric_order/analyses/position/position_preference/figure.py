@@ -26,7 +26,7 @@ CAPTION = (
     "so the data alone give no finite value. Where there are other points, the intervals of hollow points do not set "
     "the length of the axis; an arrow marks an interval that continues beyond the axis."
 )
-LEAST_REACH = 0.05  # log-odds
+LEAST_REACH = 0.05  # shortest axis on each side of 0, in log-odds
 BEYOND = 1.08  # length of an axis, as a multiple of the largest value that it has to show
 READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
 
@@ -53,7 +53,7 @@ def draw(position_preference: pd.DataFrame, *, view: View, layout: Layout, label
             line = rows_with(chosen, judge=judge, readout=readout, dataset=dataset)
             if line.empty:
                 continue
-            # Lines are set a little apart, so that their intervals do not hide each other.
+            # Lines are shifted a little, so that their intervals do not hide each other.
             x = line["position"].to_numpy(dtype=float) + 0.07 * (place - (len(datasets) - 1) / 2)
             y, spread = line["estimate"].to_numpy(), style.half_intervals(line)
             name, look = labels.dataset(dataset), style.look(labels.place_of_dataset(dataset))
@@ -72,7 +72,7 @@ def draw(position_preference: pd.DataFrame, *, view: View, layout: Layout, label
 
 
 def _why_nothing(of_reads: pd.DataFrame, view: View) -> str:
-    """Reason why the figure has no preference of a single position to show."""
+    """Reason why there is no preference of a single position to draw."""
     named = f"study {view.study} (strategy: {view.strategy})"
     if of_reads.empty:
         return f"No reads of {named} that tell a position preference"

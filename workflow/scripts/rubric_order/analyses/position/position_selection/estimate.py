@@ -1,13 +1,13 @@
 """Position bias: which positions of the prompt a judge selects.
 
 The same reads have two readouts. `hard` is the position of the selected option, as in the papers. `soft` is the
-probability of each position, where the judge's option log-probabilities are known. If a judge nearly always selects
-the same score, its bias shows in `soft` long before it shows in `hard`.
+probability of each position, if the judge's option log-probabilities are known. If a judge nearly always selects the
+same score, its bias shows in `soft` long before it shows in `hard`.
 
-What is selected is not what is preferred. The same preference for positions, in log-odds, moves the selections of a
-wavering judge further than the selections of a sure judge, and by another amount on another number of levels. A judge
-can also prefer some scores at some positions. If these effects cancel over the scores, selections stay uniform.
-`position_preference` estimates the preference, `score_effects` the effect of the order on scores.
+Selection is not preference. The same preference for positions, in log-odds, moves the selections of a wavering judge
+further than the selections of a sure judge, and by another amount on another number of levels. A judge can also prefer
+some scores at some positions. If these effects cancel over the scores, selections stay uniform. `position_preference`
+estimates the preference, `score_effects` the effect of the order on scores.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,7 +37,7 @@ def estimate(
     near_uniform: float = uniformity.NEAR_UNIFORM,
     clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
-    """Position shares, chi-square, Cramer's V and direction of bias, by both readouts, over items and over groups.
+    """Position shares, chi-square, Cramer's V and direction of bias, for both readouts, over items and over groups.
 
     Args:
         scores: see `blocks.blocks`; each ordering counts once for each item, see `selections.evened`.
@@ -46,28 +46,32 @@ def estimate(
         clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
-        One row per estimate of a group of `KEYS`, `readout` and `cluster`. `quantity` is
+        One row per estimate of a group of `KEYS`, `readout` and `cluster`. `quantity` is one of:
 
-        - ``share`` of a `position`, with its percentile interval, its simultaneous interval (`sim_low`, `sim_high`, see
-          `uniformity.simultaneous_intervals`) and worst-case bounds over failed reads (`bound_low`, `bound_high`);
-        - ``chi2`` against uniform. `p` takes reads as independent, `p_cluster` takes clusters as independent
+        - ``share`` of a `position`, with three intervals: the percentile interval, the simultaneous interval
+          (`sim_low`, `sim_high`, see `uniformity.simultaneous_intervals`), and worst-case bounds over failed reads
+          (`bound_low`, `bound_high`).
+        - ``chi2``: distance from uniform. `p` takes reads as independent, `p_cluster` takes clusters as independent
           (`uniformity.cluster_test`). `p_holm` and `p_bh` are `p_cluster` adjusted, see `multiplicity`. `p_rotation`
           checks `p_cluster` by `uniformity.rotation_test`. It is missing if there are at least
-          `uniformity.ENOUGH_CLUSTERS` clusters;
-        - ``cramers_v`` with the interval of `uniformity.v_interval`, and worst-case bounds. `flag` says ``reaches 0``
-          if the interval reaches 0 (only its upper end is then informative), and ``few clusters`` if there are fewer
-          than `uniformity.FEW_CLUSTERS`;
-        - ``cramers_v_corrected`` and ``cramers_v_squared``: V and its square without what chance adds, see
-          `uniformity.corrected_v`. The former has the interval of ``cramers_v``. ``cramers_v_corrected_reads`` is
-          corrected as if reads were independent;
-        - ``commonest_share``: share of the commonest score. ``discordant_pairs``: number of pairs of reads of an item
-          with different scores. ``discordant_share``: their share of all such pairs. If `uniformity.is_saturated` is
-          true of these shares, all rows have `saturated`, no direction is near uniform, and ``detectable_v`` is
-          missing;
-        - ``design_effect``, and ``detectable_v``: the smallest V that would have been found, see `uniformity`;
-        - ``direction``, in column `label`.
+          `uniformity.ENOUGH_CLUSTERS` clusters.
+        - ``cramers_v``: V with the interval of `uniformity.v_interval`, and worst-case bounds. `flag` says
+          ``reaches 0`` if the interval reaches 0 (only its upper end is then informative), and ``few clusters`` if
+          there are fewer than `uniformity.FEW_CLUSTERS`.
+        - ``cramers_v_corrected``, ``cramers_v_squared``: V and its square without what chance adds, see
+          `uniformity.corrected_v`. ``cramers_v_corrected`` has the interval of ``cramers_v``.
+        - ``cramers_v_corrected_reads``: V corrected as if reads were independent.
+        - ``commonest_share``: share of the commonest score.
+        - ``discordant_pairs``: number of pairs of reads of an item with different scores.
+        - ``discordant_share``: share of these pairs among all pairs of reads of an item.
+        - ``design_effect``: see `uniformity`.
+        - ``detectable_v``: smallest V that would have been found, see `uniformity`.
+        - ``direction``: direction of the bias, in column `label`.
 
-        Intervals without width are left out. Then nothing varied between clusters, so the data do not show how much
+        `saturated` is True in all rows if `uniformity.is_saturated` is true of ``commonest_share`` and
+        ``discordant_share``. Then no direction is near uniform, and ``detectable_v`` is missing.
+
+        Intervals without width are left out. Nothing then varied between clusters, so the data do not show how much
         could vary.
 
         In readout ``soft``, chi-square is computed from summed probabilities. They vary less than selections, so its
@@ -86,7 +90,7 @@ def estimate(
 def _of_block(
     block: blocks.Block, seed: int, near: float, options: dict[str, Any], kinds: Sequence[str]
 ) -> Iterable[Row]:
-    """The rows of one block. There are none if not every score is shown in every position."""
+    """The rows of one block. There are none unless every score is shown in every position."""
     for readout, column in selections.READOUTS.items() if block.crossed else ():
         counts = selections.evened(block, readout)
         used = counts.sum(axis=1) > 0
@@ -105,7 +109,7 @@ def _of_block(
             name = block.keys | {"readout": readout, "cluster": cluster}
             rng = randomness.generator(seed, "position selection", *stream(name.values()))
             clusters = resampling.sum_units(counts[used], block.units(cluster, used))
-            clusters *= answered / clusters.sum()  # p over reads, and bounds, count the answered reads
+            clusters *= answered / clusters.sum()  # so that p over reads, and bounds, count the answered reads
             common = name | sizes | {"n_clusters": len(clusters), "label": "", "flag": ""}
             together = uniformity.with_width(*uniformity.simultaneous_intervals(clusters, options["confidence"]))
             drawn = resampling.bootstrap_sums(clusters, options["resamples"], rng=rng)
@@ -165,7 +169,7 @@ def _test(counts: np.ndarray, cluster: str, rng: np.random.Generator) -> Row:
 
 
 def _variety(found: selections.Variety) -> list[Row]:
-    """The rows that say how much scores vary."""
+    """The rows that describe how much scores vary."""
     values = {
         "commonest_share": found.commonest,
         "discordant_pairs": found.discordant,
@@ -186,7 +190,7 @@ def _distance(
     raised += ["reaches 0"] if interval["ci_low"] == 0 else []
     raised += [flags.SATURATED] if saturated else []
     deff, level = uniformity.design_effect(counts), 1 - confidence
-    # The design effect of a judge that does not vary means nothing, so the smallest V is not known.
+    # If a judge does not vary, its design effect means nothing, so the smallest V is not known.
     smallest = np.nan if saturated else uniformity.detectable_v(total.sum(), len(total), deff=deff, level=level)
     less = f"less the variance of the shares over {cluster}s"
     inverted = f"bootstrap test inversion {_over(cluster, options)}"

@@ -26,7 +26,7 @@ CAPTION = (
 )
 READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
 LINE = 1.25  # height of a line of text, as a multiple of the size of its letters
-# Text of a panel about a dataset. If there is no room for the number of clusters, the legend has the number.
+# Text about a dataset in a panel. If a panel has no room for the number of clusters, the legend has this number.
 FORMS = ("{name}V {v} [{ends}], {counted}", "{name}V {v} [{ends}]")
 YLABEL = {Readout.HARD: "Share of selections (%)", Readout.SOFT: "Mean probability (%)"}
 
@@ -49,7 +49,7 @@ def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels
     datasets = list(chosen["dataset"].unique())
     figure, axes, shown = style.panels(len(panels), layout)
     several = len(datasets) > 1
-    beside = style.scaled(0.5 / axes.shape[1] + 0.15)  # the axis and the gaps
+    beside = style.scaled(0.5 / axes.shape[1] + 0.15)  # width of the axis and the gaps
     panel_in = layout.width_in / axes.shape[1] - beside
     form, letters = _fitted(sizes, labels, several=several, panel_in=panel_in)
     counted = {} if form is FORMS[0] else _counted(sizes)
@@ -93,7 +93,7 @@ def _size(row: Row, labels: Labels, *, several: bool, form: str) -> str:
 
 
 def _fitted(sizes: pd.DataFrame, labels: Labels, *, several: bool, panel_in: float) -> tuple[str, float]:
-    """The longest of `FORMS` whose lines all fit a panel, and the size of letters, which is smaller if none fits."""
+    """Longest of `FORMS` whose lines all fit a panel, and the size of letters. If none fits, letters are smaller."""
     usual = font_manager.FontProperties(size="small").get_size_in_points()
     for form in FORMS:
         lines = (_size(row, labels, several=several, form=form) for row in sizes.to_dict("records"))

@@ -60,7 +60,7 @@ def _direction(row: Row) -> str:
 
 
 def _selected(rows: pd.DataFrame) -> list[Column]:
-    """The columns of Xu et al. (2026), Table 2, with V and the direction of bias; none without rows."""
+    """The columns of Xu et al. (2026), Table 2, and columns of V and the direction of bias; none without rows."""
     if rows.empty:
         return []
     last, clusters = rows["n"].iloc[0], f"{rows['cluster'].iloc[0]}s"

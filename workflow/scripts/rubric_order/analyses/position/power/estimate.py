@@ -1,4 +1,4 @@
-"""Smallest position bias that a study can find: the detectable V by items, reads and the reads' correlation."""
+"""Smallest position bias that a study can find: the detectable V for numbers of items and reads, and correlations."""
 
 from collections.abc import Sequence
 
@@ -22,8 +22,9 @@ def design_effect(reads: np.ndarray, correlation: np.ndarray) -> np.ndarray:
 
     Args:
         reads: K.
-        correlation: rho, the correlation of the indicators of a position between two reads of an item. It is 0 for
-            independent reads, and 1 for identical reads, such as greedy repeats of one prompt, which count as one read.
+        correlation: rho, the correlation between two reads of an item of the indicators of a position. It is 0 for
+            independent reads. It is 1 for identical reads, such as greedy repeats of one prompt, which count as one
+            read.
 
     Source: Kish (1965), Survey Sampling, Section 5.4.
     """
@@ -45,18 +46,22 @@ def estimate(
     Args:
         position_selection: see `position_selection.estimate`; its design effects of selected options are used.
         n: number of positions of the assumed studies.
-        items, budgets, correlations: values of the assumed studies; there is one study for every combination.
+        items, budgets, correlations: values of the assumed studies. There is one study for every combination.
         level, power: level and power of the test of uniform selection.
 
     Returns:
-        One row per study. `source` is ``assumed``, or ``measured`` for an existing study, which also has its `KEYS` and
-        the kind of its clusters (`cluster`). Both have `n_items`; `budget`, the reads with a score per item;
-        `correlation` and `design_effect`; `n_effective`, the number of independent reads that would be as informative;
-        and `detectable_v`. If items are the clusters, correlation and design effect follow from each other, see
-        `design_effect`. ``measured`` rows also have their `cramers_v`. A measured correlation is negative if the reads
-        of an item avoid each other's positions. This happens if a judge keeps to its score under balanced orderings. A
-        measured correlation is missing if an item has one read, or if groups are the clusters. Items of assumed studies
-        are independent.
+        One row per study. `source` is ``assumed``, or ``measured`` for an existing study. A measured study also has its
+        `KEYS`, the kind of its clusters (`cluster`) and its `cramers_v`. Columns are:
+
+        - `n_items`: number of items.
+        - `budget`: number of reads with a score per item.
+        - `correlation`, `design_effect`: if items are the clusters, they follow from each other, see `design_effect`.
+        - `n_effective`: number of independent reads that would say as much.
+        - `detectable_v`: smallest V that would be found.
+
+        A measured correlation is negative if the reads of an item avoid each other's positions. This happens if a judge
+        keeps to its score under balanced orderings. A measured correlation is missing if items have one read, or if
+        groups are the clusters. Items of assumed studies are independent.
 
     Source: `uniformity.detectable_v`.
     """
@@ -86,8 +91,9 @@ def estimate(
 
 
 def _measured(statistics: pd.DataFrame) -> pd.DataFrame:
-    """Design effect and V of each study."""
-    # The design effect of a saturated judge does not say which V would be found, see `uniformity.is_saturated`.
+    """Design effect and V of each existing study."""
+    # Saturated judges are left out: their design effect does not say which V would be found, see
+    # `uniformity.is_saturated`.
     quantities = ["design_effect", "cramers_v"]
     wanted = rows_with(statistics, readout=Readout.HARD, quantity=quantities, saturated=False)
     keys = [*KEYS, "cluster", "n_items", "n_reads"]

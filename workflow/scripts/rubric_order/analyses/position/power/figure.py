@@ -65,7 +65,7 @@ def _draw_assumed(axis: Axes, assumed: pd.DataFrame) -> None:
             line = block[block["correlation"] == correlation]
             one_read = budget == 1 or correlation == 1
             if one_read and 1 in set(assumed["budget"]) and (budget, correlation) != (1, correlations[0]):
-                continue  # it is the same line
+                continue  # the line would be the same as that of one read
             label = f"K = {budget}" if correlation == correlations[0] else None
             axis.plot(line["n_items"], line["detectable_v"], color=style.colour(place), linestyle=dash, label=label)
     handles, labels = axis.get_legend_handles_labels()
@@ -84,7 +84,7 @@ def _draw_made(axis: Axes, made: pd.DataFrame, assumed: pd.DataFrame, labels: La
     independent = assumed[assumed["correlation"] == 0]
     for _, line in independent.groupby("budget"):
         axis.plot(line["n_items"], line["detectable_v"], color="0.75", linewidth=style.scaled(0.9), zorder=1)
-    # A judge that keeps to its score under balanced orderings has a V of 0, which a log axis cannot show.
+    # A judge that keeps to its score under balanced orderings has a V of 0, which a logarithmic axis cannot show.
     made = made[(made["detectable_v"] > 0) & (made["cramers_v"] > 0)]
     colours = {judge: style.colour(labels.place_of_judge(judge)) for judge in made["judge"].unique()}
     markers = {dataset: style.marker(labels.place_of_dataset(dataset)) for dataset in made["dataset"].unique()}

@@ -27,7 +27,8 @@ class Influence(NamedTuple):
 
     Attributes:
         ids: ids of the clusters, sorted, shape (n_clusters,).
-        of: influences by quantity and position (0 where it has none), shape (n_clusters,) each.
+        of: dictionary from quantity and position (0 for a quantity without position) to influences, shape
+            (n_clusters,).
     """
 
     ids: np.ndarray
@@ -40,29 +41,30 @@ def estimate(
     """Random-effects summary of position preference and its contrasts over judges and datasets.
 
     Args:
-        scores: reads that the estimates come from, for the correlations of the estimates' errors; see `blocks.blocks`.
+        scores: reads from which the estimates come, for the correlations of the estimates' errors; see `blocks.blocks`.
         position_preference: see `position_preference.estimate`; estimates without a standard error are left out.
         confidence: see the package.
 
     Returns:
         One row per `term` of a study, profile, condition, strategy, scale, `readout`, `cluster`, `quantity` and, for
         ``preference``, `position`. A term is estimated from all judges and datasets of the study that have the quantity
-        (`n_judges`, `n_datasets`, `n_estimates`), if there are at least two estimates. `term` is
+        (`n_judges`, `n_datasets`, `n_estimates`), if there are at least two estimates. `term` is one of:
 
-        - ``mean`` with its interval, `p` and `df`, see `random_effects.summary`. It is the mean of the judges and
-          datasets from which these are a sample;
+        - ``mean``: mean with its interval, `p` and `df`, see `random_effects.summary`. The judges and datasets count as
+          a sample of all judges and datasets, and the mean is over all of them.
         - ``sd_judge``, ``sd_dataset``, ``sd_rest``: standard deviation of the true values between judges, between
-          datasets, and of the rest, which is particular to one judge on one dataset;
-        - ``heterogeneity``: Cochran's Q, with its `p`;
+          datasets, and of the rest, which is particular to one judge on one dataset.
+        - ``heterogeneity``: Cochran's Q, with its `p`.
         - ``error_correlation``: mean correlation of the sampling errors of two judges on one dataset, computed from
-          what each cluster adds to both estimates;
-        - ``judge`` or ``dataset``: shrunken estimate of the judge or dataset that is named in the column of that name.
-          ``both``: shrunken estimate of one judge on one dataset. Shrunken estimates have no intervals, and the
-          intervals of table `position_preference` are not for them.
+          what each cluster adds to both estimates.
+        - ``judge``, ``dataset``: shrunken estimate of the judge or dataset that is named in the column of that name.
+        - ``both``: shrunken estimate of one judge on one dataset.
+
+        Shrunken estimates have no intervals, and the intervals of table `position_preference` do not apply to them.
 
         Judges read the same items, so their sampling errors on one dataset are correlated. Their mean is therefore less
-        certain than if each judge had read other items. Errors on two datasets are independent. A few judges say
-        little about how judges differ: see `df`.
+        certain than if each judge had read other items. Errors on two datasets are independent. A few judges say little
+        about differences between judges: see `df`.
     """
     with_errors = position_preference[(position_preference["dataset"] != EVERY) & (position_preference["se"] > 0)]
     influence = _influence(scores)
@@ -93,7 +95,7 @@ def estimate(
 
 
 def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> dict[tuple[Any, ...], Influence]:
-    """Influences by block, readout and kind of cluster."""
+    """Dictionary from block, readout and kind of cluster to influences."""
     influence = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if preference.identifies(block) else ():
@@ -115,12 +117,13 @@ def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> dict[tuple[Any,
 def _correlations(
     setting: dict[str, Any], block: pd.DataFrame, dataset: np.ndarray, influence: Mapping[tuple[Any, ...], Influence]
 ) -> np.ndarray:
-    """Correlations of the sampling errors of the estimates of one setting, shape (m, m).
+    """Correlations of the sampling errors of the estimates of one summary, shape (m, m).
 
     They are 0 between datasets, and equal for all pairs of judges on one dataset.
 
     Args:
-        dataset: number of each estimate's dataset, from 0, shape (m,).
+        setting: columns that the estimates of the summary share.
+        dataset: index of each estimate's dataset, from 0, shape (m,).
     """
     position = setting["position"]
     quantity = (setting["quantity"], 0 if pd.isna(position) else int(position))
@@ -156,8 +159,8 @@ def _side_by_side(columns: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarra
 def equal_correlations(correlations: np.ndarray) -> np.ndarray:
     """The mean correlation for all pairs, at least 0, shape (m, m).
 
-    The certainty of a mean over judges depends on their mean correlation. Correlations of single pairs, from a few tens
-    of groups, are rough. Weights that used them would follow the errors of these correlations.
+    The certainty of a mean over judges depends on the mean of the correlations. Correlations of single pairs are rough,
+    because they come from a few tens of groups. If weights used them, the weights would follow their errors.
     """
     m = len(correlations)
     mean = max((correlations.sum() - np.trace(correlations)) / max(m * (m - 1), 1), 0.0)

@@ -21,14 +21,14 @@ def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.
 
     Args:
         position_selection: see `position_selection.estimate`.
-        studies: names of the studies. If several studies have the same judge, setting, scale and dataset, the first of
-            them counts.
+        studies: names of the studies. If several studies have the same judge, profile, strategy, scale and dataset, the
+            first of these studies counts.
 
     Returns:
         One row per judge, profile, strategy, scale, `readout`, `cluster`, dataset (``mean``: the mean over the
-        `n_datasets`) and `quantity`. `quantity` is ``cramers_v``, or ``cramers_v_corrected``, without what chance adds
-        to V. Each has its interval. The interval of the mean is by `resampling.interval_of_mean`. `n_saturated` counts
-        the datasets whose selections cannot show a preference, see `position_selection.estimate`.
+        `n_datasets`) and `quantity`. `quantity` is ``cramers_v``, or ``cramers_v_corrected``, which is without what
+        chance adds to V. Both have an interval. The interval of the mean is from `resampling.interval_of_mean`.
+        `n_saturated` counts the datasets whose selections cannot show a preference, see `position_selection.estimate`.
 
     Source: Xu et al. (2026), Table 4.
     """

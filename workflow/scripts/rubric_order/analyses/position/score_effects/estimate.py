@@ -15,24 +15,24 @@ from rubric_order.methods.position import blocks, uniformity
 from rubric_order.methods.uncertainty import additive, equivalence, multiplicity, resampling
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", "expected_score"]}
-SATURATED = 0.95  # if the commonest score has at least this share, scores can hardly show an effect
+SATURATED = 0.95  # if the commonest score has at least this share, scores hardly show an effect
 SIGN_CHANGES = 1999
 POINTS = 0.1  # smaller effects are not worth mention
 CONTRASTS = ("usual_minus_balanced", "ascending_minus_descending")
-OF_ORDERINGS = ("ordering", "usual_minus_balanced")  # quantities of one ordering less the mean over all
+OF_ORDERINGS = ("ordering", "usual_minus_balanced")  # quantities that are one ordering minus the mean over all
 
 
 class Laid(NamedTuple):
-    """The scores of some items, by readout, laid out for least squares.
+    """Scores of some items and one readout, as arrays for least squares.
 
     Attributes:
         by_ordering: scores by ordering; None if not all items are read in the same orderings.
-        orderings: the orderings that all items share, shape (D, n); else none.
+        orderings: the orderings that all items share, shape (D, n); no rows if items do not share their orderings.
         by_position: for each of the n levels, scores by the position of the level; empty if not every level is shown in
             every position.
-        units: number of each item's cluster, by kind of cluster.
+        units: dictionary from kind of cluster to the index of each item's cluster.
         scores: scores of the reads that have one, shape (n_reads,).
-        n_reads, n_failed: reads with and without a score.
+        n_reads, n_failed: numbers of reads with and without a score.
         lowest: lowest score of the scale.
     """
 
@@ -62,38 +62,47 @@ def estimate(
             items are read in the same orderings, at least two. Each ordering counts once for each item, however often
             it was read.
         confidence, seed: see the package.
-        sign_changes: how often the signs of clusters are changed at random, to see the effect of chance.
-        points: the margin of `p_bounded`.
+        sign_changes: number of times that the signs of clusters are changed at random, to see the effect of chance.
+        points: margin of `p_bounded`.
         clusters: kinds of clusters, see `keys.CLUSTERS`.
 
     Returns:
         One row per group of `KEYS` (dataset ``all``: the items of all datasets), `readout`, `cluster`, `quantity`, and
         `ordering`, or `score` and `position`. A point is one score level. Scores are written as on their scale. If the
         scales of several datasets begin with different numbers, scores are counted from 1. `mean_score` is the mean
-        score under the ordering, or with the level at the position, of the row. `quantity` is
+        score under the ordering of the row, or with the level at the position of the row.
 
-        - ``ordering``: mean score under an ordering less the mean over all orderings;
-        - ``usual_minus_balanced``: the same shift, for the ordering 1 to n. Its `p_order` tests by the signs of
-          clusters whether it is 0. ``ascending_minus_descending``: ordering 1 to n less ordering n to 1;
-        - ``largest_gap``: largest difference between the mean scores of two orderings. `chance` is the mean of the
-          gaps that chance makes if the order has no mean effect; `chance_high` is their quantile `confidence`;
-        - ``level_position``: mean score if a level (`score`) is at a `position`, less the mean over positions. The
-          position of one level limits the positions of the others, so this says in which orderings scores are high,
-          but not which level is the cause;
+        `quantity` is one of:
+
+        - ``ordering``: mean score under an ordering minus the mean over all orderings.
+        - ``usual_minus_balanced``: the same shift for the ordering 1 to n. `p_order` tests by the signs of clusters
+          whether it is 0.
+        - ``ascending_minus_descending``: mean score under the ordering 1 to n minus mean score under the ordering n to
+          1.
+        - ``largest_gap``: largest difference between the mean scores of two orderings. `chance` is the mean of the gaps
+          that chance makes if the order has no mean effect. `chance_high` is their quantile `confidence`.
+        - ``level_position``: mean score if a level (`score`) is at a `position`, minus the mean over positions. The
+          position of one level limits the positions of the other levels. So this says in which orderings scores are
+          high, but not which level is the cause.
         - ``order_test``: root mean square of the shifts, `mean_score` over all orderings, and `p_order` of no mean
           effect of the order, see `additive.no_shift`. The test uses orderings if all items are read in the same
-          orderings, else positions of levels. `p_holm` and `p_bh` are adjusted for the `n_tests` of the family.
+          orderings, and otherwise positions of levels. `p_holm` and `p_bh` are adjusted for the `n_tests` of the
+          family.
 
         The fit has a level for each item, so a missing score makes the shift of its ordering less precise, but does not
-        bias it. If items are read in orderings of their own (see `designs.Design.shared`), as in `random`, the only
-        quantities are ``level_position`` and ``order_test``. If not every score is shown in every position, there is
-        no ``level_position``. Intervals are from a jackknife over clusters, with Student's t of `df` degrees of
-        freedom, see `resampling.degrees`. A shift that is 0 in every cluster has no interval. For ``ordering`` and
-        ``usual_minus_balanced``, `p_bounded` is the p-value of a shift of `margin` or more, and allows for a shift that
-        a few clusters carry, see `equivalence.p_bounded`. `effective_clusters` is the number of equal clusters that
-        would be as informative, `heaviest` the share of the items in the largest cluster. `flag` says ``saturated``
-        if the commonest score has a share (`commonest`) of at least `SATURATED`; ``no variation`` if no item's scores
-        differ between reads; and ``few clusters`` if `effective_clusters` is below `uniformity.FEW_CLUSTERS`.
+        bias it. If each item has its own orderings, as in `random` (see `designs.Design.shared`), the only quantities
+        are ``level_position`` and ``order_test``. If not every score is shown in every position, there is no
+        ``level_position``.
+
+        Intervals are from a jackknife over clusters, with Student's t of `df` degrees of freedom, see
+        `resampling.degrees`. A shift that is 0 in every cluster has no interval. ``ordering`` and
+        ``usual_minus_balanced`` also have `p_bounded`, the p-value of a shift of `margin` or more. It allows for a
+        shift that only a few clusters have, see `equivalence.p_bounded`. `effective_clusters` is the number of equal
+        clusters that would say as much. `heaviest` is the share of the items in the largest cluster.
+
+        `flag` says ``saturated`` if the commonest score has a share (`commonest`) of at least `SATURATED`. It says
+        ``no variation`` if no item's scores differ between reads, and ``few clusters`` if `effective_clusters` is below
+        `uniformity.FEW_CLUSTERS`.
     """
     laid: dict[tuple[Any, ...], list[Laid]] = {}
     for block in blocks.blocks(scores):
@@ -102,7 +111,7 @@ def estimate(
             for dataset in (block.keys["dataset"], EVERY):
                 laid.setdefault((*(block.keys | {"dataset": dataset}).values(), readout), []).append(reads)
     key_columns, parts = [*KEYS, "readout"], []
-    made: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}  # a single dataset is also dataset ``all``
+    made: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}  # rows of a single dataset are also rows of dataset ``all``
     for key, datasets in sorted(laid.items(), key=lambda entry: entry[0]):
         together = _joined(datasets)
         for cluster in clusters if together.by_ordering or together.by_position else ():
@@ -121,12 +130,12 @@ def estimate(
 
 
 def _alike(block: blocks.Block) -> bool:
-    """Tell whether all items are read in the same orderings, at least two."""
+    """Tell whether all items are read in the same orderings, and these are at least two."""
     return len(block.orderings[0]) > 1 and block.design.shared
 
 
 def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid:
-    """One block's scores by one readout.
+    """Scores of one block and readout.
 
     Args:
         values: items by reads, see `blocks.Block.matrix`.
@@ -204,7 +213,7 @@ def _of_reads(
     shared |= {"n_reads": laid.n_reads, "n_failed": laid.n_failed}
     shared["flag"] = ", ".join(flag for flag, raised in is_raised.items() if raised)
     fits = [additive.shifts(cells, unit) for cells in laid.by_position]
-    by = laid.lowest - 1  # levels are counted from 1 here
+    by = laid.lowest - 1  # in `laid`, levels are counted from 1
     quantities = [_of_level(level, fit, by) for level, fit in enumerate(fits, start=1) if fit]
     if laid.by_ordering and (fit := additive.shifts(laid.by_ordering, unit)):
         chance = {"draws": draws, "seed": seed}
@@ -243,16 +252,16 @@ def _of_level(level: int, fit: additive.Shifts, by: int) -> Found:
 
 
 def _of_orderings(orderings: np.ndarray, fit: additive.Shifts, by: int) -> Found:
-    apart = " " if orderings.max() + by > 9 else ""  # between scores of two digits
+    apart = " " if orderings.max() + by > 9 else ""  # a blank between scores if some have two digits
     labels = np.array([apart.join(map(str, row + by)) for row in orderings], dtype=object)
     rows = {"quantity": "ordering", "ordering": labels, "mean_score": fit.level + fit.shift + by}
     return rows, fit.shift, fit.influence
 
 
 def _contrasts(orderings: np.ndarray, fit: additive.Shifts, chance: dict[str, Any]) -> Iterator[Found]:
-    """The usual ordering less the mean over all, and less its reverse, if these orderings were read."""
+    """The usual ordering minus the mean over all, and minus its reverse, if these orderings were read."""
     rising, falling = ((np.sign(side) * np.diff(orderings, axis=1) > 0).all(axis=1) for side in (1, -1))
-    # Shifts sum to 0: the mean over orderings is the level.
+    # Shifts sum to 0, so the mean over orderings is the level of the fit.
     weights = [rising] if rising.any() else []
     weights += [rising.astype(float) - falling] if rising.any() and falling.any() else []
     for name, weight in zip(CONTRASTS, np.asarray(weights, dtype=float), strict=False):

@@ -22,7 +22,7 @@ CAPTION = (
     "orderings together is in table Effect on scores. A saturated judge gives one score nearly always, so points at "
     "0 say nothing about the order."
 )
-MOST_NAMES = 24  # orderings that can be written at the axis
+MOST_NAMES = 24  # largest number of orderings that are written at the axis
 LOOKS = {Readout.HARD: "selected option", Readout.SOFT: "option probabilities"}
 
 
@@ -40,7 +40,7 @@ def draw(score_effects: pd.DataFrame, *, view: View, layout: Layout, labels: Lab
     judges, orderings = list(chosen["judge"].unique()), list(chosen["ordering"].unique())
     height = layout.height_in * min(len(orderings), MOST_NAMES) + style.scaled(0.4)
     figure, axes, shown = style.panels(len(judges), layout, height_in=height)
-    figure.set_figheight(height * len(axes) + style.scaled(0.7))  # with the legend and the name of the axis
+    figure.set_figheight(height * len(axes) + style.scaled(0.7))  # 0.7 is for the legend and the name of the axis
     for axis, judge in zip(shown, judges, strict=True):
         of_judge = chosen[chosen["judge"] == judge]
         _draw_panel(axis, of_judge, orderings, view.readouts)
@@ -75,5 +75,5 @@ def _draw_panel(axis: Axes, shifts: pd.DataFrame, orderings: list[str], readouts
 
 
 def _scores(ordering: str) -> list[str]:
-    """The scores of an ordering. Blanks separate them if any score has two digits."""
+    """Scores of an ordering. Blanks separate them in `ordering` if any score has two digits."""
     return ordering.split() if " " in ordering else list(ordering)

@@ -1,4 +1,4 @@
-"""Selections of each score, by the position of the score in the prompt."""
+"""Selections of each score at each position of the score in the prompt."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -27,12 +27,16 @@ def estimate(
 
     Returns:
         One row per group of `KEYS` (dataset ``all``: all datasets), `readout`, `cluster`, `quantity`, `score` and
-        `position`, for strategies that show every score in every position. ``share`` is the position's share of the
-        score's selections, as in the paper. ``rate`` is how often the score was selected when it was at the position.
-        Without position bias, every share is 1/n, and the rates of one score are equal. `n_selected` is how often the
-        score was selected in all positions (a sum of probabilities in readout `soft`), `n_reads` the number of reads
-        with the readout. A share is NaN if the score was never selected. Scores are written as on their scale, or
-        counted from 1 if the scales of several datasets begin with different numbers.
+        `position`, for strategies that show every score in every position. Scores are written as on their scale. If the
+        scales of several datasets begin with different numbers, scores are counted from 1. `quantity` is one of:
+
+        - ``share``: the position's share of the score's selections, as in the paper; NaN if the score was never
+          selected.
+        - ``rate``: share of the reads with the score at the position in which the score was selected.
+
+        Without position bias, every share is 1/n, and the rates of one score are equal. `n_selected` is the number of
+        selections of the score in all positions (a sum of probabilities in readout `soft`). `n_reads` is the number of
+        reads with the readout.
 
     Source: the earlier version of Xu et al., Section 5.3, Table 5.
     """
@@ -64,7 +68,7 @@ def estimate(
 
 
 def _cells(shared: Row, sums: np.ndarray, lowest: int, confidence: float) -> Iterator[tuple[Row, Row]]:
-    """The cells of the table of shares and of the table of rates; see `tidy.from_parts`."""
+    """The rows of shares and of rates, for each score and position; see `tidy.from_parts`."""
     n = shared["n"]
     score, position = (axis.ravel() + first for axis, first in zip(np.indices((n, n)), (lowest, 1), strict=True))
     shared = shared | {"n_reads": int(sums[0, 1].sum() / n)}

@@ -55,7 +55,7 @@ def _draw_panel(axis: Axes, shares: pd.DataFrame, n: int, furthest: float) -> Ax
     """The shares of one judge.
 
     Args:
-        furthest: largest distance of a share from the equal share, over all judges; in points.
+        furthest: largest distance of a share from the equal share over all judges, in percentage points.
     """
     share, low, high = (
         100 * shares.pivot(index="score", columns="position", values=column).to_numpy()

@@ -35,7 +35,7 @@ def _shares(rows: pd.DataFrame) -> list[Number]:
 
 
 def _unequal(name: str, equal: float) -> OfRows:
-    """A star if the interval of a share does not contain the equal share."""
+    """A function that adds a star if the interval of a share does not contain the equal share."""
     return each_row(lambda row: "*" if row[f"{name}_low"] > equal or row[f"{name}_high"] < equal else "")
 
 

@@ -1,4 +1,4 @@
-"""Course of position bias and agreement with people as one setting of the judges varies."""
+"""Position bias and agreement with people at several values of one setting of the judges."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -34,16 +34,16 @@ def draw(
     order: list[str],
     names: dict[str, str],
 ) -> Figure:
-    """Cramer's V (left, or above) and Pearson's r by the setting: one row per dataset, one line per judge.
+    """Cramer's V (left, or above) and Pearson's r by value of the setting: one row per dataset, one line per judge.
 
     Args:
         position_selection: see `position_selection.estimate`.
         human_agreement: see `human_agreement.estimate`; a dataset without human scores has no panel on the right.
-        setting: values of the varied setting, by judge and profile. Numbers are drawn to scale, other values at equal
-            distances.
+        setting: for each judge, a dictionary from profile to the value of the varied setting. Numbers are drawn to
+            scale, other values at equal distances.
         label: name of the setting.
-        order: order of values that are not numbers. Values that are not in it follow in alphabetical order.
-        names: how to write the values of the setting.
+        order: order of values that are not numbers. Values that are not in `order` follow in alphabetical order.
+        names: dictionary from a value of the setting to the text that is written for it.
 
     Source: after Xu et al. (2026), Figures 6 and 7.
     """
@@ -60,7 +60,7 @@ def draw(
     size = (layout.width_in, layout.height_in * rows + style.scaled(0.5))
     figure, grid = plt.subplots(rows, columns, figsize=size, sharex=True, squeeze=False, layout="constrained")
     axes = _on_common_scales(grid.reshape(len(datasets), -1))
-    apart = 0.03 * min(np.diff(sorted(ticks)), default=1)  # so that judges' intervals do not hide each other
+    apart = 0.03 * min(np.diff(sorted(ticks)), default=1)  # so that intervals of judges do not hide each other
     v, r = (table.assign(x=table["value"].map(place_of)) for table in (v, r))
     for row, dataset in zip(axes, datasets, strict=True):
         _draw_row(row, [table[table["dataset"] == dataset] for table in (v, r)], judges, apart, labels)
@@ -73,7 +73,7 @@ def draw(
 
 
 def _on_common_scales(axes: np.ndarray) -> Any:
-    """The panels, datasets by quantities. Panels of the same quantity share their vertical axis."""
+    """The panels, with a row per dataset and a column per quantity. A column's panels share their vertical axis."""
     for (row, column), axis in np.ndenumerate(axes):
         if row:
             axis.sharey(axes[0, column])
@@ -114,7 +114,7 @@ def _with_values(estimates: pd.DataFrame, setting: Mapping[str, Mapping[str, flo
 
 
 def _swept(estimates: pd.DataFrame, place_of: Mapping[str, Any]) -> list[str]:
-    """The judges with at least two values of the setting, since a line needs two points."""
+    """The judges with at least two values of the setting, because a line needs two points."""
     points = estimates.assign(place=estimates["value"].map(place_of)).groupby("judge")["place"].nunique()
     return [judge for judge in estimates["judge"].unique() if points[judge] > 1]
 

@@ -1,12 +1,12 @@
 """Variation of the scores of one item from read to read, and the part that is due to the order of the options.
 
-A read of item i under ordering o is taken as
+The model of the score of item i, read under ordering o, is
 
     score = item_i + ordering_o + (item by ordering)_io + repetition_io,
 
-with repetitions independent of each other. How much repetitions vary may depend on the item and on the ordering: a
-judge can be surer of itself in one ordering than in another. Reads of different orderings differ by all terms but the
-first. The part of repetition is known if it is measured in each ordering, see `repetition.variances`. Otherwise
+with repetitions independent of each other. The variance of repetitions may depend on the item and on the ordering: a
+judge can be surer of itself in one ordering than in another. Reads of different orderings differ by all terms except
+the first. The part of repetition is known if it is measured in each ordering, see `repetition.variances`. Otherwise
 interaction and repetition cannot be distinguished.
 """
 
@@ -24,12 +24,12 @@ from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
 
-# Function from sums over units to estimates, mask of usable items, addends of each item, source of repetition.
+# Function from sums over units to estimates, mask of usable items, summands of each item, source of repetition.
 Split = tuple[Callable[[np.ndarray], dict[str, np.ndarray]], np.ndarray, np.ndarray, str]
 
 
 def item_moments(values: np.ndarray) -> np.ndarray:
-    """Number of each item's scores, their variance (divisor one less than their number), and the root of the variance.
+    """Number of each item's scores, their variance (divisor: their number minus 1), and the root of the variance.
 
     Args:
         values: items by reads, NaN without a score, shape (m, K).
@@ -46,15 +46,16 @@ def item_moments(values: np.ndarray) -> np.ndarray:
 
 
 def parts(reads: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Moments that the split of the variance within items depends on, item by item.
+    """Moments of each item on which the split of the variance within items depends.
 
     Args:
-        reads: scores under different orderings, shape (m, D): each ordering's mean over its repeats where it has some.
-            NaN for a read without a score.
-        noise: variance of one read by repetition alone, mean over the item's orderings, shape (m,); NaN where it is
-            not known.
+        reads: scores under different orderings, shape (m, D). If orderings are repeated, means over the repeats. NaN
+            for a read without a score.
+        noise: variance of one read by repetition alone, mean over the item's orderings, shape (m,); NaN where it is not
+            known.
 
     Returns:
+        Shape (m, 3 + D): 1, the variance of the item's reads, `noise`, and each read's deviation from their mean.
         Shape (m, 3 + D): 1, the variance of the item's reads, `noise`, and each read's deviation from their mean.
     """
     deviation = np.nan_to_num(reads - np.nanmean(reads, axis=1, keepdims=True))
@@ -62,16 +63,16 @@ def parts(reads: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
 
 def unit_parts(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Parts of the items of each unit of resampling; sums of rows over units give the split.
+    """Moments of each unit of resampling, from its items' moments. Sums of rows over units give the split.
 
     Args:
         table: result of `parts`, one row per item.
         unit: see `blocks.Block.units`.
 
     Returns:
-        Shape (n_units, 5 + 2D): 1; the sums of `parts`; and three terms for the variance of the orderings' means. These
-        are the squared number of items, the sum of squares of the summed deviations, and the summed deviations times
-        the number of items.
+        Shape (n_units, 5 + 2D). The columns of a unit are 1; the sums of `parts`; and three terms for the variance of
+        the orderings' means: the squared number of items, the sum of squares of the summed deviations, and the summed
+        deviations times the number of items.
     """
     sums = resampling.sum_units(table, unit)
     count, deviation = sums[:, :1], sums[:, 3:]
@@ -86,19 +87,22 @@ def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bo
 
     Args:
         sums: sums of `unit_parts` over units, shape (..., 5 + 2D).
-        repeats: number of reads of an item under each ordering, if `parts` has their means.
-        crossed: whether all items were read in the same D orderings, from which one is drawn. Otherwise each item's
+        repeats: number of reads of an item in each ordering, if `parts` has their means.
+        crossed: True if all items were read in the same D orderings, from which one is drawn. Otherwise each item's
             reads are themselves draws.
-        known: whether the variance of repetition is known.
+        known: True if the variance of repetition is known.
 
     Returns:
-        Each of shape (...). ``repetition``: variance of reads of one ordering, mean over items and orderings.
-        ``ordering``: variance over orderings that repetition does not explain. ``ordering_share``: share of
-        ``ordering`` in the sum of both. For crossed reads also the parts of ``ordering``: ``shift``, which all items
-        have in common, and ``interaction``, which differs from item to item.
+        Dictionary from component to its values, each of shape (...). If repetition is known, the components are:
 
-        If repetition is not known, crossed reads have ``shift`` and ``rest``, the residual mean square (repetition, and
-        D / (D - 1) times interaction). Reads that are not crossed then have nothing.
+        - ``repetition``: variance of reads of one ordering, mean over items and orderings.
+        - ``ordering``: variance over orderings that repetition does not explain.
+        - ``ordering_share``: share of ``ordering`` in the sum of both.
+        - ``shift``, ``interaction``, only for crossed reads: two parts of ``ordering``. All items have ``shift`` in
+          common; ``interaction`` differs from item to item.
+
+        If repetition is not known, crossed reads have ``shift`` and ``rest``. ``rest`` is the residual mean square:
+        repetition, plus D / (D - 1) times interaction. Reads that are not crossed then have nothing.
 
     Source: two-way analysis of variance with fixed orderings and random items (Searle, Casella and McCulloch, 1992,
     Chapter 4). The share of chance in the variance of the orderings' means is computed over units, so items of one unit
@@ -139,18 +143,23 @@ def estimate(
     Args:
         scores: see `blocks.blocks`.
         confidence: confidence of the intervals, which are from a jackknife over clusters, with Student's t.
-        temperatures: temperature by judge and profile, for judges whose scores are drawn from their option
-            probabilities, see `repetition.variances`.
+        temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
+            temperature, see `repetition.variances`.
 
     Returns:
-        One row per group of `KEYS`, `readout`, `cluster` and `quantity`. ``mean_sd`` is the mean over items of the
-        standard deviation of an item's scores (divisor one less than their number), as in the paper. ``variance`` is
-        the mean of the squared standard deviation. Strategies of several orderings also have the parts of the variance,
-        see `split`. If the variance of repetition is known under each ordering, the parts are ``repetition``,
-        ``ordering`` and ``ordering_share`` and, for items in the same orderings, ``shift`` and ``interaction``. If not,
-        items in the same orderings have ``shift`` and ``rest``. `repetition_from` says how repetition is known, empty
-        if it is not. `n_items` counts items with at least two scores or, for the parts if items are in the same
-        orderings, items with a score from every read.
+        One row per group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is one of:
+
+        - ``mean_sd``: mean over items of the standard deviation of an item's scores (divisor: their number minus 1), as
+          in the paper.
+        - ``variance``: mean over items of the square of this standard deviation.
+        - parts of the variance, for strategies of several orderings, see `split`. If the variance of repetition is
+          known in each ordering, they are ``repetition``, ``ordering`` and ``ordering_share``; items in the same
+          orderings also have ``shift`` and ``interaction``. If it is not known, only items in the same orderings have
+          parts: ``shift`` and ``rest``.
+
+        `repetition_from` says how repetition is known; it is empty if repetition is not known. `n_items` counts items
+        with at least two scores. For the parts, if items are in the same orderings, it counts items with a score from
+        every read.
 
     Source: the earlier version of Xu et al., Table 3; the split is ours.
     """

@@ -44,7 +44,7 @@ def _rows(within_item_deviation: pd.DataFrame, *, strategy: str = "balanced") ->
 
 
 def _share(row: Row) -> str:
-    """The share of the ordering, undefined if nothing varies, or `UNSPLIT` if repetition is not known."""
+    """The share of the ordering. It is undefined if nothing varies, and `UNSPLIT` if repetition is not known."""
     ends = (row[f"ordering_share{end}"] for end in ("", "_low", "_high"))
     return UNSPLIT if pd.isna(row["repetition"]) else with_interval(*ends, form=".0f", times=100)
 

@@ -1,4 +1,4 @@
-"""Effect of a condition on scores and their agreement with people: pairs of conditions on the items of both."""
+"""Effect of a condition on scores and on their agreement with people: pairs of conditions on the items of both."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -26,22 +26,28 @@ def estimate(
     """Differences between two conditions of a study, all else being equal, item by item.
 
     Args:
-        scores: see `blocks.blocks`; the conditions of a setting are in one table.
+        scores: see `blocks.blocks`. All conditions of a study, judge, profile, dataset, strategy and scale are in one
+            table.
         confidence: see the package.
-        points: the margin of `p_bounded`.
+        points: margin of `p_bounded`.
 
     Returns:
         One row per `KEYS`, `other`, `readout`, `cluster` and `quantity`. `other` is the condition that `condition` is
-        compared with; if the baseline is one of the two, it is `other`. Quantity ``points`` is the mean score under
-        `condition` less the mean score under `other`, over the items with a score under both. Quantity ``r`` is the
-        same difference of Pearson's r between items' mean scores and human scores, over those items that also have a
-        human score. `of_one` and `of_other` are the two values (mean scores on their own scale). Interval and `p` come
-        from a jackknife over clusters with Student's t of `df` degrees of freedom, see `resampling.degrees`. `p_holm`
-        and `p_bh` are adjusted for the `n_tests` tests of the family. If the difference does not vary between clusters,
-        there is neither interval nor p. `p_bounded` is the p-value of a difference of `margin` points or more, which is
+        compared with. If the baseline is one of the two conditions, it is `other`. `quantity` is one of:
+
+        - ``points``: mean score under `condition` minus mean score under `other`, over the items with a score under
+          both.
+        - ``r``: the same difference of Pearson's r between items' mean scores and human scores, over those items that
+          also have a human score.
+
+        `of_one` and `of_other` are the two values (mean scores on their own scale). Interval and `p` are from a
+        jackknife over clusters with Student's t of `df` degrees of freedom, see `resampling.degrees`. `p_holm` and
+        `p_bh` are adjusted for the `n_tests` tests of the family. If the difference does not vary between clusters,
+        there is neither interval nor p. `p_bounded` is the p-value of a difference of `margin` points or more. It is
         valid even if a few clusters cause the difference, see `equivalence.p_bounded`.
 
-        An item's score is the mean over its reads, however many it has. So r also grows if a condition has more reads.
+        An item's score is the mean over its reads, whatever their number. So r also grows if a condition has more
+        reads.
 
     Source: ours.
     """
@@ -51,7 +57,7 @@ def estimate(
         if len(table) == 0 or table["condition"].nunique() < 2:
             continue
         settings: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
-        by_level = levels.lowest_of(table) - 1  # blocks count scores from 1
+        by_level = levels.lowest_of(table) - 1  # in blocks, the lowest score is 1
         for block in blocks.blocks(table):
             for readout, values in block.readouts():
                 key = (*(block.keys[name] for name in by), readout)
@@ -73,7 +79,7 @@ def _last_baseline(condition: str) -> tuple[bool, str]:
 
 
 def _means(block: blocks.Block, values: np.ndarray) -> pd.DataFrame:
-    """Mean score of each item that has a score, with its `group_id` and `human` score, by `item_id`."""
+    """Mean score of each item that has a score, with its `group_id` and `human` score; the index is `item_id`."""
     is_scored = ~np.isnan(values)
     scored = is_scored.any(axis=1)
     means = np.where(is_scored, values, 0)[scored].sum(axis=1) / is_scored[scored].sum(axis=1)

@@ -1,4 +1,4 @@
-"""Agreement of each source of golden scores with people, and shares of items whose reads by a judge differ."""
+"""Agreement of each source of golden scores with people, and shares of items on which a judge's reads differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -27,11 +27,16 @@ def estimate(
         golden_scores: see `golden_scores.estimate`; None if no judge makes golden scores.
 
     Returns:
-        One row per dataset, `source` (``labels``, or a judge) and `quantity`. ``spearman``, ``pearson``, ``kappa`` and
-        ``mean_absolute_error`` compare the source with people's scores, in datasets that have them. For judges only,
-        ``differ`` is the share of items whose reads do not all agree, and ``median`` the share of items whose golden
-        score is the median because no score has more reads than any other. Intervals come from leaving out each group,
-        with Student's t, for correlations on the scale of Fisher's z.
+        One row per dataset, `source` (``labels``, or a judge) and `quantity`. `quantity` is one of:
+
+        - ``spearman``, ``pearson``, ``kappa``, ``mean_absolute_error``: comparison of the source with people's scores,
+          in datasets that have them.
+        - ``differ``, for judges only: share of items whose reads do not all agree.
+        - ``median``, for judges only: share of items whose golden score is the median, because no score has more reads
+          than any other.
+
+        Intervals come from leaving out each group in turn, with Student's t, for correlations on the scale of Fisher's
+        z.
 
     Source: Li et al. (2025), Table 2, for correlations; it has no intervals and no counts of reads that differ.
     """

@@ -19,10 +19,14 @@ def estimate(golden: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
             example one per file.
 
     Returns:
-        One row per `source` (the judge; ``judge/profile`` for a profile other than the default), dataset, `n` and item,
-        with the item's `score`, its `n_reads`, and `n_scored`, the reads with a score. `how` is ``same`` if all reads
-        with a score agree, ``majority`` if one score has more reads than any other, else ``median``. A read without a
-        score does not vote. An item without a scored read has no score.
+        One row per `source`, dataset, `n` and item. `source` is the judge, or ``judge/profile`` for a profile other
+        than the default profile. Columns are:
+
+        - `score`: the item's score. An item without a scored read has none.
+        - `n_reads`, `n_scored`: number of its reads, and of its reads with a score. A read without a score does not
+          vote.
+        - `how`: ``same`` if all reads with a score agree, ``majority`` if one score has more reads than any other,
+          otherwise ``median``.
 
     Source: Li et al. (2025), Datasets, for three reads and the majority; the median of three that differ is ours.
     """
@@ -55,12 +59,12 @@ def vote(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The score that the reads of each item vote for, and the way it is decided.
 
     Args:
-        counts: reads of each item by score 1 to n, shape (items, n).
+        counts: number of each item's reads with each score from 1 to n, shape (items, n).
 
     Returns:
-        Two arrays of shape (items,). The first has the score that most reads have; if several scores have equally many,
-        it is the median of the reads. The second has `SAME`, `MAJORITY` or `MEDIAN`. If no read has a score, they have
-        NaN and an empty text.
+        Two arrays of shape (items,). The first has the score that most reads have. If several scores have equally many
+        reads, it has the median of the reads. The second has `SAME`, `MAJORITY` or `MEDIAN`. If no read has a score,
+        the arrays have NaN and an empty text.
     """
     total = counts.sum(axis=1)
     most = counts.max(axis=1)

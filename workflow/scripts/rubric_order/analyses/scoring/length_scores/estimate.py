@@ -1,4 +1,4 @@
-"""Length of texts and the scores that each text gets on its own."""
+"""Length of texts, and scores of texts that are judged one at a time."""
 
 from collections.abc import Iterable, Iterator
 
@@ -21,15 +21,17 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     """Correlation of a text's length with its mean score, and of the length with its human score.
 
     Args:
-        scores: see `blocks.blocks`. confidence: see the package.
+        scores: see `blocks.blocks`.
+        confidence: see the package.
         items: the datasets' items, for the lengths of their texts in characters.
 
     Returns:
         One row per `KEYS`, `readout`, `cluster` and `quantity` (``pearson``, ``spearman``). Longer texts are often
         better, so a correlation alone says nothing about the judge. `of_people` is the correlation of the lengths with
-        human scores. `difference` is the judge's correlation less people's. Both are over the items that people have
-        rated. Intervals come from leaving out each cluster, with Student's t, for single correlations on the scale of
-        Fisher's z. Values are NaN if scores or lengths do not vary, or if people have rated no items.
+        human scores. `difference` is the judge's correlation minus people's correlation. Both are over the items that
+        people have rated. Intervals come from leaving out each cluster in turn, with Student's t, for single
+        correlations on the scale of Fisher's z. Values are NaN if scores or lengths do not vary, or if people have
+        rated no items.
 
     Source: a textbook section on debiasing judges (46.3), answer to Q2: the correlation, on a calibration set. The
     correlation with people's scores and the difference are ours.

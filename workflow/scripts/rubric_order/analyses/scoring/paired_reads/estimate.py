@@ -1,8 +1,8 @@
-"""Differences between two conditions read by read: the same item under the same ordering, asked in two ways.
+"""Differences between two conditions, read by read: the same item under the same ordering, asked in two ways.
 
-A mean over all orderings can hide that some orderings are scored higher and others lower. If one request asks for all
-orderings of a text, a read's number is also the number of its question. A trend over numbers, or a difference at any
-number, then shows that questions influence each other.
+A mean over all orderings can hide that some orderings get higher scores and others lower scores. If one request asks
+for all orderings of a text, a read's number is also the number of its question. A trend over numbers, or a difference
+at any number, then shows that questions influence each other.
 """
 
 import itertools
@@ -19,7 +19,7 @@ from rubric_order.methods.uncertainty import cluster_robust, multiplicity, resam
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", "expected_score"]}
 ROUNDING = 1e-9  # points; smaller differences count as 0
-MOST_NUMBERS = 50  # reads per item; with more, only mean and size are estimated
+MOST_NUMBERS = 50  # largest number of reads per item; with more reads, only mean and size are estimated
 SHARED = [key for key in KEYS if key != "condition"]
 
 
@@ -27,28 +27,31 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     """Differences between reads of the same item and ordering under two conditions.
 
     Args:
-        scores: one row per read; the conditions of a setting are in one table.
+        scores: one row per read. All conditions of a study, judge, profile, dataset, strategy and scale are in one
+            table.
         confidence: nominal coverage of the intervals, such as 0.95.
 
     Returns:
-        One row per `KEYS` without the condition, `varied` (a condition), `other` (the condition that `varied` is
-        compared with), `readout`, `cluster` and `quantity`. If the baseline is one of the two conditions, it is
-        `other`. A read's `number` is its place among the reads of its item under `varied`, from 1. If one request asks
-        for all these reads, this is the number of the read's question. The quantities are
+        One row per `KEYS` without the condition, `varied`, `other`, `readout`, `cluster` and `quantity`. `varied` is a
+        condition, and `other` the condition that it is compared with. If the baseline is one of the two conditions, it
+        is `other`. A read's `number` is its rank, from 1, among the reads of its item under `varied`. If one request
+        asks for all these reads, this is the number of the read's question.
 
-        - ``mean``: mean difference in points, each number with the same weight;
+        `quantity` is one of:
+
+        - ``mean``: mean difference in points, each number with the same weight.
         - ``trend``: points by which the difference grows from one number to the next, by least squares over the means
-          of the numbers;
-        - ``number``: mean difference at one `number`;
+          of the numbers.
+        - ``number``: mean difference at one `number`.
         - ``any_number``: `p` of the hypothesis that the mean difference is 0 at every number, by Hotelling's T-squared
           over clusters; NaN unless there are more clusters than numbers. `estimate` is the root mean square of the mean
-          differences at all numbers, which is above 0 by chance alone;
+          differences at all numbers, which is above 0 by chance alone.
         - ``size``: mean size of the difference of a read. It has no `p`, because reads that are sampled differ by
           chance too.
 
         With more than `MOST_NUMBERS` numbers, only ``size`` and the ``mean`` over all reads are estimated.
 
-        `n_differ` of the `n_pairs` pairs of reads differ. Intervals and `p` come from a jackknife over clusters with
+        `n_differ` of the `n_pairs` pairs of reads differ. Intervals and `p` are from a jackknife over clusters with
         Student's t. `p_holm` and `p_bh` are adjusted for the `n_tests` tests of a family. If the difference is equal in
         all clusters, there is neither interval nor `p`, because its variation is unknown.
 
@@ -85,7 +88,7 @@ def _last_baseline(condition: str) -> tuple[bool, str]:
 
 
 def _numbered(reads: pd.DataFrame) -> pd.DataFrame:
-    """The reads of one condition, with the `order`, the `number`, and the number of the `repeat` of this order."""
+    """The reads of one condition, with `order`, `number`, and the index of the `repeat` of this order, from 0."""
     of_item = reads.sort_values(["item_id", "read_index"], kind="stable")
     order = pd.Series(of_item["ordering"].map(tuple), name="order")
     by_item = of_item.assign(order=order, number=of_item.groupby("item_id").cumcount() + 1)
@@ -107,7 +110,7 @@ def _compared(common: Row, one: pd.DataFrame, other: pd.DataFrame, confidence: f
 def _of_readout(
     common: Row, readout: Readout, pairs: pd.DataFrame, difference: np.ndarray, confidence: float
 ) -> Iterator[Row]:
-    """The rows of two conditions by one readout."""
+    """The rows of two conditions and one readout."""
     common = common | {"readout": readout, "n_pairs": len(pairs), "n_differ": int((difference != 0).sum())}
     number = pairs["number"].to_numpy()
     everything: np.ndarray = np.zeros(len(pairs), dtype=int)
@@ -134,7 +137,7 @@ def _of_readout(
 
 
 def _contrasts(numbers: np.ndarray) -> dict[str, np.ndarray]:
-    """Weights of the means at each number, by quantity."""
+    """Dictionary from quantity to weights of the means at each number."""
     weights = {"mean": np.full(len(numbers), 1 / len(numbers))}
     if len(numbers) > 1:
         centred = numbers - numbers.mean()
@@ -156,7 +159,7 @@ def _means(values: np.ndarray, number: np.ndarray, unit: np.ndarray, n: int) -> 
 
 
 def _with_interval(value: float, moved: np.ndarray, df: float, confidence: float) -> Row:
-    """An estimate with its interval, `p` and `df`, from how far each cluster moves it, shape (n_clusters,)."""
+    """An estimate with its interval, `p` and `df`. `moved` is its change by each cluster, shape (n_clusters,)."""
     if np.isnan(moved).any() or not np.abs(moved).max() > ROUNDING:
         return {"estimate": float(value)}
     interval = cluster_robust.interval(float(value), moved, confidence, df=df)

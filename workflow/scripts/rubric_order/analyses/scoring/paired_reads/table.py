@@ -1,4 +1,4 @@
-"""Differences between two conditions read by read, such as all orderings in one request, or one per request."""
+"""Differences between two conditions, read by read, such as all orderings in one request, or one per request."""
 
 import pandas as pd
 

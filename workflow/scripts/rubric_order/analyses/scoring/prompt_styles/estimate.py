@@ -1,4 +1,4 @@
-"""Two prompts of one judge, from recorded answers: differences of their scores, compared with repeats of one."""
+"""Two prompts of one judge, from recorded answers: differences of their scores, compared with repeats of a prompt."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,33 +26,36 @@ def estimate(
     prompt_styles: Mapping[str, Sequence[str]],
     confidence: float,
 ) -> pd.DataFrame:
-    """Comparison of every two prompts of one judge, on the items that have a score from both.
+    """Comparison of each pair of prompts of one judge, on the items that have a score from both.
 
     Args:
         scores: one row per read, with `NEEDED`; or several such tables, for example one per file. A judge with two
-            prompt styles counts as two judges in them.
+            prompt styles counts as two judges in these tables.
         items, human_scales: see `golden.by_item`.
-        prompt_styles: model and prompt style, by recorded judge, for judges with a prompt style.
+        prompt_styles: dictionary from recorded judge to model and prompt style, for judges with a prompt style.
         confidence: confidence of the intervals.
 
     Returns:
         One row per study, dataset, scale, `model`, its two prompts (`style`, `other_style`; their ids are `judge` and
         `other`), `criterion` (``all``: all criteria together), `cluster` and `quantity`. Scores are from the first read
-        of each item:
+        of each item. `quantity` is one of:
 
-        - ``mean_shift``: mean score under the first prompt less the mean score under the other; `bound_low` and
-          `bound_high` are the least and the greatest shift if answers without a score could have had any score;
-        - ``mean_change``: mean size of an item's difference; ``share_changed``: share of items whose difference is not
-          0; ``total_variation``: half the summed sizes of differences between the shares of scores;
+        - ``mean_shift``: mean score under the first prompt minus mean score under the other. `bound_low` and
+          `bound_high` are the least and greatest shift that are possible if answers without a score may have any score.
+        - ``mean_change``: mean size of an item's difference.
+        - ``share_changed``: share of items whose difference is not 0.
+        - ``total_variation``: half of the summed sizes of differences between the shares of scores.
         - ``spearman``, ``pearson``, ``kappa``, ``mean_absolute_error``: agreement of the first prompt with people's
-          mean score, less the agreement of the other prompt;
-        - ``share``: share of items that get `score` under the first prompt, less the share under the other.
+          mean score, minus the agreement of the other prompt.
+        - ``share``: share of items that get `score` under the first prompt, minus the share under the other.
 
-        `of_one` and `of_other` are the values under the two prompts, and `of_human` is the value for people's mean
-        score (rounded for shares, halves up). `floor` is the size of the same quantity between the first two reads of
-        one prompt. This prompt is `repeats_of`, the style with the most items read twice. `at_repeats` is the quantity
-        between the two prompts on these `n_repeats` items, which are of the criteria `repeated`. Intervals come from
-        leaving out each cluster, with Student's t.
+        `of_one` and `of_other` are the values under the two prompts. `of_human` is the value for people's mean score
+        (rounded for shares, halves up).
+
+        `floor` is the size of the same quantity between the first two reads of one prompt. This prompt is `repeats_of`,
+        the style with the most items that were read twice. `at_repeats` is the quantity between the two prompts on
+        these `n_repeats` items, which are of the criteria `repeated`. Intervals come from leaving out each cluster in
+        turn, with Student's t.
 
         Prompts of recorded answers can differ in any part, so no difference here is the effect of a single part.
     """
@@ -74,7 +77,7 @@ def estimate(
 def _pairs(
     scores: pd.DataFrame | Iterable[pd.DataFrame], prompt_styles: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]]:
-    """Key columns of every two prompts of one model, and the reads of both."""
+    """Key columns of each pair of prompts of one model, and the reads of both."""
     laid: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, block in table.groupby(KEYS, sort=True):
@@ -88,7 +91,7 @@ def _pairs(
 
 
 def _rows(one: pd.DataFrame, other: pd.DataFrame, known: pd.DataFrame, about: Row, confidence: float) -> Iterator[Row]:
-    """The rows of two prompts, by criterion and cluster."""
+    """The rows of two prompts, for each criterion and cluster."""
     laid = [_first_two(reads) for reads in (one, other)]
     others = laid[1][["first", "second"]].add_suffix("_other")
     asked = laid[0].join(others, how="inner").sort_index()
@@ -112,7 +115,7 @@ def _rows(one: pd.DataFrame, other: pd.DataFrame, known: pd.DataFrame, about: Ro
 
 
 def _first_two(reads: pd.DataFrame) -> pd.DataFrame:
-    """The scores of each item's first read, and of its second if that has the same ordering, by `item_id`."""
+    """Scores of each item's first read, and of its second read if it has the same ordering; the index is `item_id`."""
     reads = reads.sort_values(["item_id", "read_index"])
     place = reads.groupby("item_id").cumcount().to_numpy()
     first, second = (reads[place == k].set_index("item_id") for k in (0, 1))
@@ -122,7 +125,7 @@ def _first_two(reads: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, confidence: float) -> Iterator[Row]:
-    """The rows of all items, `items`, and of those with a score from both prompts, `scored`."""
+    """The rows of two prompts. `items` has all items, `scored` only the items with a score from both prompts."""
     one, other, human = (scored[name].to_numpy(dtype=float) for name in ("first", "first_other", "human"))
     unit, rated = item_scores.clusters_of(scored, cluster), ~np.isnan(human)
     common = {"cluster": cluster, "n_items": len(scored), "n_clusters": len(np.unique(unit))}
@@ -174,9 +177,9 @@ def _floors(items: pd.DataFrame, about: Mapping[str, Any]) -> Row:
 
 
 def _sizes(one: np.ndarray, other: np.ndarray, human: np.ndarray, n: int) -> dict[tuple[Any, ...], float]:
-    """Quantities that compare two sets of scores of the same items, by name and score level.
+    """Quantities that compare two sets of scores of the same items: a dictionary from name and score level.
 
-    Only ``share`` has score levels; for other quantities, the level is None.
+    Only ``share`` has score levels. For other quantities, the level is None.
     """
     shares = [_shares(scores, n) for scores in (one, other)]
     sizes: dict[tuple[Any, ...], Any] = {
@@ -196,11 +199,11 @@ def _sizes(one: np.ndarray, other: np.ndarray, human: np.ndarray, n: int) -> dic
 
 
 def _shares(scores: np.ndarray, n: int) -> np.ndarray:
-    """Share of each of the scores 1 to n, shape (n,); NaN without any score."""
+    """Share of each score from 1 to n, shape (n,); NaN without any score."""
     return np.bincount(scores.astype(int), minlength=n + 1)[1:] / len(scores) if len(scores) else np.full(n, np.nan)
 
 
 def _bounds(items: pd.DataFrame, n: int) -> tuple[float, float]:
-    """The least and greatest mean shift, if answers without a score could have had any score from 1 to n."""
+    """Least and greatest mean shift, if each answer without a score may have any score from 1 to n."""
     low, high = ((items["first"].fillna(a) - items["first_other"].fillna(b)).mean() for a, b in ((1, n), (n, 1)))
     return float(low), float(high)

@@ -35,7 +35,7 @@ HEADS = {
     "kappa": ("kappa", ".3f"),
     "mean_absolute_error": ("MAE", ".2f"),
 }
-SIZES = ("mean_change", "share_changed", "total_variation")  # they have no sign
+SIZES = ("mean_change", "share_changed", "total_variation")  # quantities without a sign
 REPEATS = " ({n_repeats} items of {repeated}, {repeats_of})"
 FAILED = "{n_failed_one} of {n_reads_one}, {n_failed_other} of {n_reads_other}"
 
@@ -49,7 +49,7 @@ def _form(row: Row) -> str:
 
 
 def _difference(row: Row) -> str:
-    """A difference with its interval and its bounds, as far as it has them."""
+    """A difference with its interval and its bounds, if it has them."""
     form = ("" if row["quantity"] in SIZES else "+") + _form(row)
     value, low, high = row["estimate"], row["ci_low"], row["ci_high"]
     text = written(value, form) if pd.isna(low) else with_interval(value, low, high, form=form)

@@ -32,18 +32,19 @@ def estimate(
     Args:
         scores, bases: see `variants.variants`.
         confidence: confidence of the intervals.
-        level, points: level and margin of the test that the mean shift is negligibly small.
+        level: level of the test that the mean shift is negligibly small.
+        points: margin of this test.
 
     Returns:
-        One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster` and `quantity`. It uses
-        the items that are read in all variants and have a score in both the variant and the base. `kind` names the kind
-        of change in the variant. The quantities are
+        One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster` and `quantity`. It uses the
+        items that are read in all variants and have a score in both the variant and the base. `kind` names the kind of
+        change in the variant. `quantity` is one of:
 
-        - ``mean_shift``: mean score less the mean score of the base, in points, with its test (`p`, adjusted `p_holm`,
-          `p_bh`) and the `verdict` of equivalence within `margin`;
-        - ``mean_change``: mean size of the difference between an item's first reads in the variant and in the base;
-        - ``share_changed``: share of items whose first reads differ; readout `hard` alone;
-        - ``total_variation``: half the summed differences between the shares of scores; readout `hard` alone.
+        - ``mean_shift``: mean score minus the mean score of the base, in points, with its test (`p`, adjusted `p_holm`,
+          `p_bh`) and the `verdict` of equivalence within `margin`.
+        - ``mean_change``: mean size of the difference between an item's first reads in the variant and in the base.
+        - ``share_changed``: share of items whose first reads differ; only for readout `hard`.
+        - ``total_variation``: half of the summed differences between the shares of scores; only for readout `hard`.
 
         `floor_neutral` is the largest size of the same quantity among the `n_neutral` other variants of that dataset
         and judge that are edits without meaning. `floor_repeats` is the value of ``mean_change`` or ``share_changed``
@@ -89,7 +90,7 @@ def _rows(found: Variants, cluster: str, confidence: float, level: float, points
 
 
 def total_variation(one: np.ndarray, other: np.ndarray, n: int) -> float:
-    """Half the summed differences between the shares of the scores 1 to n, shapes (items,)."""
+    """Half of the summed differences between the shares of the scores 1 to n. `one` and `other` have shape (items,)."""
     if not len(one):
         return np.nan
     shares = [np.bincount(scores.astype(int), minlength=n + 1) / len(scores) for scores in (one, other)]
@@ -112,7 +113,7 @@ def _equivalence(mean: Mapping[str, Any], level: float, points: float) -> Row:
 
 
 def _with_floors(rows: list[Row], found: Variants) -> Iterator[Row]:
-    """The rows, each with its floors: how far meaningless edits, and repeated reads, move the quantity of that row."""
+    """The rows, each with its floors: sizes of its quantity under edits without meaning, and between repeated reads."""
     pairs, differing, apart = found.repeats.sum(axis=0)
     repeated = {"mean_change": apart / pairs, "share_changed": differing / pairs} if pairs else {}
     for row in rows:

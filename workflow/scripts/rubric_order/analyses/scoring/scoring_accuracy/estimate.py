@@ -25,7 +25,7 @@ def estimate(
     human_scales: Mapping[str, Sequence[float]],
     golden_scores: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Agreement of items' mean scores with golden scores, by variant.
+    """Agreement of items' mean scores with golden scores, for each variant.
 
     Args:
         scores, bases: see `variants.variants`.
@@ -35,16 +35,16 @@ def estimate(
         One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster`, source of `golden` scores
         and `quantity`: ``spearman``, ``pearson``, ``kappa`` (quadratic weights, scores rounded, halves up) or
         ``mean_absolute_error`` in points. `estimate` is over the items that have a score in the variant. `difference`
-        is variant less base, over the items that have a score in both, with `difference_low`, `difference_high` and
-        `p`. Intervals come from leaving out each cluster, with Student's t, for single correlations on the scale of
-        Fisher's z. `bound_low` and `bound_high` are the least and the greatest Pearson's r that are possible if reads
-        without a score could have had any score.
+        is variant minus base, over the items that have a score in both, with `difference_low`, `difference_high` and
+        `p`. Intervals come from leaving out each cluster in turn, with Student's t, for single correlations on the
+        scale of Fisher's z. `bound_low` and `bound_high` are the least and greatest Pearson's r that are possible if
+        each read without a score may have any score.
 
         Dataset ``all`` also has ``fluctuation_spearman`` and ``fluctuation_pearson`` of each `kind` of variant: the
         largest size of any `difference` over the datasets and the variants of that kind. `floor` is the largest size
         among edits without meaning. A largest size grows with the number of differences, which is `n_differences` for
         the fluctuation and `n_neutral` for the floor. `above_by_chance` is the probability that the fluctuation is
-        above the floor if all edits move scores alike: `n_differences` as a share of the sum of both numbers.
+        above the floor if all edits move scores alike. It is `n_differences` / (`n_differences` + `n_neutral`).
 
     Source: Li et al. (2025), Equations 1 and 2, Table 3, Figure 5, for correlations and fluctuation.
     """
@@ -105,7 +105,7 @@ def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> I
 
 
 def _bounds(found: Variants, place: int, rated: np.ndarray, given: np.ndarray) -> tuple[float, float]:
-    """The least and greatest r, if reads without a score could have had any score from 1 to n."""
+    """Least and greatest r, if each read without a score may have any score from 1 to n."""
     reads, total = found.reads[rated, place], found.total[rated, place]
     missing = reads - found.scored[rated, place]
     low, high = ((total + missing * score) / reads for score in (1, found.keys["n"]))

@@ -37,11 +37,12 @@ def draw(
 
     Args:
         scoring_accuracy: see `scoring_accuracy.estimate`.
-        golden, quantity: source of golden scores and correlation that are drawn.
+        golden: source of golden scores.
+        quantity: correlation that is drawn.
         shown: ``difference`` or ``correlation``.
     """
     of_study = rows_with(scoring_accuracy, study=view.study)
-    datasets = of_study.loc[of_study["varied"] != "", "dataset"].unique()  # a single one has no rows of ``all``
+    datasets = of_study.loc[of_study["varied"] != "", "dataset"].unique()  # a single dataset has no rows of ``all``
     dataset = datasets[0] if view.dataset == EVERY and len(datasets) == 1 else view.dataset
     reads = view.rows(of_study, "profile", "n", "readout", "cluster", dataset=dataset)
     chosen = rows_with(reads, golden=golden, quantity=quantity)
@@ -87,7 +88,7 @@ def _draw_differences(axis: Axes, found: pd.DataFrame, rows: list[str]) -> None:
 
 
 def _draw_rows(axis: Axes, value: np.ndarray, names: pd.Index, reach: np.ndarray, rows: list[str]) -> None:
-    """Values with their intervals, each in the row of its name."""
+    """Draw values with their intervals, each in the row of its name."""
     places = [rows.index(name) for name in names]
     axis.errorbar(value, places, xerr=reach, linestyle="none", markersize=style.scaled(3.5), **style.look(0))
     axis.set_yticks(range(len(rows)), rows)

@@ -28,7 +28,7 @@ OF_PROMPT = different("varied", "")  # all other rows are fluctuations over prom
 
 
 def _rows(scoring_accuracy: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, variant, readout and source of golden scores; and rows of fluctuations."""
+    """One row per judge, dataset, variant, readout and source of golden scores; and the rows of fluctuations."""
     is_largest = scoring_accuracy["quantity"].str.startswith(FLUCTUATION)
     largest = scoring_accuracy[is_largest].sort_values([*KEYS, "quantity"], kind="stable")
     sizes = [
@@ -55,7 +55,7 @@ def _prompt(row: Row) -> str:
 
 
 def _correlation(quantity: str, head: str) -> Text:
-    """A column of a correlation; rows of fluctuations have the size, the floor and the probability above it."""
+    """A column of a correlation. Rows of fluctuations have the size, the floor and `above_by_chance` instead."""
     size = f"{FLUCTUATION}{quantity}"
 
     def write(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""Correlations with golden scores, arranged as Li et al. (2025) print them: columns per dataset and source."""
+"""Correlations with golden scores, arranged as Li et al. (2025) print them: columns for each dataset and source."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ def _rows(scoring_accuracy: pd.DataFrame, *, studies: Sequence[str]) -> pd.DataF
     """One row per judge and variant, with three columns (estimate and interval) per dataset, source and coefficient.
 
     Args:
-        studies: studies that are used; if several have a variant, it is taken from the first of them.
+        studies: studies that are used. If several studies have a variant, the first of these studies gives it.
 
     Returns:
         The rows, with a column `sources` that lists the pairs of dataset and source.

@@ -24,18 +24,18 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
 
     Args:
         scoring_accuracy: see `scoring_accuracy.estimate`.
-        confidence: confidence of the intervals over judges; the intervals of single judges are not changed.
+        confidence: confidence of the intervals over judges. The intervals of single judges stay as they are.
 
     Returns:
         Rows for each study, profile, scale, `readout`, `cluster`, source of `golden` scores, `quantity` and `advice`.
         A row's `term` is one of:
 
         - ``judge``: `estimate` is the difference from the base, with its test. There is a row for each judge on each
-          dataset, and one on all datasets together if there are several.
+          dataset, and a row on all datasets together if there are several.
         - ``mean``: `estimate` is the mean over judges and datasets, if there are two judges or more. A model of random
           effects treats the judges and datasets as a sample. `sd_judge` is the standard deviation between judges in
           this model. Judges read the same items, so their sampling errors are correlated, but the model treats these
-          errors as independent. A few judges say little about how judges differ.
+          errors as independent. A few judges say little about differences between judges.
 
     Source: Li et al. (2025), Conclusion, for the advice; the paper tests none of it.
     """

@@ -37,16 +37,20 @@ def estimate(
         scores, bases: see `variants.variants`.
         confidence: confidence of the intervals.
         items, human_scales, golden_scores: see `golden.by_item`.
-        sampling_temperatures: temperature of the answers, by judge and profile.
+        sampling_temperatures: for each judge, a dictionary from profile to the temperature of its answers.
 
     Returns:
-        One row per study, judge, profile, dataset, scale, `readout`, `cluster`, `golden` source and `quantity`.
-        `averaged` is the agreement of the mean over the first reads of `n_calls` prompts: the base, and every variant
-        that changes only its order or only its IDs. `repeated` is the agreement of the mean of as many reads of the
-        base. `difference` is the first less the second on the same items, with interval and test. Items that lack a
-        score in any of these reads are left out (`n_failed`). At temperature 0, all reads of a prompt are assumed to
-        equal its first read, see `flag`. At other temperatures, if the base has too few reads, only `averaged` is
-        given.
+        One row per study, judge, profile, dataset, scale, `readout`, `cluster`, `golden` source and `quantity`. Columns
+        are:
+
+        - `averaged`: agreement of the mean over the first reads of `n_calls` prompts: the base, and every variant that
+          changes only its order or only its IDs.
+        - `repeated`: agreement of the mean of as many reads of the base.
+        - `difference`: `averaged` minus `repeated` on the same items, with interval and test.
+        - `n_failed`: number of items that lack a score in any of these reads, and are left out.
+
+        At temperature 0, all reads of a prompt are assumed to equal its first read, see `flag`. At other temperatures,
+        if the base has too few reads, only `averaged` is given.
 
     Source: Li et al. (2025), Limitations; they propose averaging and do not test it.
     """

@@ -32,8 +32,9 @@ class Laid(NamedTuple):
     Attributes:
         items: `group_id`, `item_id` and `dataset` of each item.
         reads: condition, strategy and index of each read.
-        places: place of each score from 0, shape (items, reads, n). Where an item lacks the read, places are canonical.
-        values: score by readout, shape (items, reads); NaN without a score.
+        places: position of each score, from 0, shape (items, reads, n). If an item lacks the read, positions are
+            canonical.
+        values: dictionary from readout to scores, shape (items, reads); NaN without a score.
         probabilities: probability of each score, shape (items, reads, n); NaN where unknown.
     """
 
@@ -54,35 +55,38 @@ def estimate(
 
     Args:
         scores: one row per read, with `COLUMNS`; or several such tables, for example one per file.
-        conditions: the content of each condition, by its name and the number of levels: `ids` (lowest level first),
-            `text` (level that the reference answer is written for; 0 for none, None for the item's own reference, if it
-            has one) and `shown` (level that the prompt says the answer gets).
+        conditions: for the name of each condition, a dictionary from number of levels to the content of the prompt.
+            `ids` are the IDs, lowest level first. `text` is the level that the reference answer is written for: 0 for
+            no reference answer, None for the item's own reference, if it has one. `shown` is the level that the prompt
+            says the answer gets.
         confidence: confidence of the intervals.
 
     Returns:
-        One row per dataset (or ``all``), `readout`, `cluster`, `cause` and `about`, with its test. `cause` is
+        One row per dataset (or ``all``), `readout`, `cluster`, `cause` and `about`, with its test. `cause` is one of:
 
-        - ``position``, `about` 1, 2, ...: log-odds that a place adds to the score there, less the mean over places;
-        - ``id``, `about` for example ``A - E``: log-odds that an ID adds to its level, less the log-odds of the ID that
-          stands for this level when the IDs are reversed;
+        - ``position``, `about` 1, 2, ...: log-odds that a position adds to the score there, minus the mean over
+          positions.
+        - ``id``, `about` for example ``A - E``: log-odds that an ID adds to its level, minus the log-odds of the ID
+          that this level has when the IDs are reversed.
         - ``presence``, `about` a score: log-odds that showing a reference answer, with any number and text, adds to the
-          score, less the mean over scores. It needs conditions with a reference answer and conditions without one;
+          score, minus the mean over scores. It needs conditions with a reference answer and conditions without one.
         - ``number``, ``text``: log-odds that a score gains by being a level nearer to the number of the reference
           answer, or to the level that its text was written for. If some conditions fix the level of the reference
-          answer or show none, conditions that show an item's own reference are left out;
-        - ``slope_of_number``: points that a score moves with each point of the number while the text is fixed;
-          ``slope_of_number_and_text``: the same slope while the text is written for the number; ``slope_of_text``: the
-          second less the first. If some items have the first two slopes, all three are over these items.
+          answer or show none, conditions that show an item's own reference are left out.
+        - ``slope_of_number``: points that a score moves with each point of the number while the text is fixed.
+        - ``slope_of_number_and_text``: the same slope while the text is written for the number.
+        - ``slope_of_text``: ``slope_of_number_and_text`` minus ``slope_of_number``. If some items have both of these,
+          all three slopes are over these items.
 
-        `n_items` is the number of items that are used. For slopes these have a score in each of the reads that the
-        slope uses, for other causes they have two scores or more.
+        `n_items` is the number of items that are used. For slopes, these items have a score in each of the reads that
+        the slope uses. For other causes, they have two scores or more.
 
         Readout ``soft`` estimates a mean over groups, by least squares of log-probabilities. Readout ``hard`` describes
         the average pair of reads. If groups differ in an effect, its log-odds are nearer to 0 than the mean of the
         groups' log-odds, as in every logistic model of a population. The hypothesis of no effect is the same for both.
 
         An effect that the design does not determine is missing, with the `flag` ``not identified``. An ID that always
-        stands for one level cannot be distinguished from this level. The number of a reference answer cannot be
+        belongs to one level cannot be distinguished from this level. The number of a reference answer cannot be
         distinguished from a text that always fits it. The text cannot be distinguished from the presence if all
         reference answers have a text for the same level.
     """
@@ -212,7 +216,7 @@ def _slopes(
 
 
 def _of_items(values: np.ndarray, shown: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Slope of each item's scores on the number shown, in the chosen reads; NaN without a score or a second number."""
+    """Slope of each item's scores on the number shown, in the chosen reads. NaN without a score, or for one number."""
     number = shown[chosen] - shown[chosen].mean() if chosen.any() else np.zeros(0)
     if not number.any():
         return np.full(len(values), np.nan)

@@ -31,9 +31,10 @@ def estimate(
 
     Returns:
         One row per dataset (or ``all``), variant (`varied`, `order`) and `score`. Scores are as on their scale, but
-        counted from 1 if the scales of datasets begin with different numbers. `n_scores` is the number of first reads
-        that gave the score, and `share` their share. `n_constrained` is the number of all first reads in the variant
-        whose score comes from a second request that allows only a score. Score -1 counts the reads that gave no score.
+        counted from 1 if the scales of datasets begin with different numbers. Score -1 counts the reads that gave no
+        score. `n_scores` is the number of first reads that gave the score, and `share` their share. `n_constrained` is
+        the number of all first reads in the variant whose score comes from a second request that allows only a score.
+
         Sources of golden scores have rows too, with `kind` ``golden`` and the name of the source as `varied`. Means of
         raters are rounded, halves up.
 
@@ -62,7 +63,7 @@ def _rows(found: Variants, known: pd.DataFrame) -> Iterator[Row]:
 
 
 def _counts(about: Row, scores: np.ndarray, n: int, lowest: int, *, failures: bool) -> Iterator[Row]:
-    """The rows of one variant; with `failures`, missing scores are counted as failures."""
+    """The rows of one variant. If `failures` is True, missing scores are counted as failures."""
     missing = np.isnan(scores)
     total = len(scores) if failures else int((~missing).sum())
     counts = {score + lowest - 1: int((scores == score).sum()) for score in range(1, n + 1)}

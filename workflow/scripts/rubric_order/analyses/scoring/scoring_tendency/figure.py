@@ -29,11 +29,11 @@ def draw(
 
     Args:
         scoring_tendency: see `scoring_tendency.estimate`.
-        also: further studies, whose rows follow.
+        also: further studies. Their rows follow the rows of the study.
     """
     studies = list(dict.fromkeys((view.study, *also)))
     of_studies = rows_with(scoring_tendency, study=studies)
-    datasets = of_studies["dataset"].unique()  # a single one has no rows of ``all``
+    datasets = of_studies["dataset"].unique()  # a single dataset has no rows of ``all``
     dataset = datasets[0] if view.dataset == EVERY and len(datasets) == 1 else view.dataset
     chosen = view.rows(of_studies, "profile", "n", dataset=dataset)
     chosen = chosen.sort_values("study", key=lambda names: names.map(studies.index), kind="stable")

@@ -63,7 +63,8 @@ class BatchApi:
     async def find(self, key: str, file: str | None) -> Mapping[str, Any] | None:
         """The batch that was created for a record; None if none was created, and none can be created any more.
 
-        If the batch is not listed after `LOOKS` searches, its file is deleted: a call that would create it later fails.
+        If the endpoint does not list the batch after `LOOKS` searches, the file of requests is deleted. So a call that
+        is still on its way cannot create the batch later.
 
         Args:
             key: key of the record.

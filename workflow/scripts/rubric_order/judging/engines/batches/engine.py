@@ -110,8 +110,8 @@ class BatchEngine(EndpointEngine):
         """Answer requests, see `Engine.answer`. Requests in a batch under way are not sent again.
 
         Raises:
-            InputError: batches are still under way after the time that config gives, or when the job ends early; or a
-                batch cannot be sent or was refused.
+            InputError: a batch cannot be sent, or was refused; or batches are still under way when the time that config
+                gives has passed, or when the job ends early.
         """
         open_requests = {request.request_id: request for request in requests}
         until = time.monotonic() + seconds(self._how_batches.wait)
@@ -330,7 +330,11 @@ class BatchEngine(EndpointEngine):
     async def _responses(
         self, record: Record, asked: Mapping[str, Request], results: Results, status: str
     ) -> list[Response]:
-        """Responses to all requests of a batch. If all requests were refused, these are failures that may pass."""
+        """Responses to all requests of a batch.
+
+        If the endpoint refused all requests of a batch of at least `MAX_REFUSED_IN_A_ROW`, the cause may be the
+        settings. The responses are then failures that may pass.
+        """
         most, responses, mistakes = record.most, [], []
         for name, request in asked.items():
             result = results.by_request.get(name)

@@ -50,11 +50,11 @@ class Result:
 
 @dataclass
 class Results:
-    """Results of a batch, by request.
+    """Results of the requests of a batch.
 
     Attributes:
-        by_request: one result per request: the first answer if there is one, else the first result.
-        ignored: number of lines that are ignored, by reason.
+        by_request: dictionary from a request's id to its first answer, or to its first result if it has no answer.
+        ignored: number of lines that are ignored for each reason.
     """
 
     by_request: dict[str, Result] = field(default_factory=dict)

@@ -21,7 +21,7 @@ class Answer:
         text: text that the judge wrote; it is parsed like any judge's text.
         score: the label of the prompt that the judge chose, such as 4; it is parsed like the text ``4``.
         probabilities: probability of each label of the prompt, such as ``{1: 0.1, 2: 0.9}``. For a prompt with several
-            criteria, one such mapping per criterion, by the criterion's name. None where they are not known.
+            criteria, a mapping from the name of each criterion to such probabilities. None if they are not known.
         reasoning: the judge's reasoning; it is kept, and not parsed.
         finish_reason: ``length`` where the text was cut off.
         model: name of the model that answered.
@@ -144,7 +144,7 @@ def _of_labels(labels: Sequence[str], probabilities: object, where: str) -> list
 
 
 def _mapping(names: Sequence[str], given: object, where: str, kind: str) -> dict[str, Any]:
-    """A mapping by exactly the given names. Its keys may also be numbers, which become text."""
+    """A mapping whose keys are exactly the given names. Keys may also be given as numbers, which become text."""
     if not isinstance(given, Mapping):
         raise WrongAnswerError(f"{where}: expected a mapping by {kind}, found {type(given).__name__} {given!r:.80}")
     by_name = {str(key): value for key, value in given.items()}
