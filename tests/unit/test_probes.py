@@ -11,7 +11,8 @@ from rubric_order import datasets, probes
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE
 from rubric_order.datasets.rubrics import Rubric
-from rubric_order.judging.engines.vllm_offline import lines_pattern, read_several
+from rubric_order.judging.engines.label_places import lines_pattern
+from rubric_order.judging.engines.vllm_offline import read_several
 from rubric_order.parsing.choices import numbers
 from rubric_order.planning import reads as planned
 from rubric_order.planning import requests as asked

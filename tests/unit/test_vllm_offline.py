@@ -54,6 +54,16 @@ def test_the_cuda_build_claims_a_gpu_also_where_config_gives_none(monkeypatch, b
     assert engines.gpus_to_claim(complete_judge(engine="simulated"), given) == given
 
 
+def test_an_engine_of_another_package_that_loads_a_model_has_its_own_rule(monkeypatch):
+    class Other(engines.Engine):
+        """It loads a model without vLLM."""
+
+    monkeypatch.setattr(vllm_offline, "installed", lambda: "vllm 1.0+cpu")
+    monkeypatch.setattr(engines.REGISTRY, "load", lambda name: Other)
+    assert complete_judge().LOADED
+    assert [engines.gpus_to_claim(complete_judge(), gpus) for gpus in (0, 2)] == [0, 2]
+
+
 def test_gpus_that_the_cpu_build_cannot_use_are_refused(monkeypatch):
     monkeypatch.setattr(vllm_offline, "installed", lambda: "vllm 1.0+cpu")
     with pytest.raises(InputError, match=r"asks for 2, but vllm 1\.0\+cpu computes on the CPU"):

@@ -1,6 +1,5 @@
 """Engines, which send requests to a model and return its responses: one subclass of `Engine` per kind of judge."""
 
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -150,6 +149,15 @@ class Engine(judges.Engine, ABC, Generic[AnyJudge]):
     def __init__(self, judge: AnyJudge, resources: Resources) -> None:
         self.judge, self.resources = judge, resources
 
+    @staticmethod
+    def gpus_to_claim(gpus: int) -> int:
+        """Number of GPUs that a job claims, if config gives it `gpus`. It claims them before the engine is made.
+
+        Raises:
+            InputError: the engine cannot use these GPUs.
+        """
+        return gpus
+
     @abstractmethod
     def start(self) -> None:
         """Load the model, or prepare the connection to it. Called once, before all other methods.
@@ -226,8 +234,10 @@ def load(judge: Judge, resources: Resources = NOTHING) -> Engine[Any]:
 
 
 def gpus_to_claim(judge: Judge, gpus: int) -> int:
-    """Number of GPUs that a job of a judge claims, where config gives it `gpus`; see `vllm_offline.gpus_to_claim`."""
-    if not judge.LOADED:
-        return gpus
-    claimed: int = importlib.import_module("rubric_order.judging.engines.vllm_offline").gpus_to_claim(gpus)
-    return claimed
+    """Number of GPUs that a job of a judge claims, if config gives it `gpus`; see `Engine.gpus_to_claim`.
+
+    Raises:
+        InputError: the engine cannot use these GPUs.
+    """
+    # Without GPUs and without a model to load, the module of the engine need not be imported for this.
+    return REGISTRY.load(judge.ENGINE or judge.KIND).gpus_to_claim(gpus) if gpus or judge.LOADED else gpus

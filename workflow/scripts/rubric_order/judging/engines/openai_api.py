@@ -3,7 +3,7 @@
 import importlib.metadata
 from typing import Any, TypeVar
 
-from rubric_order.judging.engines import serving
+from rubric_order.judging.engines import serving, vllm_offline
 from rubric_order.judging.engines.called import AddressedEngine, CalledEngine
 from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.judging.engines.openai_protocol import ChatCompletions
@@ -38,6 +38,10 @@ class ServerEngine(OpenAiEngine[Server]):
     JUDGE = Server
     AT_ONCE = 512  # the server batches requests: fewer requests leave a large GPU idle
     WAITS = False
+
+    @staticmethod
+    def gpus_to_claim(gpus: int) -> int:
+        return vllm_offline.gpus_to_claim(gpus)
 
     def _connect(self) -> Connection:
         how = self._how()

@@ -10,6 +10,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import CUT_SHORT, Request, Response, label_tokens, transport
 from rubric_order.judging.engines.accounts import Usage
 from rubric_order.judging.engines.failures import CallError
+from rubric_order.judging.engines.label_places import lines_pattern
 from rubric_order.judging.engines.openai_answers import (
     LoggedToken,
     read_options,
@@ -20,7 +21,6 @@ from rubric_order.judging.engines.openai_answers import (
 )
 from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.judging.engines.protocols import MAX_TOKENS_COUNTED, Prepared, Protocol
-from rubric_order.judging.engines.vllm_offline import lines_pattern
 from rubric_order.parsing.choices import are_numbers
 from rubric_order.prompts.messages import chat
 from rubric_order.settings.judges import Chat

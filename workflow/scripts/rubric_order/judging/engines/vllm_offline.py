@@ -10,7 +10,6 @@ import itertools
 import logging
 import math
 import os
-import re
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +21,16 @@ import numpy as np
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.judging import chat, weights
-from rubric_order.judging.engines import CUT_SHORT, Engine, Request, Resources, Response, given, label_tokens
+from rubric_order.judging.engines import (
+    CUT_SHORT,
+    Engine,
+    Request,
+    Resources,
+    Response,
+    given,
+    label_places,
+    label_tokens,
+)
 from rubric_order.parsing.choices import are_numbers
 from rubric_order.probes import Question
 from rubric_order.settings.judges import Loaded, Vllm, is_local
@@ -107,6 +115,10 @@ class VllmEngine(Engine[Vllm]):
     """A model under fixed settings in vLLM's engine."""
 
     JUDGE = Vllm
+
+    @staticmethod
+    def gpus_to_claim(gpus: int) -> int:
+        return gpus_to_claim(gpus)
 
     def start(self) -> None:
         """Load the model.
@@ -251,7 +263,7 @@ class VllmEngine(Engine[Vllm]):
             )
         ids = lines = None
         if request.names and judge.criteria_format == "lines":
-            lines = StructuredOutputsParams(regex=lines_pattern(request.questions))
+            lines = StructuredOutputsParams(regex=label_places.lines_pattern(request.questions))
         wanted = bool(request.names) or judge.answer_format == "score"
         if wanted and self.readable(request.labels, several=bool(request.names)):
             ids = sorted({token for tokens in self.label_tokens(request.labels) for token in tokens})
@@ -359,18 +371,6 @@ def read_options(
     return option_logprobs(logprobs[place], variants), place
 
 
-def lines_pattern(questions: Sequence[Question]) -> str:
-    """A regular expression for an answer with a label for each question, one line per question."""
-    return r"\n".join(
-        rf"\[{_plain(question.name)}\] (?:{'|'.join(map(_plain, question.labels))})" for question in questions
-    )
-
-
-def _plain(text: str) -> str:
-    """A text as a regular expression that matches it, in the dialect of structured outputs."""
-    return re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", text)
-
-
 def read_several(
     token_ids: Sequence[int],
     logprobs: Sequence[dict[int, Any]],
@@ -394,29 +394,9 @@ def read_several(
         or with a label that is not a single token. None if all are NaN.
     """
     values = []
-    for place in places_of_labels(token_ids, variants, pieces, questions):
+    for place in label_places.places_of_labels(token_ids, variants, pieces, questions):
         values += [math.nan] * len(variants) if place is None else option_logprobs(logprobs[place], variants)
     return None if all(map(math.isnan, values)) else values
-
-
-def places_of_labels(
-    tokens: Sequence[int] | Sequence[str],
-    variants: Sequence[Sequence[int]] | Sequence[Sequence[str]],
-    pieces: Sequence[str],
-    questions: Sequence[Question],
-) -> list[int | None]:
-    """Index (from 0) of the token that writes each question's label, see `read_several`; None without such a token."""
-    name_pattern = "|".join(map(re.escape, sorted((question.name for question in questions), key=len, reverse=True)))
-    labels = "|".join(map(re.escape, sorted(questions[0].labels, key=len, reverse=True)))
-    behind_name = rf"(?<!\w)({name_pattern})(?:\W?(?:score|rating))?[^\w\n]{{0,12}}({labels})(?!\w|[.,]\d)"
-    spelled = [question.name.lower() for question in questions]
-    offsets: list[int | None] = [None] * len(questions)
-    for match in re.finditer(behind_name, "".join(pieces), re.IGNORECASE):
-        offsets[spelled.index(match[1].lower())] = match.start(2)
-    ends = np.cumsum([len(piece) for piece in pieces])
-    writing = {token for variant in variants for token in variant}
-    places = [None if offset is None else int(np.searchsorted(ends, offset, side="right")) for offset in offsets]
-    return [place if place is not None and tokens[place] in writing else None for place in places]
 
 
 def option_logprobs(at: dict[int, Any], variants: list[list[int]]) -> list[float]:

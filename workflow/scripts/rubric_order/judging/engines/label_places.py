@@ -1,0 +1,49 @@
+"""Answers with a label for each of several questions: the form that they must have, and where the labels stand."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from rubric_order.probes import Question
+
+
+def lines_pattern(questions: Sequence[Question]) -> str:
+    """A regular expression for an answer with a label for each question, one line per question."""
+    return r"\n".join(
+        rf"\[{_plain(question.name)}\] (?:{'|'.join(map(_plain, question.labels))})" for question in questions
+    )
+
+
+def _plain(text: str) -> str:
+    """A text as a regular expression that matches it, in the dialect of structured outputs."""
+    return re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", text)
+
+
+def places_of_labels(
+    tokens: Sequence[int] | Sequence[str],
+    variants: Sequence[Sequence[int]] | Sequence[Sequence[str]],
+    pieces: Sequence[str],
+    questions: Sequence[Question],
+) -> list[int | None]:
+    """Index (from 0) of the token that writes each question's label, None without such a token.
+
+    The label stands right behind the question's name, as in ``[Coherence] 4`` or ``"coherence": 4``. If the answer has
+    several such labels, because it repeats one after thinking, the last one counts.
+
+    Args:
+        tokens: the tokens of the answer. pieces: the text of each token.
+        variants: the tokens that write each label.
+        questions: the questions, which have the same labels.
+    """
+    name_pattern = "|".join(map(re.escape, sorted((question.name for question in questions), key=len, reverse=True)))
+    labels = "|".join(map(re.escape, sorted(questions[0].labels, key=len, reverse=True)))
+    behind_name = rf"(?<!\w)({name_pattern})(?:\W?(?:score|rating))?[^\w\n]{{0,12}}({labels})(?!\w|[.,]\d)"
+    spelled = [question.name.lower() for question in questions]
+    offsets: list[int | None] = [None] * len(questions)
+    for match in re.finditer(behind_name, "".join(pieces), re.IGNORECASE):
+        offsets[spelled.index(match[1].lower())] = match.start(2)
+    ends = np.cumsum([len(piece) for piece in pieces])
+    writing = {token for variant in variants for token in variant}
+    places = [None if offset is None else int(np.searchsorted(ends, offset, side="right")) for offset in offsets]
+    return [place if place is not None and tokens[place] in writing else None for place in places]
