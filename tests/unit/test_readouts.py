@@ -54,5 +54,5 @@ def test_statistics_and_cards_have_plain_strings():
     (card,) = (card.to_dict() for card in cards(statistics))
     names = [*card["decided_by"].values(), *card["readouts"], card["single_items"]["readout"]]
     assert {type(name) for name in names} == {str}
-    assert card["decided_by"] == {"log_odds": "soft", "points": "hard"}
+    assert card["decided_by"] == {"log_odds": "hard", "points": "hard"}
     assert json.loads(json.dumps(card["decided_by"])) == card["decided_by"]
