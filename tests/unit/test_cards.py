@@ -13,8 +13,9 @@ import rubric_order as ro
 from rubric_order.base.gold import INTENDED
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
-from rubric_order.cards import card, limits, verdict
+from rubric_order.cards import card, limits, summary, verdict
 from rubric_order.cards.evidence import Agreement, Evidence, ReadoutResults, Small
+from rubric_order.cards.record import CardRecord
 from rubric_order.cards.spread import Spread
 from rubric_order.library import estimates
 from rubric_order.simulation import studies
@@ -326,9 +327,19 @@ def test_a_judge_that_no_order_moves_is_not_said_to_give_one_score():
     # Of 100 groups without a pair that differs: 1 - 0.05 ** (1 / 100) is 2.95%.
     assert made.verdict.reasons[0] == (
         "The order changed no score: in 1,000 reads every item has one score in all its orderings. With 95% confidence "
-        "it changes at most 3.0% of the pairs of reads of an item. Scores that never change cannot show a weak "
-        "preference."
+        "it changes a score in at most 3.0% of the groups. Scores that never change cannot show a weak preference."
     )
+    # The bound is of groups, whatever their sizes: half of the groups have 9 items, so that 100 count as 61.
+    table = pd.DataFrame(rows)
+    sizes = [9 if group % 2 else 1 for group in range(100)]
+    unequal = pd.concat(
+        table[table["item"] == f"i{group}"].assign(item=f"i{group} {copy}", group=f"g{group}")
+        for group, size in enumerate(sizes)
+        for copy in range(size)
+    )
+    (card,) = ro.bias_card(unequal)
+    assert 50 < card.evidence.effective_groups < 70
+    assert "in at most 3.0% of the groups." in card.verdict.reasons[0]
     assert "Check that the judge sees the rubric: some servers ignore system messages" in made.verdict.advice
     assert "nearly one score" not in made.verdict.advice
     # Where a few pairs differ, it is saturated, and the advice is about the same.
@@ -793,3 +804,11 @@ def test_two_orderings_find_a_shift_and_seldom_one_that_is_none(shift, group_shi
     biased = [made.verdict.word == "biased" for made in ro.bias_card(pd.concat(studies_read, ignore_index=True))]
     assert len(biased) == 100
     assert least <= sum(biased) <= most
+
+
+def test_the_record_of_a_card_has_the_keys_of_the_schema():
+    properties = summary.schema()["$defs"]["card"]
+    assert set(properties["properties"]) == set(CardRecord.__annotations__) - {"criterion"}
+    assert set(properties["required"]) == CardRecord.__required_keys__
+    (made,) = ro.bias_card(pd.DataFrame({"item": ["a", "b"] * 4, "ordering": ["1 2", "2 1"] * 4, "score": [1, 2] * 4}))
+    assert set(made.to_dict()) == set(properties["properties"]) - {"cost"}

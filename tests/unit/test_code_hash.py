@@ -84,8 +84,9 @@ def test_docstrings_of_functions_and_classes_change_nothing(scripts, head):
     ],
 )
 def test_what_a_column_means_counts_for_nothing_and_its_type_counts(scripts, text, entries):
-    changed_by(scripts, "rubric_order/plan.py", "A = Column('a', 'int8', unit='points', meaning='Length.')\n")
-    assert changed_by(scripts, "rubric_order/plan.py", text) == entries
+    ours = "from rubric_order.contracts.contract import Column\n"
+    changed_by(scripts, "rubric_order/plan.py", f"{ours}A = Column('a', 'int8', unit='points', meaning='Length.')\n")
+    assert changed_by(scripts, "rubric_order/plan.py", ours + text) == entries
 
 
 @pytest.mark.parametrize(
@@ -99,8 +100,16 @@ def test_what_a_column_means_counts_for_nothing_and_its_type_counts(scripts, tex
     ],
 )
 def test_the_description_of_a_setting_counts_for_nothing(scripts, text, entries):
-    changed_by(scripts, "rubric_order/plan.py", "a = setting(1, 'A text.', reruns='all', role=Role.RUN)\n")
-    assert changed_by(scripts, "rubric_order/plan.py", text) == entries
+    ours = "from rubric_order.settings.base import Role, setting\n"
+    changed_by(scripts, "rubric_order/plan.py", f"{ours}a = setting(1, 'A text.', reruns='all', role=Role.RUN)\n")
+    assert changed_by(scripts, "rubric_order/plan.py", ours + text) == entries
+
+
+def test_a_function_of_the_same_name_that_is_not_ours_counts_whole(scripts):
+    other = "from helpdesk.settings import setting\n"
+    changed_by(scripts, "rubric_order/plan.py", f"{other}a = setting('alpha', 0.05, reruns=3)\n")
+    assert changed_by(scripts, "rubric_order/plan.py", f"{other}a = setting('alpha', 0.5, reruns=3)\n") == "a"
+    assert changed_by(scripts, "rubric_order/plan.py", f"{other}a = setting('alpha', 0.5, reruns=5)\n") == "a"
 
 
 @pytest.mark.parametrize(

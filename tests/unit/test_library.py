@@ -298,8 +298,8 @@ ROTATED = ("1 2 3", "2 3 1", "3 1 2")
     ("scores", "reason"),
     [
         # No position is nearly always chosen, and yet no finite preference fits best.
-        ((1, 1, 1, 2, 2, 1, 3, 3, 1), "wherever scores of an item differ, the same positions win"),
-        ((1, 1, 1, 2, 2, 2, 3, 3, 3), "no item has different scores"),
+        ((1, 1, 1, 2, 2, 1, 3, 3, 1), "where scores of an item differ, some positions always win against others"),
+        ((1, 1, 1, 2, 2, 2, 3, 3, 3), "no item has different scores in orderings that show these scores at different"),
     ],
 )
 def test_a_card_says_why_preferences_are_not_known(scores, reason):

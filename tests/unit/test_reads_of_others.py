@@ -304,7 +304,14 @@ def test_a_column_of_reasons_is_read_where_there_is_no_score(packed):
     assert renamed["failures"] == card["failures"]
 
 
-@pytest.mark.parametrize("values", [[{"a": 1}, 3.5], [True, None], ["", "NaN"], [["a"], "\t"]])
+def test_a_reason_may_be_a_number():
+    written, _ = judged(ZERO)
+    written["failure"] = 429.0
+    written.loc[[0, 1], "score"] = ""
+    assert ro.bias_card(written)[0].to_dict()["failures"] == {"429": 2}
+
+
+@pytest.mark.parametrize("values", [[{"a": 1}, np.nan], [True, None], ["", "NaN"], [["a"], "\t"]])
 def test_a_column_of_reasons_that_holds_no_text_is_not_read(values):
     written, _ = judged(ZERO)
     written["failure"] = pd.Series(values * len(written), dtype=object)[: len(written)]

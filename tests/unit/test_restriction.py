@@ -106,3 +106,18 @@ def test_what_compares_studies_that_are_left_out_is_left_out_too(root):
     )
     assert [*config.tables] == ["judge_versions"]
     assert config.statistics.golden_scores.studies == []
+
+
+@pytest.mark.parametrize(
+    ("tables", "shown"),
+    [
+        ({"position_selection": {"study": "alone", "also": ["both"]}}, {"study": "both", "also": []}),
+        ({"position_selection": {"study": "alone"}}, None),
+    ],
+)
+def test_a_result_that_can_show_a_study_that_is_left_shows_it(root, tables, shown):
+    studies = {name: CONFIG["studies"][name] for name in ("alone", "both")}
+    studies["alone"] = studies["alone"] | {"judges": ["two"]}
+    config = completed(root, "one", config={"judges": CONFIG["judges"], "studies": studies, "tables": tables})
+    block = config.tables.get("position_selection")
+    assert (block and {key: getattr(block, key) for key in shown}) == shown

@@ -20,7 +20,12 @@ from typing import NamedTuple
 
 PACKAGE = "rubric_order"
 # Arguments that only pages show, by function: of columns, of contracts, and of settings.
-DESCRIPTIONS = {"Column": {"meaning", "unit"}, "Contract": {"meaning", "unit"}, "setting": {"description", "reruns"}}
+DESCRIPTIONS = {
+    f"{PACKAGE}.contracts.contract.Column": {"meaning", "unit"},
+    f"{PACKAGE}.contracts.contract.Contract": {"meaning", "unit"},
+    f"{PACKAGE}.settings.base.setting": {"description", "reruns"},
+}
+SETTING = f"{PACKAGE}.settings.base.setting"  # its first argument is a default, its second a description
 
 
 class Package(NamedTuple):
@@ -170,14 +175,15 @@ def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) 
     nodes = list(ast.walk(tree))
     packages = (f"{PACKAGE}.", f"{package}.")
     used = frozenset(name for name in _names(nodes, path) if f"{name}.".startswith(packages) and name != PACKAGE)
+    imported = {name: whole for name, whole in _imported(nodes, path).items() if whole in DESCRIPTIONS}
     for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
             node, clean=False
         ):
             node.body = node.body[1:]
-        if isinstance(node, ast.Call) and (name := getattr(node.func, "id", None)) in DESCRIPTIONS:
-            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in DESCRIPTIONS[name]]
-            if name == "setting":  # a default, and then the description
+        if isinstance(node, ast.Call) and (called := imported.get(getattr(node.func, "id", ""))):
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in DESCRIPTIONS[called]]
+            if called == SETTING:
                 node.args = node.args[:1]
     parts: list[str] = []
     _write(tree, parts)
@@ -189,20 +195,9 @@ def _names(nodes: list[ast.AST], path: Path | None = None) -> Iterator[str]:
 
     Imports that begin with a dot start at `path`, the path of the file within the folder of its package.
     """
-    imported = {}
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                imported[alias.asname or alias.name.partition(".")[0]] = (
-                    alias.name if alias.asname else alias.name.partition(".")[0]
-                )
-                yield alias.name
-        elif isinstance(node, ast.ImportFrom):
-            above = path.parts[: len(path.parts) - node.level] if path is not None and node.level else ()
-            module = ".".join([*above, *([node.module] if node.module else [])])
-            for alias in node.names if module else ():
-                imported[alias.asname or alias.name] = f"{module}.{alias.name}"
-                yield f"{module}.{alias.name}"
+    imported = _imported(nodes, path)
+    yield from (alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names)
+    yield from imported.values()
     for node in nodes:
         parts = []
         while isinstance(node, ast.Attribute):
@@ -210,6 +205,21 @@ def _names(nodes: list[ast.AST], path: Path | None = None) -> Iterator[str]:
             node = node.value
         if parts and isinstance(node, ast.Name) and node.id in imported:
             yield ".".join([imported[node.id], *reversed(parts)])
+
+
+def _imported(nodes: list[ast.AST], path: Path | None) -> dict[str, str]:
+    """Dictionary from a name that an import binds to the dotted name of what it stands for, see `_names`."""
+    imported = {}
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first = alias.name.partition(".")[0]
+                imported[alias.asname or first] = alias.name if alias.asname else first
+        elif isinstance(node, ast.ImportFrom):
+            above = path.parts[: len(path.parts) - node.level] if path is not None and node.level else ()
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            imported |= {alias.asname or alias.name: f"{module}.{alias.name}" for alias in node.names if module}
+    return imported
 
 
 def _write(node: object, parts: list[str]) -> None:

@@ -7,7 +7,7 @@ FEW_CLUSTERS = "few clusters"  # intervals and tests depend on which clusters ha
 SATURATED = "saturated"  # the scores vary so little that an order has next to nothing to change
 NO_VARIATION = "no variation"  # every item has the same scores in all orderings
 SEPARATED = "separated"  # only a penalty keeps the estimate finite
-NO_COMPARISONS = "no comparisons"  # no two reads of an item differ
+NO_COMPARISONS = "no comparisons"  # no two reads of an item tell of positions
 
 
 def has(flags: object, flag: str) -> bool:

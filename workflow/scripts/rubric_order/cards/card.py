@@ -4,7 +4,7 @@ import html
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -18,6 +18,7 @@ from rubric_order.cards import evidence as gathering
 from rubric_order.cards import groups, headline, spread
 from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Rankings, ReadoutResults
+from rubric_order.cards.record import CardRecord
 from rubric_order.methods.position import order_tests
 
 MOST_NAMED = 3  # most reasons for reads without a score that a card names
@@ -46,7 +47,7 @@ class Card:
         """The judge's name."""
         return str(self.evidence.keys["judge"])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> CardRecord:
         """The card as JSON has it: numbers that are not known are None.
 
         Keys, besides counts:
@@ -65,7 +66,7 @@ class Card:
         evidence, main = self.evidence, self.evidence.main
         log_odds, points = evidence.log_odds, evidence.points
         tests = self.verdict.tests
-        return {
+        record: dict[str, Any] = {
             "judge": self.judge,
             "verdict": self.verdict.word,
             "headline": headline.headline(self.evidence, self.verdict).sentence,
@@ -104,6 +105,7 @@ class Card:
             **({"anchors": self.anchors.to_dict()} if self.anchors else {}),
             **{name: evidence.keys[name] for name in KEYS if name not in ("judge", "n")},
         }
+        return cast(CardRecord, record)
 
     def _readout(self, readout: ReadoutResults) -> dict[str, Any]:
         """Further results of one readout."""
@@ -213,9 +215,11 @@ def _undetermined(evidence: Evidence) -> str:
     """Reason why no preference is known although every score was shown in every position."""
     flag = evidence.log_odds.preference_flag
     if flags.has(flag, flags.SEPARATED):
-        return "wherever scores of an item differ, the same positions win, so that no finite size fits"
+        return "where scores of an item differ, some positions always win against others, so that no finite size fits"
     if flags.has(flag, flags.NO_COMPARISONS):
-        return "no item has different scores"
+        if evidence.log_odds.name == Readout.SOFT:
+            return "no item was read in several orderings with two scores of a probability above 0 in each"
+        return "no item has different scores in orderings that show these scores at different positions"
     return "the orderings do not determine it" if evidence.log_odds.preference else _uncounted(evidence)
 
 

@@ -13,7 +13,7 @@ copies would look like a change.
 import datetime
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,8 @@ from rubric_order.cards import drift as drifts
 from rubric_order.cards import history
 from rubric_order.cards.anchors import Anchors
 from rubric_order.cards.limits import CANNOT_TELL, FAILED, PASSED, Finding, name
+from rubric_order.cards.record import CardRecord
 
-Card = Mapping[str, Any]
 SAME = ("dataset", "study", "strategy", "profile", "condition", "n_levels")  # keys that must be equal
 EARLIER = "no change in earlier runs"
 MOST = 3  # groups, or names, that a message lists
@@ -47,8 +47,8 @@ class Checked(NamedTuple):
 
 
 def check(
-    cards: Sequence[Card],
-    baseline: Sequence[Card],
+    cards: Sequence[CardRecord],
+    baseline: Sequence[CardRecord],
     runs: Sequence[history.Run],
     *,
     where: object,
@@ -73,7 +73,7 @@ def check(
         InputError: a card has no anchors, the baseline has no single card to compare it with, or two cards are compared
             with the same card.
     """
-    partners: dict[str, tuple[Card, Card, Anchors]] = {}
+    partners: dict[str, tuple[CardRecord, CardRecord, Anchors]] = {}
     for card in cards:
         own = anchors_of(card, where)
         other = _partner(card, own, baseline, where, baseline_where)
@@ -189,7 +189,7 @@ def _copy(of: str) -> str:
     )
 
 
-def anchors_of(card: Card, where: object) -> Anchors:
+def anchors_of(card: CardRecord, where: object) -> Anchors:
     """The anchors of a card.
 
     Raises:
@@ -202,7 +202,9 @@ def anchors_of(card: Card, where: object) -> Anchors:
     return Anchors.of(card["anchors"], where)
 
 
-def _partner(card: Card, own: Anchors, baseline: Sequence[Card], where: object, baseline_where: object) -> Card:
+def _partner(
+    card: CardRecord, own: Anchors, baseline: Sequence[CardRecord], where: object, baseline_where: object
+) -> CardRecord:
     """The baseline's card of the same suite; if there are several such cards, the card of the same judge."""
     alike = [other for other in baseline if all(other.get(key) == card.get(key) for key in SAME)]
     same = [other for other in alike if anchors_of(other, baseline_where).suite == own.suite]
@@ -221,7 +223,7 @@ def _partner(card: Card, own: Anchors, baseline: Sequence[Card], where: object, 
     return of_judge[0]
 
 
-def _difference(card: Card, own: Anchors, others: Sequence[Card], where: object) -> str:
+def _difference(card: CardRecord, own: Anchors, others: Sequence[CardRecord], where: object) -> str:
     """Difference, in words, of a card's suite from the suite of the most similar card of a baseline."""
     if not others:
         return "there is no card"
@@ -232,12 +234,12 @@ def _difference(card: Card, own: Anchors, others: Sequence[Card], where: object)
     return "; ".join(parts)
 
 
-def _unlike(card: Card, other: Card) -> list[str]:
+def _unlike(card: CardRecord, other: CardRecord) -> list[str]:
     """Keys of `SAME` in which two cards differ."""
     return [key for key in SAME if other.get(key) != card.get(key)]
 
 
-def _size(card: Card, anchors: Anchors) -> str:
+def _size(card: CardRecord, anchors: Anchors) -> str:
     """Size of a suite in words."""
     counts = {"group": len(anchors.items), "item": int(anchors.items.sum())}
     counts |= {"ordering": card["n_orderings"]} if "n_orderings" in card else {}

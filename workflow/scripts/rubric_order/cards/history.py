@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
+from rubric_order.cards.record import CardRecord
 
 REMEDY = "restore the file, or take that line out, so that its run no longer counts"
 ENDING = ".history.jsonl"  # replaces the ending of the baseline's file
@@ -60,7 +61,7 @@ def beside(baseline: Path) -> Path:
     return baseline.with_name(re.sub(r"\.json$", "", baseline.name) + ENDING)
 
 
-def digest(cards: Iterable[Mapping[str, Any]]) -> str:
+def digest(cards: Iterable[CardRecord]) -> str:
     """Digest of a baseline, made from the anchors of its cards."""
     content = json.dumps([card.get("anchors") for card in cards], sort_keys=True)
     return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from rubric_order.base.gold import HUMAN, OTHERS
 from rubric_order.base.readouts import Readout
+from rubric_order.cards.record import CardRecord
 
 PASSED, FAILED, CANNOT_TELL = OUTCOMES = ("passed", "failed", "cannot tell")
 STATUS = {PASSED: 0, FAILED: 1, CANNOT_TELL: 2}
@@ -53,7 +54,7 @@ class Finding(NamedTuple):
     found: str
 
 
-def check(cards: Iterable[Mapping[str, Any]], limits: Limits) -> list[Finding]:
+def check(cards: Iterable[CardRecord], limits: Limits) -> list[Finding]:
     """Compare cards, as `summary.read` returns them, with limits."""
     return [finding for card in cards for finding in _of_card(card, limits)]
 
@@ -77,7 +78,7 @@ def name(card: Mapping[str, Any]) -> str:
     return ", ".join(str(part) for part in parts if part not in (None, "reads"))
 
 
-def _of_card(card: Mapping[str, Any], limits: Limits) -> Iterator[Finding]:
+def _of_card(card: CardRecord, limits: Limits) -> Iterator[Finding]:
     label, groups = name(card), card["n_groups"]
     few = limits.groups is not None and groups < limits.groups
     if limits.groups is not None:
@@ -146,7 +147,7 @@ def _finding(about: str, text: str, outcome: str, found: str, blind: str) -> Fin
     return Finding(about, text, CANNOT_TELL, f"{found}; {blind}") if blind else Finding(about, text, outcome, found)
 
 
-def _preferences(about: str, card: Mapping[str, Any], limit: float, blind: str) -> Finding:
+def _preferences(about: str, card: CardRecord, limit: float, blind: str) -> Finding:
     """Finding on the preferences for all positions: kept if each keeps the limit, broken if one breaks it."""
     readouts = card.get("readouts", {})
     decides = card.get("decided_by", {}).get("log_odds", Readout.HARD)

@@ -8,6 +8,7 @@ from rubric_order.base import gold
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.cards import headline
 from rubric_order.cards.card import written
+from rubric_order.cards.record import CardRecord
 from rubric_order.cards.verdict import VERDICTS
 
 AGREEMENT, COST = "r with people", "cost of 1,000 items"
@@ -34,7 +35,7 @@ class Cell(NamedTuple):
         return "" if math.isnan(self.sort) else f"{self.sort:.6g}"
 
 
-def cells(card: Mapping[str, Any]) -> list[Cell]:
+def cells(card: CardRecord) -> list[Cell]:
     """Cells of a card: verdict, shift by the usual order, scores that change, agreement with people, cost, reads.
 
     Args:
@@ -71,7 +72,7 @@ def _cost(cost: Mapping[str, Any] | None) -> Cell:
     return Cell(COST, f"{amount:,.{digits}f} {cost['currency']}", amount)
 
 
-def points(card: Mapping[str, Any]) -> Interval:
+def points(card: CardRecord) -> Interval:
     """Shift of the mean score by the usual order, with its interval."""
     return _interval(card, "usual_minus_balanced")
 

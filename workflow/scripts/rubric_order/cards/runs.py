@@ -1,13 +1,14 @@
 """Runs side by side: the cards of several summaries, and the history of each judge over them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rubric_order.base.errors import InputError
 from rubric_order.cards import drift, limits, row, summary
 from rubric_order.cards.anchors import Anchors
+from rubric_order.cards.record import CardRecord
 from rubric_order.pages import page as pages
 
 SUMMARIES = ("summary.json", "results/summary.json")  # in the folder of a run
@@ -26,7 +27,7 @@ class Run(NamedTuple):
 
     run: str
     name: str
-    card: Mapping[str, Any]
+    card: CardRecord
 
 
 class History(NamedTuple):

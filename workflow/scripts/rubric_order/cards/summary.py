@@ -22,6 +22,7 @@ from rubric_order.base.labels import Labels
 from rubric_order.cards import by_criterion, criteria, headline, row, terms
 from rubric_order.cards.card import Card, facts, shares_name, written
 from rubric_order.cards.card import cards as cards_of
+from rubric_order.cards.record import CardRecord
 from rubric_order.methods.position import order_tests
 from rubric_order.pages import page as pages
 from rubric_order.strategies import EVERY_POSITION, RECORDED
@@ -249,13 +250,14 @@ def schema() -> dict[str, Any]:
     return json.loads(resources.files("rubric_order.cards").joinpath(SCHEMA).read_text(encoding="utf-8"))
 
 
-def read(path: str | Path) -> list[dict[str, Any]]:
+def read(path: str | Path) -> list[CardRecord]:
     """The cards of a `summary.json`, or of an output of ``rubric-order audit --json``.
 
     Raises:
         InputError: the file is neither.
     """
-    return read_whole(path)["cards"]
+    cards: list[CardRecord] = read_whole(path)["cards"]
+    return cards
 
 
 def _remedy(path: Path) -> str:

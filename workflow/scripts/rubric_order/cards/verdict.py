@@ -231,15 +231,16 @@ def is_stable(evidence: Evidence) -> bool:
 def _unmoved(evidence: Evidence) -> str:
     """Reason why no verdict rests on unchanged scores; empty if an order changed one, or if nearly all are the same.
 
-    The share of pairs of reads that differ is at most the share of groups with such a pair. No group has such a pair.
-    So the sentence gives the exact upper bound of a share of which no case was seen.
+    No group has two reads of an item with different scores. From this follows the exact upper bound of the share of
+    groups that have such reads, for groups of any sizes that were drawn independently. The returned sentence states
+    this bound.
     """
     if not is_stable(evidence) or evidence.discordant_share > 0:
         return ""
-    most = 1 - MISSED ** (1 / evidence.independent_groups)
+    most = 1 - MISSED ** (1 / evidence.n_groups)
     return (
         f"The order changed no score: in {evidence.n_reads:,} reads every item has one score in all its orderings. "
-        f"With {1 - MISSED:.0%} confidence it changes at most {_percent(most)} of the pairs of reads of an item. "
+        f"With {1 - MISSED:.0%} confidence it changes a score in at most {_percent(most)} of the groups. "
         "Scores that never change cannot show a weak preference."
     )
 
@@ -435,9 +436,7 @@ def _extremes(readout: ReadoutResults) -> str:
 def _preference(readout: ReadoutResults) -> str:
     values = [interval.estimate for interval in readout.preference]
     if not values or any(math.isnan(value) for value in values):
-        return (
-            "By how much cannot be told: wherever scores differ, the same positions win, or the orderings do not tell."
-        )
+        return "By how much cannot be told: some positions always win against others, or the orderings do not tell."
     most, least = int(np.argmax(values)), int(np.argmin(values))
     return (
         f"Position {most + 1} adds {_interval(readout.preference[most], '+z.2f')} to the log-odds of the score that "

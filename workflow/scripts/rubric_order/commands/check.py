@@ -14,6 +14,7 @@ from rubric_order.commands import options
 
 if TYPE_CHECKING:
     from rubric_order.cards.limits import Finding
+    from rubric_order.cards.record import CardRecord
 
 NO_SUMMARY = 2  # without a readable summary, the outcome is "cannot tell"
 
@@ -188,7 +189,7 @@ def _write(text: str, path: Path | None) -> None:
 
 
 def _compared(
-    cards: list[dict[str, Any]],
+    cards: "list[CardRecord]",
     summary: Path,
     baseline: Path,
     history: Path | None,
@@ -254,7 +255,7 @@ def _no_history(history: Path) -> str:
     )
 
 
-def _chosen(summary: Path, judge: str | None) -> list[dict[str, Any]]:
+def _chosen(summary: Path, judge: str | None) -> "list[CardRecord]":
     """The cards of one judge, or all cards if `judge` is None."""
     from rubric_order.cards import summary as summaries
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from jinja2 import Template
 
-from rubric_order.base.errors import InputError
+from rubric_order.base.errors import InputError, UnfitError
 from rubric_order.datasets.rubrics import MAX_LEVELS
 from rubric_order.parsing import several_scores
 from rubric_order.parsing.choices import Choice, numbers
@@ -118,16 +118,19 @@ def rendered(
     for text in (response, instruction, question, reference or "", *levels):
         if control := messages.MARKS.search(text):
             raise InputError(f"expected text without control character {control[0]!r}, found {text!r:.60}")
-    return frames.render(
-        template,
-        instruction=instruction,
-        response=response,
-        reference=reference,
-        question=question,
-        levels=levels,
-        ordering=[int(score) for score in ordering],
-        lowest=lowest,
-    )
+    try:
+        return frames.render(
+            template,
+            instruction=instruction,
+            response=response,
+            reference=reference,
+            question=question,
+            levels=levels,
+            ordering=[int(score) for score in ordering],
+            lowest=lowest,
+        )
+    except UnfitError as error:
+        raise InputError(f"template: {error}") from None
 
 
 def load(template: str | Path | Messages) -> Template:

@@ -152,8 +152,8 @@ def as_scores(
     named = groups is not None and not groups.empty
     group = _named(groups, "group", where) if named and groups else text
     shown = _orderings(reads["ordering"], judge, scale, where)
-    level, reason = _scores(reads["score"], shown, where)
-    reason = _reasons(reads, reason)
+    level, unparsed = _scores(reads["score"], shown, where)
+    reason = _reasons(reads, unparsed)
     of_judge = Words(judge.codes * len(item.values) + item.codes, item.values)
     human = _human(reads, of_judge, shown, where)
     check_alike(of_judge, group.codes, group.values, "group", "groups", where)
@@ -163,7 +163,7 @@ def as_scores(
         ABOUT
         | {"judge": judge.series(), "n": shown.n, "item_id": names, "group_id": group.series(), "unit_id": names}
         | {"human_score": human, "score": pd.array(level, dtype="Int8"), "candidate": names}
-        | {"criterion": criterion.series(), "question": "", "failure": reason}
+        | {"criterion": criterion.series(), "question": "", "failure": reason, "unparsed": unparsed}
         | {"scale": pd.Categorical.from_codes(shown.scale_of_row, [",".join(own.labels) for own in shown.scales])}
         | ({LOWEST: lowest[shown.scale_of_row]} if (lowest != 1).any() else {})
         | {"read_index": pd.Series(of_judge.codes).groupby(of_judge.codes).cumcount(), "named_groups": named}
@@ -510,8 +510,9 @@ def _reasons(reads: pd.DataFrame, reason: pd.Series) -> pd.Series:
 
 
 def _reason(value: object) -> str:
-    """The reason that a cell gives, cut after its first line; `EMPTY` if the cell has no text."""
-    lines = value.strip().splitlines() if isinstance(value, str) else []
+    """The reason that a cell gives, cut after its first line; `EMPTY` if the cell has neither text nor number."""
+    is_word = isinstance(value, str | float | int | np.number) and not isinstance(value, bool)
+    lines = _word(value).splitlines() if is_word else []
     text = sources.SURROGATE.sub("?", lines[0][:LONGEST_REASON].strip()) if lines else ""
     return EMPTY if text.lower() in MISSING else text
 

@@ -241,9 +241,7 @@ def _planned(
     reads = plan_reads(
         *texts, study=STUDY, judge_id=judge_id, judge=judge, template=template, design=design, probe=PROBE
     )
-    distinct = planned.distinct_requests(reads, owned_elsewhere=())
-    units = planned.units_asked(distinct, *texts, template, probe=PROBE)
-    return reads, planned.render_requests(distinct, units).assign(probe=PROBE)
+    return reads, planned.of_reads(reads, *texts, template, probe=PROBE).assign(probe=PROBE)
 
 
 def ask(study: Written, watch: "shard.Watch | None" = None) -> pd.DataFrame:

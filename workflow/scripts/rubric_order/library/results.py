@@ -33,10 +33,11 @@ from rubric_order.base.readouts import READ, Readout
 from rubric_order.base.rows import Row
 from rubric_order.cards.card import Card
 from rubric_order.cards.card import cards as make_cards
+from rubric_order.cards.record import CardRecord
 from rubric_order.figures import view
 from rubric_order.library import estimates, scales
 from rubric_order.methods.position import blocks
-from rubric_order.parsing.choices import EMPTY, REASONS
+from rubric_order.parsing.choices import EMPTY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,7 +95,7 @@ class BiasCards(Sequence[Card]):
     def __iter__(self) -> Iterator[Card]:
         return iter(self.cards)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
+    def to_dicts(self) -> list[CardRecord]:
         """Cards as ``rubric-order audit --json`` prints them: one object per judge."""
         return [card.to_dict() for card in self.cards]
 
@@ -281,17 +282,17 @@ def bias_card(
     estimated = estimates.of_card(kept, points=margin_points, log_odds=margin_log_odds)
     own = {block.keys["judge"]: block for block in kept.blocks}
     made = [
-        replace(card, notes=_notes(own[card.judge], scores.loc[scores["judge"] == card.judge, "failure"]))
+        replace(card, notes=_notes(own[card.judge], scores.loc[scores["judge"] == card.judge, "unparsed"]))
         for card in make_cards(estimated)
     ]
     return BiasCards(tuple(made), estimated, lambda: _drawn_positions(estimated, kept))
 
 
-def _notes(block: blocks.Block, failure: pd.Series) -> tuple[str, ...]:
+def _notes(block: blocks.Block, unparsed: pd.Series) -> tuple[str, ...]:
     """Facts that a reader should know about the reads of a judge.
 
     Args:
-        failure: reason why each read has no score, in the order of the file.
+        unparsed: reason why the answer of each read gives no score, in the order of the file; None if it gives one.
     """
     own, notes = block.table, []
     if unread := own["unread_judges"].iloc[0]:
@@ -299,7 +300,7 @@ def _notes(block: blocks.Block, failure: pd.Series) -> tuple[str, ...]:
     if not own["named_groups"].iloc[0]:
         notes.append("No groups are named: each item counts as independent of the others.")
     notes += _of_scale(scales.parse(own["scale"].iloc[0]))
-    notes += _of_failures(failure)
+    notes += _of_failures(unparsed)
     score = own["score"].to_numpy(dtype=int, na_value=0)
     cell = block.item * len(block.orderings[0]) + block.orderings[1]
     repeats = len(own) - len(np.unique(cell * (block.n + 1) + score))
@@ -321,9 +322,9 @@ def _of_scale(scale: scales.Scale) -> Iterator[str]:
         yield f"Levels from the lowest to the highest: {', '.join(scale.labels)}. --scale says it if they are others."
 
 
-def _of_failures(failure: pd.Series) -> Iterator[str]:
+def _of_failures(unparsed: pd.Series) -> Iterator[str]:
     """A sentence about answers that give no score."""
-    counts = failure[failure.isin(REASONS) & (failure != EMPTY)].value_counts()
+    counts = unparsed[unparsed.notna() & (unparsed != EMPTY)].value_counts()
     if len(counts):
         listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
         yield f"{counts.sum():,} answers were read and give no score: {listed}."

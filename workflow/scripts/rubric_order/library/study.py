@@ -108,9 +108,8 @@ def study(
         design=Design((len(levels),), (strategy,), budget=budget, seed=seed),
         probe=PROBE,
     )
-    requests = planned.distinct_requests(reads, owned_elsewhere=())
-    units = planned.units_asked(requests, tables.items, tables.rubrics, tables.pairs, source, probe=PROBE)
-    responses = _asked(planned.render_requests(requests, units).assign(probe=PROBE), settled, function, Path(folder))
+    requests = planned.of_reads(reads, tables.items, tables.rubrics, tables.pairs, source, probe=PROBE)
+    responses = _asked(requests.assign(probe=PROBE), settled, function, Path(folder))
     return as_reads(score_reads(reads, responses[RESPONSES[:-1]], probe=PROBE), responses, len(levels))
 
 
@@ -251,7 +250,7 @@ def _items(items: Items, rubric: Rubric, instruction: str | None) -> Iterator[It
         row = {key: value for key, value in record.items() if not _is_missing(value)}
         for key in row:
             close = nearest(key, [*REQUIRED, *OPTIONAL])
-            if key not in (*REQUIRED, *OPTIONAL) and close:
+            if key not in (*REQUIRED, *OPTIONAL, *OF_RUBRICS) and close:
                 raise InputError(
                     f"{where}: field {key!r:.60} is not known; expected {', '.join((*REQUIRED, *OPTIONAL))}{close}"
                 )

@@ -158,10 +158,22 @@ def _reads_of(
                 repeat = 0 if together else seen.get(shown, 0)
                 seen[shown] = repeat + 1
                 if (shown, repeat) not in request_ids:
-                    prompt = unit.prompt(shown).encode()
+                    prompt = _rendered(unit, shown)
                     request_ids[shown, repeat] = tuple(name(prompt, 0 if reuses else repeat) for name, reuses in namers)
                 ids = request_ids[shown, repeat]
                 yield _Read(unit.unit_id, condition, strategy, n, index, ordering, shown_levels, repeat, ids)
+
+
+def _rendered(unit: Unit, shown: Shown) -> bytes:
+    """The prompt of a unit, as UTF-8.
+
+    Raises:
+        UnfitError: the template cannot show the unit, or writes half a character. The message names the unit.
+    """
+    try:
+        return unit.prompt(shown).encode()
+    except (UnfitError, UnicodeEncodeError) as error:
+        raise UnfitError(f"unit {unit.unit_id!r:.60}: {error}") from None
 
 
 def _orders(

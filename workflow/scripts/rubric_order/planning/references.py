@@ -22,7 +22,7 @@ import pandas as pd
 from jinja2 import Template
 
 from rubric_order.base import files
-from rubric_order.base.errors import InputError
+from rubric_order.base.errors import InputError, UnfitError
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.contracts.items import REFERENCES
 from rubric_order.contracts.reads import REQUESTS
@@ -204,15 +204,21 @@ def requests(plan: Plan, step: str, responses: Mapping[str, pd.DataFrame]) -> pd
 
     A writer is asked for a text for each slot without an accepted text. A reviewer is asked two questions about each
     text of the round: whether the text matches, and for its score.
+
+    Raises:
+        InputError: a template cannot show a text.
     """
     turn, role = int(step.partition("_")[0]), step.partition("_")[2]
     earlier = {name: responses[name] for name in steps(turn - 1)}
     before = attempts(plan, earlier)
-    if role == WRITE:
-        rows = [_writing(plan, turn, slot, before) for slot in _open(plan, before)]
-    else:
-        texts = _texts(plan, turn, before, responses[f"{turn}_{WRITE}"])
-        rows = [row for slot, (text, _) in texts.items() if text for row in _review(plan, turn, slot, text)]
+    try:
+        if role == WRITE:
+            rows = [_writing(plan, turn, slot, before) for slot in _open(plan, before)]
+        else:
+            texts = _texts(plan, turn, before, responses[f"{turn}_{WRITE}"])
+            rows = [row for slot, (text, _) in texts.items() if text for row in _review(plan, turn, slot, text)]
+    except UnfitError as error:
+        raise InputError(f"references: step {step}: {error}") from None
     return pd.DataFrame(rows, columns=REQUESTS.names).drop_duplicates("request_id")
 
 

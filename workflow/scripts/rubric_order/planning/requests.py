@@ -132,6 +132,26 @@ def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit
     )
 
 
+def of_reads(
+    reads: pd.DataFrame,
+    items: pd.DataFrame,
+    rubrics: pd.DataFrame,
+    pairs: pd.DataFrame,
+    template: Template,
+    *,
+    probe: str,
+    greedy: Collection[str] = (),
+) -> pd.DataFrame:
+    """The distinct requests of reads of one dataset, with their prompts. All of them are in memory together.
+
+    Args:
+        reads, greedy: see `distinct_requests`. No other study sends any of these requests.
+        items, rubrics, pairs, template, probe: see `units_asked`.
+    """
+    distinct = distinct_requests(reads, owned_elsewhere=(), greedy=greedy)
+    return render_requests(distinct, units_asked(distinct, items, rubrics, pairs, template, probe=probe))
+
+
 def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
     """The requests of one shard. A shard has neighbouring whole units, and about as many requests as other shards.
 

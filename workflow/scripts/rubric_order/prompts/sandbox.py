@@ -5,14 +5,17 @@ nest loops. This module limits the length of each text that a template makes, th
 the filters and methods that it may call.
 """
 
+import contextlib
 import contextvars
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
-from jinja2 import Template, TemplateRuntimeError, Undefined, nodes
+from jinja2 import Template, TemplateError, TemplateRuntimeError, Undefined, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
+
+from rubric_order.base.errors import UnfitError
 
 MAX_CHARACTERS = 10_000_000  # largest number of characters of a text that a template makes
 MAX_STEPS = 100_000  # turns of loops, and calls, in one rendering
@@ -35,24 +38,42 @@ OF_TEXT |= {"upper", "wordcount"}
 _steps: contextvars.ContextVar[int] = contextvars.ContextVar("steps", default=0)
 
 
+@contextlib.contextmanager
+def _rendering() -> Iterator[None]:
+    """Context of one rendering, whose steps are counted from 0.
+
+    Raises:
+        UnfitError: the rendering ended with an error, which only the template or the values that it shows can cause.
+    """
+    token = _steps.set(0)
+    try:
+        yield
+    except (TemplateError, ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
+        raise UnfitError(" ".join(str(error).split())) from None
+    finally:
+        _steps.reset(token)
+
+
 class Limited(Template):
     """A template whose steps are counted from 0 in each rendering."""
 
     def render(self, *values: Any, **named: Any) -> str:
-        """Render the text, as Jinja does."""
-        token = _steps.set(0)
-        try:
+        """Render the text, as Jinja does.
+
+        Raises:
+            UnfitError: the template cannot show these values.
+        """
+        with _rendering():
             return super().render(*values, **named)
-        finally:
-            _steps.reset(token)
 
     def render_block(self, name: str, **values: Any) -> str:
-        """Render one block of the template, with the same limits."""
-        token = _steps.set(0)
-        try:
+        """Render one block of the template, with the same limits.
+
+        Raises:
+            UnfitError: the template cannot show these values.
+        """
+        with _rendering():
             return joined(self.blocks[name](self.new_context(values)))
-        finally:
-            _steps.reset(token)
 
 
 def joined(pieces: Iterable[str]) -> str:

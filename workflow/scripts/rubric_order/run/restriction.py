@@ -60,7 +60,7 @@ def _shown(
     return {
         name: block
         for name, block in changed.items()
-        if block is not None and not {*registry.shown(kind, name).statistics}.intersection(gone)
+        if block is not None and not {*registry.behind(registry.shown(kind, name).statistics)}.intersection(gone)
     }
 
 
@@ -71,8 +71,12 @@ def _restricted(block: Block, studies: Collection[str]) -> Block:
 
 
 def _without(block: Block, studies: Collection[str]) -> Block | None:
-    """A block without the names of other studies; None if its `study`, or all of its `studies`, are other studies."""
+    """A block without the names of other studies; None if it then names none.
+
+    If its `study` is another study, the first study of `also` takes its place.
+    """
     if getattr(block, "study", None) not in (None, *studies):
-        return None
+        also = [name for name in getattr(block, "also", None) or [] if name in studies]
+        return block.changed(study=also[0], also=also[1:]) if also else None
     kept = _restricted(block, studies)
     return None if getattr(block, "studies", None) and not getattr(kept, "studies", None) else kept

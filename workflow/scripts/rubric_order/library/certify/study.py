@@ -155,11 +155,9 @@ class Certification:
         )
         PLAN.write(reads, self._plan, study=STUDY, judge=self.name, probe=self._probe)
         greedy = self.judge.greedy_profiles(reads["profile"].unique())
-        distinct = planned.distinct_requests(PLAN.read(self._plan), owned_elsewhere=(), greedy=greedy)
-        units = planned.units_asked(distinct, *texts, template, probe=self._probe)
-        rendered = REQUESTS.table(planned.render_requests(distinct, units))
-        REQUESTS.write(files.in_row_groups(rendered), self._requests)
-        return len(distinct)
+        requests = planned.of_reads(PLAN.read(self._plan), *texts, template, probe=self._probe, greedy=greedy)
+        REQUESTS.write(files.in_row_groups(REQUESTS.table(requests)), self._requests)
+        return len(requests)
 
     def _template(self) -> Path:
         """The judge's own template, or the template that the study's probe has for the judge."""

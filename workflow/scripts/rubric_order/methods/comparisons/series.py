@@ -178,9 +178,10 @@ def disagreement(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def place_preference(winners: np.ndarray, shown: np.ndarray, cluster: np.ndarray) -> tuple[cluster_robust.Fit, int]:
     """Effects of positions on a judge's choices, by the conditional logit of `preference` over a comparison's reads.
 
-    A tie is an additional option that always stands in the same position, where no candidate stands. So the level of
-    the tie cancels. The result is the order effect of Davidson and Beaver (1977), without their assumption that ties
-    are equally likely in all pairs.
+    A tie is an additional option that always stands in the same position, where no candidate stands. Only reads of one
+    comparison are compared with each other, so the judge's inclination to call a tie in this comparison cancels. The
+    result is the order effect of Davidson and Beaver (1977). They assume one constant of ties for all pairs; here each
+    comparison can have its own.
 
     Args:
         winners: the chosen candidate of each read, shape (n, n_reads).

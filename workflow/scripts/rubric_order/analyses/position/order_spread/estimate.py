@@ -254,6 +254,7 @@ def _of_few(
     """
     sizes = np.arange(1, count + 1)
     rows = [_few(most, least, int(k), unit, count, confidence, level) for k in sizes]
+    rows[0] |= {"logarithm": True}
     yield {"quantity": "one_read"} | rows[0]
     errors = {name: np.array([row[name] for row in rows]) for name in ("estimate", *ENDS)}
     numbers: Row = dict.fromkeys(errors, np.nan)

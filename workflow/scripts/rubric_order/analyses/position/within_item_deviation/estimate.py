@@ -56,7 +56,6 @@ def parts(reads: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
     Returns:
         Shape (m, 3 + D): 1, the variance of the item's reads, `noise`, and each read's deviation from their mean.
-        Shape (m, 3 + D): 1, the variance of the item's reads, `noise`, and each read's deviation from their mean.
     """
     deviation = np.nan_to_num(reads - np.nanmean(reads, axis=1, keepdims=True))
     return np.column_stack([np.ones(len(reads)), item_moments(reads)[:, 1], noise, deviation])
@@ -87,10 +86,10 @@ def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bo
 
     Args:
         sums: sums of `unit_parts` over units, shape (..., 5 + 2D).
-        repeats: number of reads of an item in each ordering, if `parts` has their means.
+        repeats: number of reads over which each score was averaged before it was given to `parts`; 1 for single reads.
         crossed: True if all items were read in the same D orderings, from which one is drawn. Otherwise each item's
             reads are themselves draws.
-        known: True if the variance of repetition is known.
+        known: True if `noise` of `parts` is known.
 
     Returns:
         Dictionary from component to its values, each of shape (...). If repetition is known, the components are:
