@@ -6,8 +6,9 @@ The three files are separate, so that a new heading of a table reruns no statist
 - `COLUMNS` names the columns that `estimate` reads from each of its tables.
 - `scores` are reads with their scores, in one table or in several, such as one per file. Only one of several tables is
   in memory at a time. The strategies of a study that are compared are in one table.
-- `resamples`, `confidence` and `seed` are parameters of the bootstrap, which draws clusters with replacement. Intervals
-  are percentile intervals unless a statistic says otherwise. With a single cluster there is no interval (NaN).
+- `resamples` and `seed` are parameters of the bootstrap, which draws clusters with replacement, unless a statistic says
+  otherwise. `confidence` is the nominal coverage of intervals, such as 0.95. Intervals are percentile intervals unless
+  a statistic says otherwise. With a single cluster there is no interval (NaN).
 - `cluster` says what counts as the sample: single items, or groups of them that share a prompt, an article or a story.
 - `p` and `p_cluster` are adjusted for the number of tests by `multiplicity.adjust`. It adds `p_holm` and `p_bh`, and
   `n_tests`, the size of the family.

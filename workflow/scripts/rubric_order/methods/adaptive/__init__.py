@@ -1,1 +1,1 @@
-"""Reading of an item until its score is known well enough: valid intervals at each read, and rules when to stop."""
+"""Reading of an item until its interval is narrow enough: valid intervals at each read, and rules when to stop."""

@@ -24,7 +24,8 @@ class Scale(NamedTuple):
 
     Attributes:
         size: N, number of all reads of an item.
-        low, high: ends of the scale of scores.
+        low: lowest possible score.
+        high: highest possible score.
     """
 
     size: int
@@ -37,7 +38,8 @@ class Goal(NamedTuple):
 
     Attributes:
         target: largest width of the item's interval at which reading stops, in points.
-        place: stop also where the item's place among the candidates of its group is settled.
+        place: True to stop also where the item's place is settled, that is, where its interval overlaps with the
+            interval of no other candidate of its group.
         alpha: share of claims that may be wrong.
     """
 
@@ -80,9 +82,10 @@ class Paths(NamedTuple):
     """Estimates of items after each read.
 
     Attributes:
-        estimate: mean of the reads after offsets are subtracted, shape (m, t).
+        estimate: mean of the reads after offsets are subtracted, cut at the bounds `certain`, shape (m, t).
         error: standard error of the estimate, shape (m, t).
-        certain: see `sequences.certain`.
+        certain: bounds that the mean of all reads cannot leave, after each read, shape (m, t, 2), see
+            `sequences.certain`.
     """
 
     estimate: np.ndarray
@@ -99,7 +102,11 @@ class Paths(NamedTuple):
         return np.where(self.error == 0, np.inf if np.isinf(factor) else 0.0, reach)
 
     def within(self, reach: np.ndarray) -> np.ndarray:
-        """Intervals about the estimates, cut at the bounds `certain`, shape (m, t) -> (m, t, 2)."""
+        """Intervals about the estimates, cut at the bounds `certain`, shape (m, t) -> (m, t, 2).
+
+        Args:
+            reach: half-width of each interval before it is cut, shape (m, t).
+        """
         low, high = self.certain[..., 0], self.certain[..., 1]
         return np.stack([np.clip(self.estimate + side * reach, low, high) for side in (-1, 1)], axis=-1)
 
@@ -110,7 +117,8 @@ class Claims(NamedTuple):
     Attributes:
         stops: when and why the items are stopped.
         estimate: estimate at the stop, shape (m,).
-        low, high: ends of the interval that is claimed, shape (m,).
+        low: lower end of the interval that is claimed, shape (m,).
+        high: upper end of the interval that is claimed, shape (m,).
     """
 
     stops: Stops
@@ -125,8 +133,8 @@ def paths(values: np.ndarray, offsets: np.ndarray, spread: Spread, scale: Scale)
     Args:
         values: scores in the order of the reads, shape (m, t); NaN for a read without a score.
         offsets: offsets of the orderings of these reads, shape (m, t).
-        spread: spread of other items' reads.
-        scale: see `Scale`.
+        spread: mean variance of the reads of other items, and its weight.
+        scale: scores that are possible, and number of reads that an item can have.
     """
     reads = np.arange(1, values.shape[1] + 1)
     own = values - offsets
@@ -143,10 +151,10 @@ def claims(walk: Paths, factor: float, goal: Goal, scale: Scale, groups: Groups)
     """Claims about items that are stopped by a factor: the interval of each item at its last read.
 
     Args:
-        walk: estimates of the rounds so far.
-        factor: see `Boundary`.
-        goal: see `Goal`.
-        scale: see `Scale`.
+        walk: estimates after each read so far.
+        factor: factor of standard errors that gives half-widths of intervals; it can be infinite.
+        goal: target width of intervals, and whether an item also stops when its place is settled.
+        scale: scores that are possible, and number of reads that an item can have.
         groups: groups of the items.
     """
     reach = walk.reach(factor)
@@ -162,10 +170,12 @@ def wrong(claimed: Claims, truth: np.ndarray, groups: Groups) -> np.ndarray:
     """True for wrong claims: the interval misses the mean of all reads, or a settled place is not the true place.
 
     Args:
-        truth: mean of all reads, shape (m,), without gaps.
+        claimed: claims about the items.
+        truth: mean of all reads of each item, shape (m,), without gaps.
+        groups: groups in which items have their places.
 
     Returns:
-        Shape (m,), bool.
+        Shape (m,), bool. Places count only for items that were stopped because their place was settled.
     """
     missed = (truth < claimed.low - _ROUNDING) | (truth > claimed.high + _ROUNDING)
     placed = np.flatnonzero(claimed.stops.reason == stopping.PLACE)
@@ -179,7 +189,7 @@ def right_places(estimate: np.ndarray, truth: np.ndarray, groups: Groups, chosen
     Args:
         estimate: estimates, shape (m,).
         truth: true values, shape (m,).
-        groups: groups of the items.
+        groups: groups in which items have their places.
         chosen: indices of the items to look at, shape (k,).
 
     Returns:
@@ -215,7 +225,8 @@ def spreads(values: np.ndarray, group: np.ndarray, offsets: np.ndarray) -> tuple
     The weight follows from the scaled F distribution that has the mean and the variance of the items' variances.
 
     Args:
-        values, group: see `offsets_of`.
+        values: score of each item in each ordering, shape (m, N), without gaps.
+        group: index of each item's group, from 0, shape (m,).
         offsets: offsets of the orderings, shape (N,).
 
     Returns:
@@ -264,8 +275,9 @@ def learn(
         group: index of each item's group, from 0 without gaps, shape (m,).
         cell: index of the set of items in which an item has its place, such as the items of a group and criterion,
             shape (m,).
-        scale: see `Scale`.
-        goal: see `Goal`.
+        scale: scores that are possible, and number of reads that an item can have.
+        goal: target width of intervals, whether an item also stops when its place is settled, and the share `alpha` of
+            claims that may be wrong.
         draws: number of random orders of each item; fewer if there are many items (`MOST_ROWS`).
         rng: generator of these orders.
 

@@ -21,7 +21,8 @@ def certain(values: np.ndarray, *, size: int, low: float, high: float) -> np.nda
     Args:
         values: scores in the order of the reads, shape (m, t), t at most `size`; NaN for a read without a score.
         size: N, number of all reads of an item.
-        low, high: ends of the scale.
+        low: lowest possible score.
+        high: highest possible score.
 
     Returns:
         Shape (m, t, 2), in points; NaN from the first read without a score.
@@ -46,7 +47,10 @@ def intervals(
     themselves (`BETS`). The largest part bets its whole capital in each read, because reads are few.
 
     Args:
-        values, size, low, high: see `certain`.
+        values: scores in the order of the reads, shape (m, t), t at most `size`; NaN for a read without a score.
+        size: N, number of all reads of an item.
+        low: lowest possible score.
+        high: highest possible score.
         alpha: probability that any of an item's intervals misses the mean, one number or shape (m,).
         whole: True if scores are whole numbers, so that only multiples of 1 / N are possible means.
 
@@ -88,8 +92,8 @@ def _accepted(x: np.ndarray, size: int, candidates: np.ndarray, alpha: np.ndarra
         x: scores from 0 to 1, shape (m, t).
         size: N, number of all reads of an item.
         candidates: candidate means from 0 to 1, shape (c,).
-        alpha: shape (m,).
-        whole: see `intervals`.
+        alpha: probability that any interval of the item misses the mean, shape (m,).
+        whole: True if scores are whole numbers, so that only multiples of 1 / N are possible means.
 
     Returns:
         Shape (m, t, 2). All candidates between these two are accepted too, because the capital against a candidate is a

@@ -22,8 +22,8 @@ class Stops(NamedTuple):
 
     Attributes:
         reads: number of reads of each item, shape (m,).
-        reason: `READING` for an item that is not stopped; else `WIDTH`, `PLACE`, or `ALL` (all orderings are read).
-            Shape (m,).
+        reason: `READING` for an item that is not stopped; else `WIDTH` (its interval is narrow enough), `PLACE` (its
+            place in its group is settled), or `ALL` (all orderings are read). Shape (m,).
     """
 
     reads: np.ndarray
@@ -54,6 +54,7 @@ def orders(seed: int, keys: Iterable[Sequence[object]], size: int) -> np.ndarray
     """Random order of each item's reads, from the seed and the item's key alone.
 
     Args:
+        seed: seed of all orders.
         keys: key that names each item, such as dataset, id and number of levels.
         size: N, number of all reads of an item.
 
@@ -86,7 +87,9 @@ def settled(low: np.ndarray, high: np.ndarray, groups: Groups) -> np.ndarray:
     An item alone in its group is not settled.
 
     Args:
-        low, high: ends of the intervals, shape (m,); NaN for an item that could be anywhere.
+        low: lower end of the interval of each item, shape (m,); NaN for an item that could be anywhere.
+        high: upper end of the interval of each item, shape (m,); NaN for the same items.
+        groups: groups of the items.
     """
     lows, highs = np.full(groups.shape, np.inf), np.full(groups.shape, np.inf)
     nowhere = np.isnan(low)

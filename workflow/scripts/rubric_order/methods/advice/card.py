@@ -41,9 +41,9 @@ class CardErrors:
         orderings: number of orderings of the design.
         repeats: number of reads in each ordering.
         sums: dictionary from each kind of estimate to its sums, see `variances.unit_sums`. Key `spread` is absent if
-            the spread is not known.
+            the spread cannot be estimated.
         least: least variance of each position's log-odds with one item, shape (n,).
-        spread: spread between single items; None if it is not known.
+        spread: spread between single items; None if it cannot be estimated.
         by: the readouts that decide.
         soft: True if option probabilities decide the estimates in log-odds.
         exponent: standard error of the power of the probabilities with the pilot's groups, see
@@ -88,7 +88,7 @@ class CardErrors:
         """Compute the error in each resample of the pilot's groups, divided by the error in the pilot itself.
 
         Args:
-            names: kinds of estimates that count; kinds without `sums` are left out.
+            names: kinds of estimates that count, which are keys of `sums`; kinds that `sums` lacks are left out.
             shape: shape of the groups of the planned study.
             resamples: number of resamples.
             seed: seed of the resamples.
@@ -222,7 +222,7 @@ def _of_shifts(block: Block, column: str) -> np.ndarray:
 
 
 def _of_spread(block: Block, readout: Readout) -> tuple[Spreads | None, np.ndarray, np.ndarray]:
-    """Spread between single items, None if it is not known; and the items from which it comes.
+    """Spread between single items, None if it cannot be estimated; and the items from which it comes.
 
     Returns:
         The spread; the contribution of each item to the squared spread, shape (k, 1); and a mask of these k items.

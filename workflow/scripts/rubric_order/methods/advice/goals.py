@@ -69,8 +69,8 @@ class Predictor(ABC):
     """Prediction of a goal's precision for a design, for any number and sizes of groups.
 
     Attributes:
-        asked: see `Asked`.
-        truncated: parts of variances that are estimated below 0 and count as 0.
+        asked: goal of the prediction, with its confidence, margins and resamples.
+        truncated: names of the parts of variances that are estimated below 0 and count as 0.
     """
 
     asked: Asked = field(repr=False)
@@ -130,7 +130,7 @@ class _OfMean(_Resampled):
         return self.mean
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """See the base."""
+        """Half-width from the pilot, then from each resample, shape (1 + resamples,)."""
         variance: np.ndarray = self.parts.variance(shape, groups)[:, 0]
         return self.width(shape, groups) * np.sqrt(variance)
 
@@ -147,7 +147,7 @@ class _OfR(_Resampled):
         return float(np.tanh(self.z[0]))
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """See the base."""
+        """Half-width from the pilot, then from each resample, shape (1 + resamples,)."""
         reach = self.width(shape, groups) * np.sqrt(self.parts.variance(shape, groups)[:, 0])
         return (np.tanh(self.z + reach) - np.tanh(self.z - reach)) / 2
 
@@ -161,7 +161,7 @@ class _OfPreference(_Resampled):
     by_group: bool
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """See the base."""
+        """Half-width from the pilot, then from each resample, shape (1 + resamples,)."""
         variance = np.maximum(self.parts.variance(shape, groups), self.least / shape.items / groups)
         width = float(distributions.normal_quantile((1 + self.asked.confidence) / 2))
         return (self.width(shape, groups) if self.by_group else width) * np.sqrt(variance).mean(axis=1)
@@ -181,7 +181,10 @@ class _OfPairs(_Resampled):
     error: np.ndarray = field(repr=False)
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """See the base. Neither the number of groups nor their sizes matter."""
+        """Share from the pilot, then from each resample, shape (1 + resamples,).
+
+        Neither the number of groups nor their sizes matter.
+        """
         item, error = np.maximum(self.item, 0), np.maximum(self.error, 0)
         with np.errstate(invalid="ignore", divide="ignore"):
             squared = np.where(item + error > _NO_VARIANCE, item / (item + error), np.nan)
@@ -205,7 +208,7 @@ class _OfCard(Predictor):
         return ends[0], ends[1]
 
     def reaches(self, shape: Shape, groups: float, target: float) -> bool:
-        """See the base. The computation of a share stops early if the share cannot reach the target."""
+        """True if the goal is at least as good as a target. The computation stops early if a share cannot reach it."""
         return better(self.asked.goal, self._at(shape, groups, 1.0, enough=target), target)
 
     def _ends(self, scales: np.ndarray) -> np.ndarray:
@@ -228,7 +231,7 @@ def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     Args:
         pilot: the pilot's reads. Goals of a card use both readouts, whatever the readout of `pilot` is.
         design: design of the study.
-        asked: see `Asked`.
+        asked: goal of the prediction, with its confidence, margins and resamples.
 
     Raises:
         Unknown: the pilot does not allow the prediction.
@@ -328,12 +331,18 @@ def _of_card(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
 
 
 def better(goal: str, one: float, other: float) -> bool:
-    """True if one value of a goal is at least as good as another."""
+    """True if `one`, a value of a goal, is at least as good as another value `other`."""
     return one >= other if goal in RISING else one <= other
 
 
 def groups_needed(of: Predictor, shape: Shape, target: float) -> float:
-    """Least number of groups with which a goal reaches its target; infinite if no number is enough."""
+    """Least number of groups with which a goal reaches its target; infinite if no number is enough.
+
+    Args:
+        of: predictor of the goal.
+        shape: shape of the groups.
+        target: value that the goal has to reach.
+    """
 
     def enough(groups: float) -> bool:
         return of.reaches(shape, groups, target)

@@ -24,12 +24,12 @@ class Option(NamedTuple):
         like_pilot: True if groups are as large as the pilot's.
         groups: number of groups.
         precision: predicted precision, with its interval.
-        value: estimate whose precision is predicted, see `goals.Predictor`.
+        value: estimate whose precision is predicted, from the pilot's reads by this design; NaN without an estimate.
         calls: number of calls of the judge.
         cost: cost of these calls; NaN if no price is known.
         meets: True if the option meets the target; None without a target.
         affordable: True if the budget allows the option; None without a budget.
-        truncated: see `goals.Predictor`.
+        truncated: names of the parts of variances that are estimated below 0 and count as 0.
     """
 
     design: Design
@@ -72,6 +72,11 @@ def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], l
     within the budget come first, sorted by calls. With a budget only, each option has as many groups as the budget pays
     for, and the most precise option comes first.
 
+    Args:
+        pilot: the pilot's reads.
+        asked: goal of the predictions, with their confidence, margins and resamples.
+        budget: target, budget and price of a call.
+
     Raises:
         Unknown: the pilot predicts nothing for any design.
     """
@@ -98,7 +103,10 @@ def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Ite
     """Precision of each design for several numbers of calls, with groups like the pilot's.
 
     Args:
-        most_calls: number of calls at which curves end.
+        pilot: the pilot's reads.
+        asked: goal of the predictions, with their confidence, margins and resamples.
+        budget: limits of the study, with which each option is compared.
+        most_calls: number of calls at which curves end. A curve goes further if this number pays for too few groups.
     """
     for design, of in _predictors(pilot, asked, []):
         shape = pilot.shape
@@ -112,6 +120,11 @@ def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Ite
 
 def possible(pilot: Pilot, goal: str) -> list[Design]:
     """Designs whose reads the pilot has made.
+
+    Args:
+        pilot: the pilot's reads.
+        goal: one of `goals.GOALS`. A goal of `goals.CROSSED` needs designs in which every score stands in every
+            position.
 
     Raises:
         Unknown: the pilot has made the reads of no design.

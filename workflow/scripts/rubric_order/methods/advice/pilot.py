@@ -152,7 +152,10 @@ def cells_of(block: Block, score: np.ndarray) -> np.ndarray:
 
 
 def of_mean(pilot: Pilot, design: Design) -> np.ndarray:
-    """Contributions of items to the mean score, in each draw of a design; shape (m, draws)."""
+    """Contributions of items to the mean score, in each draw of a design; shape (m, draws).
+
+    A contribution is a mean score of an item minus the mean over all items.
+    """
     scores = pilot.means(design).T
     return scores - scores.mean(axis=0)
 

@@ -67,8 +67,9 @@ def unit_sums(influence: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
     Returns:
         Shape (n_groups, 3 + 4q). The first three columns are 1, the number of items, and the square of this number.
-        Then come four blocks of q columns, one column per influence: the sum of the influence, the square of this sum,
-        the product of this sum and the number of items, and the sum of squared departures from the group's mean.
+        Then come four blocks of q columns, one column per column of `influence`: the sum of the contributions, the
+        square of this sum, the product of this sum and the number of items, and the sum of squared departures from the
+        group's mean.
     """
     size = np.bincount(unit).astype(float)
     total = resampling.sum_units(influence, unit)
@@ -101,6 +102,12 @@ def parts(sums: np.ndarray) -> Parts:
 
 
 def resampled(sums: np.ndarray, *, resamples: int, seed: int) -> np.ndarray:
-    """Sums over all groups, then over each resample of groups. Shape (1 + resamples, columns)."""
+    """Sums over all groups, then over each resample of groups. Shape (1 + resamples, columns).
+
+    Args:
+        sums: sums over each group, shape (n_groups, columns), see `unit_sums`.
+        resamples: number of resamples of groups, drawn with replacement.
+        seed: seed of the resamples.
+    """
     drawn = resampling.weights(len(sums), resamples, seed, "advice")
     return np.concatenate([sums.sum(axis=0, keepdims=True), drawn @ sums])

@@ -32,8 +32,9 @@ def parts(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray) -> np.n
 
     Args:
         quantity: one of `STATISTICS`.
-        x, y: scores of the items, shape (items,).
-        unit: index of each item's cluster, shape (items,).
+        x: score of each item, shape (items,).
+        y: golden score of each item, shape (items,).
+        unit: index of each item's cluster, from 0, shape (items,).
     """
     if len(x) < 2:
         return np.full(1, np.nan)
@@ -47,7 +48,15 @@ def _sizes(unit: np.ndarray) -> np.ndarray:
 
 
 def single(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float) -> Interval:
-    """A statistic, see `parts`, with its interval by Student's t."""
+    """A statistic over all items, with a jackknife's interval over clusters by Student's t.
+
+    Args:
+        quantity: one of `STATISTICS`.
+        x: score of each item, shape (items,).
+        y: golden score of each item, shape (items,).
+        unit: index of each item's cluster, from 0, shape (items,).
+        confidence: nominal coverage of the interval, such as 0.95.
+    """
     values = parts(quantity, x, y, unit)
     scales = {"scale": np.arctanh, "back": np.tanh} if quantity in FISHER else {}
     return resampling.jackknife_t(values, confidence, sizes=_sizes(unit), **scales).interval
@@ -56,7 +65,15 @@ def single(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray, confid
 def difference(
     quantity: str, one: np.ndarray, other: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float
 ) -> Row:
-    """Difference of a statistic between scores `one` and `other`, on the same items, leaving out the same clusters.
+    """Statistic of scores `one` minus statistic of scores `other`, over the same items.
+
+    Args:
+        quantity: one of `STATISTICS`.
+        one: first score of each item, shape (items,).
+        other: second score of each item, shape (items,).
+        y: golden score of each item, with which both are compared, shape (items,).
+        unit: index of each item's cluster, from 0, shape (items,).
+        confidence: nominal coverage of the interval, such as 0.95.
 
     Returns:
         `difference`, its standard error `difference_se`, `difference_low`, `difference_high`, and the p-value `p` of no

@@ -53,7 +53,7 @@ def corrected(
     Args:
         judge: the judge's mean score of each item, shape (n_items,).
         human: mean human score of each item, shape (n_items,).
-        noise: variance of the item's mean human score, shape (n_items,), see `rater_noise`.
+        noise: variance of each item's mean human score by the noise of raters, shape (n_items,), see `rater_noise`.
         clusters: index of each item's cluster, from 0 and without gaps, shape (n_items,).
         confidence: nominal coverage of the intervals.
 

@@ -52,10 +52,11 @@ def _correlations(values: np.ndarray, human: np.ndarray, unit: np.ndarray) -> np
 
 
 def nearly_same(values: np.ndarray, *, within: float = 0.005) -> float:
-    """Share of items whose reads all have the same score, up to `within` points.
+    """Share of items whose reads all have the same score.
 
     Args:
-        values: scores, items by reads; NaN for a read without a score.
+        values: scores, items by reads, shape (m, K); NaN for a read without a score.
+        within: largest difference, in points, between scores that count as the same.
 
     Returns:
         The share among items with two or more scores; NaN if there is no such item.

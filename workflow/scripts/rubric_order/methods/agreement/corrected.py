@@ -5,8 +5,8 @@ labelled items is corrected by the judge's scores:
 
     people (labelled) - weight * (judge (labelled) - judge (all))
 
-If the labelled groups are a random sample of all groups, the mean of this estimate over samples is right, whatever the
-judge is like. The weight is chosen for the least error. An uninformative judge gets a weight near 0.
+If the labelled groups are a random sample of all groups, this estimate has no bias in large samples, whatever the judge
+is like. The weight is chosen for the least error. An uninformative judge gets a weight near 0.
 
 Labelled items represent all items of their group. The weight of a labelled item is the group's number of items, divided
 by the group's number of labelled items. So groups with few labels count no less than other groups.
@@ -228,7 +228,7 @@ def corrected(
     """Mean of people's scores over all items, or a difference of such means, from labels and a judge.
 
     Args:
-        of: see `sums`.
+        of: sums over groups, see the function `sums`.
         confidence: nominal coverage, such as 0.95.
         contrast: factor of the mean of each kind, such as (1, -1) for a difference, shape (kinds,); no factor is 0.
         weight: weight of the judge. By default it is the weight with the least error, or 0 with fewer than `FEWEST`
@@ -323,7 +323,14 @@ def judge_alone(
 ) -> Corrected:
     """Mean of the judge's own scores over all items, or a difference of such means, with groups as the sample.
 
-    The arguments are those of `corrected`. The interval does not allow for differences between the judge and people.
+    The interval does not allow for differences between the judge and people.
+
+    Args:
+        of: sums over groups, see the function `sums`.
+        confidence: nominal coverage, such as 0.95.
+        contrast: factor of the mean of each kind, such as (1, -1) for a difference, shape (kinds,).
+        bounds: least and greatest value that the estimate can have. The interval is cut off there.
+        share: True if the estimate is a share. The interval is then Wilson's.
     """
     values = of.values.copy()
     values[:, _WEIGHT], values[:, _HUMAN] = values[:, _ITEMS], values[:, _JUDGE]
@@ -349,10 +356,16 @@ class Worth(NamedTuple):
 
 
 def worth(of: Sums, confidence: float, *, contrast: tuple[float, ...] = (1.0,)) -> Worth:
-    """Share of labels that are needed with a judge. The arguments are those of `corrected`.
+    """Share of labels that are still needed with a judge, for the same error as labels alone.
 
-    Let r be the correlation. The variance is that of labels alone times 1 - r² (1 - labelled / groups), where r² is
-    corrected for what chance adds to it. Choosing the weight costs as much as choosing the slope of a line.
+    Let r be the correlation, over labelled groups, of contributions to people's mean and to the judge's mean. With the
+    best weight, the variance is that of labels alone times 1 - r² (1 - labelled / groups), where r² is corrected for
+    what chance adds to it. Choosing the weight costs as much as choosing the slope of a line.
+
+    Args:
+        of: sums over groups, see the function `sums`.
+        confidence: nominal coverage, such as 0.95.
+        contrast: factor of the mean of each kind, such as (1, -1) for a difference, shape (kinds,).
 
     Source: Cochran (1977), Sampling Techniques, Section 12.6, regression estimators in double sampling.
     """
@@ -384,7 +397,12 @@ def _added(values: np.ndarray, contrast: np.ndarray, part: int) -> np.ndarray:
 
 
 def unbiased(square: float, labelled: int) -> float:
-    """Squared correlation over labelled groups, corrected for what chance adds to it; at least 0."""
+    """Squared correlation over labelled groups, corrected for what chance adds to it; at least 0.
+
+    Args:
+        square: squared correlation as it is observed, from 0 to 1.
+        labelled: number of labelled groups, at least 3.
+    """
     return float(np.clip(1 - (1 - square) * (labelled - 1) / (labelled - 2), 0, 1))
 
 
@@ -392,7 +410,7 @@ def price(explained: float, labelled: int) -> float:
     """Variance with a judge as a share of the variance of labels alone. It includes the cost of choosing the weight.
 
     Args:
-        explained: share of the variance that the judge explains.
+        explained: share of the variance of labels alone that the judge explains, from 0 to 1.
         labelled: number of labelled groups, at least `FEWEST`.
     """
     return float((1 - explained) * (labelled - 2) / (labelled - 3))
@@ -415,12 +433,13 @@ def groups_needed(
             times number of groups).
         confidence: nominal coverage of the interval.
         groups: number of groups that the judge has scored. If more groups must be labelled, labels alone count.
-        square: squared correlation of labels and judge, see `worth`; None for labels alone.
+        square: squared correlation, over labelled groups, of contributions to people's mean and to the judge's mean;
+            None for labels alone.
         alike: number of effective groups divided by number of groups, see `resampling.effective`; 1 for groups of equal
             size.
 
     Returns:
-        A whole number; NaN if more than `MOST_GROUPS` groups would be needed, or if the variance is not known.
+        A whole number; NaN if more than `MOST_GROUPS` groups would be needed, or if `variance` is NaN.
     """
     if not (variance > 0 and margin > 0):
         return np.nan

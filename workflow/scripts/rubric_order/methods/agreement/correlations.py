@@ -22,7 +22,7 @@ Statistic = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Pearson's r of pairs (x, y) that occur `weights` times, shapes (n,), (n,), (..., n) -> (...).
 
-    NaN where x or y is constant.
+    NaN where x or y is constant. Each row of `weights` gives one correlation.
     """
     x, y = x - x.mean(), y - y.mean()  # keeps digits
     total = weights.sum(axis=-1)
@@ -36,7 +36,10 @@ def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nd
 
 
 def weighted_spearman(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Spearman's rho of weighted pairs, see `weighted_pearson`. A value's rank is the mean rank of all its copies."""
+    """Spearman's rho of pairs (x, y) that occur `weights` times, shapes (n,), (n,), (..., n) -> (...).
+
+    A value's rank is the mean rank of all its copies. NaN where x or y is constant.
+    """
     rows, first, second = weights.reshape(-1, len(x)), _Values(x), _Values(y)
     parts = [
         _spearman(first, second, rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)
@@ -59,7 +62,7 @@ def _spearman(x: "_Values", y: "_Values", weights: np.ndarray) -> np.ndarray:
 
 
 def weighted_kendall(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Kendall's tau-b of weighted pairs, see `weighted_pearson`.
+    """Kendall's tau-b of pairs (x, y) that occur `weights` times, shapes (n,), (n,), (..., n) -> (...).
 
     Time grows with n log k, where k is the number of distinct values of the score with fewer distinct values. Groups of
     values are halved until they are small. Within small groups, all pairs are compared with each other.
@@ -193,10 +196,10 @@ class _Values:
 
 
 def weighted_kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Quadratic-weighted kappa of weighted pairs of whole numbers, see `weighted_pearson`.
+    """Quadratic-weighted kappa of pairs of whole numbers, shapes (n,), (n,), (..., n) -> (...).
 
-    Kappa is 1 - observed / random. Here `observed` is the mean squared difference, and `random` is the mean squared
-    difference of pairs formed at random. NaN where both scores are the same constant.
+    A pair occurs `weights` times. Kappa is 1 - observed / random. Here `observed` is the mean squared difference, and
+    `random` is the mean squared difference of pairs formed at random. NaN where both scores are the same constant.
 
     Source: Cohen (1968), Weighted kappa; written with moments, as by Fleiss and Cohen (1973).
     """
@@ -212,8 +215,9 @@ class Pairs:
     """Distinct pairs of scores with their counts, in clusters that can be left out.
 
     Args:
-        x, y: the two scores of each item, shape (n_items,).
-        clusters: index of each item's cluster, see `item_scores.clusters_of`, shape (n_items,).
+        x: first score of each item, shape (n_items,).
+        y: second score of each item, shape (n_items,).
+        clusters: index of each item's cluster, from 0, shape (n_items,).
     """
 
     def __init__(self, x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> None:
@@ -240,7 +244,8 @@ class Pairs:
         """A statistic of all pairs, with its interval. A single cluster gives no interval.
 
         Args:
-            statistic: function of x, y and weights.
+            statistic: function of x, y and weights, such as `weighted_pearson`.
+            confidence: nominal coverage of the interval, such as 0.95.
 
         Returns:
             The statistic with the interval of a jackknife over clusters on the scale of Fisher's z, with Student's t.

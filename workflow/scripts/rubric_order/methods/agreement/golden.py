@@ -46,8 +46,9 @@ def sources(items: pd.DataFrame, known: pd.DataFrame, n: int) -> dict[str, np.nd
     """Dictionary from source to golden scores, mapped linearly to the scale 1 to n; without sources that score no item.
 
     Args:
-        items: see `variants.Variants`.
-        known: see `by_item`.
+        items: one row per item, with `dataset`, `item_id` and `human_score`.
+        known: golden scores from 0 to 1, and the ends of the scale of human scores, see `by_item`.
+        n: number of score levels.
 
     Returns:
         Scores have shape (items,); NaN for an item without a score. People come first, then labels, then judges.

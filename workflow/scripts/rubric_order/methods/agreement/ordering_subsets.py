@@ -85,8 +85,8 @@ class Noise(NamedTuple):
 def noise(reads: ByOrdering) -> Noise:
     """Variance by chance of the reads.
 
-    If it is not known, all variance of an item's reads counts as chance, after the effects of orderings on all items
-    are subtracted.
+    If neither repeats nor option probabilities give it, all variance of an item's reads counts as chance, after the
+    effects of orderings on all items are subtracted.
     """
     variance = reads.variance
     if not reads.known_from:
@@ -105,7 +105,8 @@ def squares(means: np.ndarray, chance: Noise, masks: np.ndarray) -> np.ndarray:
 
     Args:
         means: mean score of each item in each ordering, shape (m, D).
-        masks: see `Choices`, shape (n_sets, D).
+        chance: variance by chance of one read, and of each of the means.
+        masks: True for the orderings of each set, shape (n_sets, D).
 
     Returns:
         Estimate for each item of the expectation over the chance of reads, shape (m, n_sets). It can be below 0 by
@@ -121,6 +122,9 @@ def group_squares(means: np.ndarray, chance: Noise, masks: np.ndarray, group: np
     """Sums of `squares` over the items of each group, shape (n_groups, n_sets).
 
     Args:
+        means: mean score of each item in each ordering, shape (m, D).
+        chance: variance by chance of one read, and of each of the means.
+        masks: True for the orderings of each set, shape (n_sets, D).
         group: index of each item's group, from 0, shape (m,).
     """
     order = np.argsort(group, kind="stable")
@@ -135,8 +139,9 @@ def random_squares(means: np.ndarray, chance: Noise, sizes: np.ndarray) -> np.nd
     """Expected square of the error of different orderings that are drawn at random.
 
     Args:
-        means, chance: see `squares`.
-        sizes: numbers of orderings, shape (q,).
+        means: mean score of each item in each ordering, shape (m, D).
+        chance: variance by chance of one read, and of each of the means.
+        sizes: numbers of orderings that are drawn, shape (q,).
 
     Returns:
         Shape (m, q).
@@ -150,9 +155,10 @@ def pair_squares(means: np.ndarray, chance: Noise, reverse: np.ndarray, sizes: n
     """Expected square of the error of pairs of an ordering and its reverse that are drawn at random.
 
     Args:
-        means, chance: see `squares`.
-        reverse: see `choices`.
-        sizes: numbers of orderings, even, shape (q,).
+        means: mean score of each item in each ordering, shape (m, D).
+        chance: variance by chance of one read, and of each of the means.
+        reverse: index of each ordering's reverse, shape (D,); -1 if the reverse was not read.
+        sizes: numbers of orderings in the drawn pairs, even, shape (q,).
 
     Returns:
         Shape (m, q). None if any ordering was read without its reverse.
@@ -171,7 +177,7 @@ def _of_units(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarra
         count: number of all orderings.
         drawn: numbers of units that are drawn, shape (q,).
         sizes: numbers of orderings in the drawn units, shape (q,).
-        chance: see `squares`.
+        chance: variance by chance of one read, and of the mean of the reads of one ordering.
     """
     total = units.shape[1]
     left = (total - drawn) / (drawn * max(total - 1, 1))
@@ -184,7 +190,7 @@ def chosen(sums: np.ndarray, count: np.ndarray, fold: np.ndarray, usable: np.nda
     """Set that is chosen for each fold: the set with the least error in the other folds, or the first of equal sets.
 
     Args:
-        sums: see `group_squares`, shape (n_groups, n_sets).
+        sums: sum of the squared errors of each group by each set, shape (n_groups, n_sets).
         count: number of items of each group, shape (n_groups,).
         fold: index of each group's fold, from 0, shape (n_groups,).
         usable: indices of the sets to choose from.
@@ -201,7 +207,13 @@ def chosen(sums: np.ndarray, count: np.ndarray, fold: np.ndarray, usable: np.nda
 
 
 def held_out(sums: np.ndarray, fold: np.ndarray, choice: np.ndarray) -> np.ndarray:
-    """Sum of squared errors of each group by the set that the other folds chose, shape (n_groups,). See `chosen`."""
+    """Sum of squared errors of each group by the set that the other folds chose, shape (n_groups,).
+
+    Args:
+        sums: sum of the squared errors of each group by each set, shape (n_groups, n_sets).
+        fold: index of each group's fold, from 0, shape (n_groups,).
+        choice: index of the set that is chosen for each fold, shape (n_folds + 1,), see `chosen`.
+    """
     return sums[np.arange(len(sums)), choice[fold]]
 
 
@@ -213,8 +225,11 @@ def held_out_draws(
     A group stays in its fold. So a set's error is never computed on a group, or a copy of a group, that chose this set.
 
     Args:
-        tables: see `group_squares`. The first table determines the choice of sets.
-        count, fold, usable: see `chosen`.
+        tables: sums of squared errors of each group by each set, each of shape (n_groups, n_sets). The first table
+            determines the choice of sets.
+        count: number of items of each group, shape (n_groups,).
+        fold: index of each group's fold, from 0, shape (n_groups,).
+        usable: indices of the sets to choose from.
         weights: how often each group is in each resample, shape (resamples, n_groups).
 
     Returns:
@@ -249,7 +264,8 @@ def needed(sizes: np.ndarray, errors: np.ndarray, low: np.ndarray, high: np.ndar
     Args:
         sizes: numbers of orderings in rising order, shape (q,).
         errors: error of each size, shape (q,).
-        low, high: ends of the error's interval, shape (q,). The error replaces an end that is NaN.
+        low: lower end of the interval of each error, shape (q,). The error replaces an end that is NaN.
+        high: upper end of the interval of each error, shape (q,). The error replaces an end that is NaN.
         target: largest acceptable error.
 
     >>> errors = np.array([0.5, 0.3, 0.2])

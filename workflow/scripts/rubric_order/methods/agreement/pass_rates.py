@@ -45,7 +45,7 @@ def rogan_gladen(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confid
         human: 1 if people pass an item, 0 if they fail it, shape (m,); NaN for an item without a label.
         judge: 1 if the judge passes an item, 0 if it fails the item, shape (m,). NaN if the judge gives no verdict;
             such an item does not count.
-        group: index of each item's group, shape (m,).
+        group: index of each item's group, from 0, shape (m,).
         confidence: nominal coverage.
 
     Returns:
@@ -128,7 +128,14 @@ def _share(value: float, variance: float, degrees: float, confidence: float) -> 
 
 
 def _fieller(rates: np.ndarray, covariance: np.ndarray, degrees: np.ndarray, confidence: float) -> tuple[Interval, str]:
-    """Interval of (rate + specificity - 1) / (sensitivity + specificity - 1), or the reason why there is none."""
+    """Interval of (rate + specificity - 1) / (sensitivity + specificity - 1), or the reason why there is none.
+
+    Args:
+        rates: the judge's pass rate, sensitivity and specificity, shape (3,).
+        covariance: covariance of these rates, shape (3, 3).
+        degrees: degrees of freedom of the variance of each rate, shape (3,).
+        confidence: nominal coverage of the interval, such as 0.95.
+    """
     to_top, to_bottom = np.array([1, 0, 1]), np.array([0, 1, 1])
     top, bottom = rates @ to_top - 1, rates @ to_bottom - 1
     if bottom <= 0:

@@ -45,7 +45,9 @@ def compare_rankings(scores: np.ndarray, other: np.ndarray) -> Rankings:
     A candidate that lacks a score in one ranking is left out of both.
 
     Args:
-        scores, other: score of each candidate, shape (..., n_prompts, n_candidates); NaN where there is no score.
+        scores: score of each candidate in the first ranking, shape (..., n_prompts, n_candidates); NaN where there is
+            no score.
+        other: score of each candidate in the second ranking, in the same form.
 
     Source: Xu et al. (2026), Section 4.4, Table 7. The treatment of ties is ours: the paper does not describe any.
     """
@@ -76,12 +78,13 @@ def agreement_by_noise(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     - share of pairs in the same order - share of pairs in opposite orders;
     - (share of equal choices - share by chance) / (1 - share by chance).
 
-    For normal scores with noise, r is sin(tau pi / 2). The r between two measurements is the geometric mean of each
+    If scores and noise are normal, r is sin(tau pi / 2). The r between two measurements is the geometric mean of each
     measurement's r with its repeat. The result is the tau of this r. If the noises differ, the arithmetic mean of the
     two taus is larger, and would make the noise of one measurement look like a reversal.
 
     Args:
-        one, other: agreement of each measurement with its own repeat, of the same shape. Values below 0 count as 0.
+        one: agreement of the first measurement with its own repeat, any shape. Values below 0 count as 0.
+        other: agreement of the second measurement with its own repeat, of the same shape. Values below 0 count as 0.
 
     Source: Greiner's relation (Kendall and Gibbons, 1990, Rank Correlation Methods, Chapter 10); Spearman (1904), The
     proof and measurement of association between two things, for the geometric mean.
@@ -117,7 +120,7 @@ def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
     """Prompts with at least two candidates, and the rows of their items.
 
     Args:
-        items: see `Block`.
+        items: one row per item, with `group_id` and `criterion`.
 
     Returns:
         The group and criterion of each prompt; and the rows of each prompt's items, padded with -1, shape (n_prompts,
@@ -136,6 +139,13 @@ def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
 def same_items(
     one: Block, two: Block, left: np.ndarray, right: np.ndarray
 ) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Items that both strategies have, and the scores of each strategy, items by reads."""
+    """Items that both strategies have, and the scores of each strategy for these items, items by reads.
+
+    Args:
+        one: reads of the first strategy.
+        two: reads of the second strategy.
+        left: scores of the first strategy, items by reads, in the order of the items of `one`.
+        right: scores of the second strategy, items by reads, in the order of the items of `two`.
+    """
     _, rows, others = np.intersect1d(one.items["item_id"], two.items["item_id"], return_indices=True)
     return one.items.iloc[rows].reset_index(drop=True), left[rows], right[others]

@@ -68,7 +68,13 @@ def of_one_size(k: int, size: int, most: int, *, rng: np.random.Generator) -> np
 
 @functools.lru_cache
 def drawn(k: int, most: int, seed: int) -> Subsets:
-    """Subsets of k reads, see `draw`. Calls with the same arguments share one draw."""
+    """Subsets of k reads, of every size. Calls with the same arguments share one draw.
+
+    Args:
+        k: number of reads.
+        most: largest number of subsets of one size. If there are more, this many are drawn at random.
+        seed: seed of the draws.
+    """
     return draw(k, most, rng=randomness.generator(seed, "subsets of reads", k))
 
 
@@ -108,8 +114,8 @@ def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
     """Moments of each item, which determine the correlation of any mean of reads with human scores.
 
     Args:
-        scores: items by reads, shape (m, K), without gaps.
-        human: shape (m,).
+        scores: score of each item in each read, shape (m, K), without gaps.
+        human: human score of each item, shape (m,).
 
     Returns:
         Shape (m, 3 + 2K + K(K+1)/2). The columns are 1, y, y^2, each read s_j, each s_j y, and each s_j s_k for j <= k.
@@ -130,7 +136,7 @@ def pearson_of_subsets(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
 
     Args:
         sums: sums of `moments` over items, shape (..., 3 + 2K + K(K+1)/2).
-        chosen: see `draw`.
+        chosen: subsets of the K reads.
 
     Returns:
         Shape (..., n_subsets); NaN where a subset's means, or the human scores, do not vary.
@@ -168,8 +174,9 @@ def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) 
     distinct sum.
 
     Args:
-        scores, human: see `moments`.
-        chosen: see `draw`.
+        scores: score of each item in each read, shape (m, K), without gaps.
+        human: human score of each item, shape (m,).
+        chosen: subsets of the K reads.
 
     Source: the influence is the derivative of Spearman's rho, as the correlation of mid-distribution functions, with
     respect to the weight of an item (infinitesimal jackknife; Efron, 1982, Chapter 6).
@@ -239,7 +246,12 @@ def _above(weights: np.ndarray) -> np.ndarray:
 
 
 def mean_over_subsets(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Mean over the subsets of each size that have a value, shape (..., n_subsets) -> (..., n_sizes)."""
+    """Mean over the subsets of each size that have a value, shape (..., n_subsets) -> (..., n_sizes).
+
+    Args:
+        values: value of each subset, shape (..., n_subsets); NaN where it is undefined.
+        sizes: number of reads in each subset, shape (n_subsets,).
+    """
     starts = np.flatnonzero(np.diff(sizes, prepend=0))
     defined = ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -253,7 +265,7 @@ def curve(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
 
     Args:
         sums: sums of `moments` in each sample, shape (samples, 3 + 2K + K(K+1)/2).
-        chosen: see `draw`.
+        chosen: subsets of the K reads.
 
     Returns:
         Shape (samples, n_sizes).

@@ -77,6 +77,10 @@ def kind(name: Name, base: Name) -> str:
 
     The kind is `base`, `order`, `ids`, `reference`, `neutral`, or the name of a part of a condition, such as
     `together`. It is `crossed` if several kinds change at once.
+
+    Args:
+        name: condition and strategy of the variant.
+        base: condition and strategy of the base.
     """
     changed = set() if name[1] == base[1] else {"order"}
     for part in parts(name[0]) ^ parts(base[0]):

@@ -38,7 +38,7 @@ class Expected(NamedTuple):
         Args:
             human: human scores, shape (m,); NaN for an item without a human score. Give human scores, and the scores in
                 `value`, as differences from the middle of their scale, to avoid rounding errors.
-            used: weight of each item.
+            used: weight of each item, shape (m,), or one weight for all.
         """
         rated = ~np.isnan(human)
         y = np.where(rated, human, 0)
@@ -53,7 +53,7 @@ def levels(means: np.ndarray, group: np.ndarray) -> np.ndarray:
     The shift of a half is the mean difference (mean of the half - mean of both halves) over items of other groups.
 
     Args:
-        means: means of both halves, shape (m, 2), see `halves.Halves.means`.
+        means: mean of each half of an item, shape (m, 2), see `halves.Halves.means`.
         group: index of each item's group, from 0, shape (m,); at least two groups.
     """
     return means - _of_other_groups(means - means.mean(axis=1, keepdims=True), group)
@@ -63,9 +63,9 @@ def single(values: np.ndarray, targets: np.ndarray, place: np.ndarray | int) -> 
     """One read per item, in a given ordering.
 
     Args:
-        values: scores, shape (m, D).
-        targets: their targets, from the half without the score's ordering, shape (m, D).
-        place: index of the ordering: one number for all items, or one number per item.
+        values: score of each item in each ordering, shape (m, D).
+        targets: target of each score, from the half without its ordering, shape (m, D).
+        place: index of the ordering that is read: one number for all items, or one number per item.
     """
     rows = np.arange(len(values))
     x, target = values[rows, place], targets[rows, place]
@@ -76,8 +76,8 @@ def several(values: np.ndarray, levels: np.ndarray, halves: Halves, reads: int) 
     """Mean of some reads per item, in different orderings of one half, drawn at random.
 
     Args:
-        values: see `single`.
-        levels: levels of both halves, see the function `levels`.
+        values: score of each item in each ordering, shape (m, D).
+        levels: level of each half of an item, shape (m, 2), see the function `levels`.
         halves: halves of the orderings.
         reads: number of reads per item, at most as many as a half has.
     """
@@ -98,8 +98,8 @@ def opposite(values: np.ndarray, reads: np.ndarray, halves: Halves, group: np.nd
     read fewer than a half. This increases the squared error; the increase is subtracted.
 
     Args:
-        values: scores to average, shape (m, D).
-        reads: scores from which targets are computed, shape (m, D).
+        values: scores that are averaged, as given or calibrated, shape (m, D).
+        reads: scores from which targets are computed, as given, shape (m, D).
         halves: halves of the orderings.
         group: index of each item's group, from 0, shape (m,).
 
@@ -156,7 +156,7 @@ def summary(sums: np.ndarray, noise: np.ndarray) -> Summary:
 
     Args:
         sums: sums of `Expected.moments` over items, shape (..., len(COLUMNS)).
-        noise: mean square of the error of the targets, shape (...), see `noise`.
+        noise: mean square of the error of the targets, shape (...); the function `noise` gives it for each item.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         used, square, error, rated, *rest = np.moveaxis(sums, -1, 0)
@@ -174,6 +174,6 @@ def noise(levels: np.ndarray) -> np.ndarray:
     A half's effect on a single item counts as chance.
 
     Args:
-        levels: levels of both halves, shape (m, 2).
+        levels: level of each half of an item, shape (m, 2), see the function `levels`.
     """
     return (levels[:, 0] - levels[:, 1]) ** 2 / 2

@@ -23,10 +23,11 @@ class Laid(NamedTuple):
     """Items that have a score by one readout in every ordering.
 
     Attributes:
-        orderings: shape (D, n).
+        orderings: the orderings, given by the score at each position, shape (D, n).
         halves: halves of the orderings.
         values: score of the first read of each item in each ordering, shape (m, D).
-        probabilities: probability of each position for readout ``soft``, shape (m, D, n); else None.
+        probabilities: probability of the option at each position in these reads, shape (m, D, n); None for readout
+            ``hard``.
         rows: True for the items of the block that are laid out, shape (n_items,), bool.
         group: index of each item's group, from 0, shape (m,).
     """
@@ -63,7 +64,8 @@ def lay_out(block: Block, readout: Readout) -> Laid | None:
     """Lay out the items of a block that have a score in every ordering.
 
     Args:
-        readout: ``hard`` or ``soft``, see `keys.VALUES`.
+        block: the reads.
+        readout: ``hard`` for written scores, or ``soft`` for scores expected from the option probabilities.
 
     Returns:
         The items. None if the readout is missing, if items do not share orderings, if there are more than

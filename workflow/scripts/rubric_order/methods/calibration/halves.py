@@ -77,7 +77,7 @@ def _of_sets(orderings: np.ndarray, number: np.ndarray) -> Halves:
     """Halves of whole sets. A set and the set of its reverses are in different halves.
 
     Args:
-        orderings: see `halves`.
+        orderings: distinct orderings, given by the score at each position, shape (D, n).
         number: index of each ordering's set, shape (D,).
     """
     code = {tuple(row): place for place, row in enumerate(orderings.tolist())}

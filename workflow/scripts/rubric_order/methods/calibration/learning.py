@@ -28,8 +28,8 @@ class SoftSums(NamedTuple):
     over scores, the equations are those of the model of positions alone.
 
     Attributes:
-        right: shape (groups, n * n).
-        information: shape (groups, n * n, n * n).
+        right: right sides of the equations of each group, shape (groups, n * n).
+        information: matrices of the equations of each group, shape (groups, n * n, n * n).
     """
 
     right: np.ndarray
@@ -41,8 +41,8 @@ class HardSums(NamedTuple):
 
     Attributes:
         count: number of reads with each score (rows) at each position (columns), shape (groups, n, n).
-        total: sum over these reads of the item's target, shape (groups, n, n). The target of a read is the item's mean
-            score in other orderings.
+        total: sum, over these reads, of the target of the read, shape (groups, n, n). The target is the mean score of
+            the item in other orderings.
     """
 
     count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
@@ -116,9 +116,11 @@ def learn(evidence: Evidence, chosen: np.ndarray, *, positions: bool = True, int
     """Learn from the reads of some groups.
 
     Args:
+        evidence: sums over the reads of each group.
         chosen: indices of the groups to learn from, shape (m,); at least `FEWEST_GROUPS` groups.
-        positions: learn position effects; without them, `expected` depends on the written score alone.
-        interactions: let position effects differ between scores, as far as the reads support it.
+        positions: True to learn position effects. If False, log-odds of positions are 0, and `expected` depends on the
+            written score alone.
+        interactions: True to let position effects differ between scores, as far as the reads support it.
 
     Raises:
         ValueError: there are too few groups.
@@ -270,14 +272,24 @@ def folds(groups: int, count: int, *, seed: int, name: str) -> np.ndarray:
     """Fold of each group, drawn at random, shape (groups,). The sizes of folds differ by at most one group.
 
     Args:
+        groups: number of groups.
         count: number of folds; if there are fewer groups, each group is a fold.
-        name: purpose of the folds, see `randomness.generator`.
+        seed: seed of the folds.
+        name: purpose of the folds. Another purpose has other folds from the same seed.
     """
     rng = randomness.generator(seed, "calibration folds", name, groups)
     return rng.permutation(np.arange(groups) % min(count, groups))
 
 
 def draws(groups: int, chosen: int, count: int, *, seed: int, name: str) -> np.ndarray:
-    """Indices of groups to learn from, shape (count, chosen): `count` draws without replacement."""
+    """Indices of groups to learn from, shape (count, chosen): `count` draws without replacement.
+
+    Args:
+        groups: number of groups to draw from.
+        chosen: number of groups in a draw.
+        count: number of draws.
+        seed: seed of the draws.
+        name: purpose of the draws. Another purpose has other draws from the same seed.
+    """
     rng = randomness.generator(seed, "calibration draws", name, groups, chosen)
     return np.argsort(rng.random((count, groups)), axis=1)[:, :chosen]

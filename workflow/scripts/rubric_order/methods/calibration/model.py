@@ -30,7 +30,9 @@ class Calibration(NamedTuple):
             rows and columns sum to 0. None if `position` is None.
         expected: calibrated score, from 1 to n, for each written score (rows) at each position (columns), shape (n, n);
             None if the calibration was learnt without written scores.
-        groups, items, reads: numbers of groups, items and reads from which the calibration was learnt.
+        groups: number of groups from which the calibration was learnt.
+        items: number of items of these groups.
+        reads: number of reads of these groups.
 
     Source: ours. Division by a prior from permutations of a few items is the method PriDe of Zheng et al. (2024), Large
     Language Models Are Not Robust Multiple Choice Selectors, for the IDs of options.
@@ -100,6 +102,7 @@ class Calibration(NamedTuple):
         """Read a dictionary that `to_dict` has made.
 
         Args:
+            block: the dictionary.
             where: name of the dictionary in messages of errors.
 
         Raises:

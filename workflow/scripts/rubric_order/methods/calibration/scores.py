@@ -32,9 +32,10 @@ def calibrated(
     """Add the columns `calibrated_score` and `calibration` to tables of scores; other columns stay as they are.
 
     Args:
-        scores: see `blocks.blocks`; the reads of a study, judge and dataset lie in one table.
+        scores: reads with their scores, one row per read; or several such tables. The reads of a study, judge and
+            dataset lie in one table.
         folds: number of folds of the groups. If there are few groups, each group is a fold.
-        interactions: see `learning.learn`.
+        interactions: True to let position effects differ between scores, as far as the reads support it.
         seed: seed of the folds.
 
     Returns:

@@ -12,8 +12,12 @@ def prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
     """Add the columns `winner`, `place`, `order` and `cell` to reads.
 
     `winner` is the chosen candidate, and `place` its position. Both are whole numbers, and `series.NONE` in a read
-    without a choice. With `forms`, a read whose answer has another pattern has no choice. `order` is a string of
-    numbers. `cell` is a string that names the candidate, or all candidates, and the task.
+    without a choice. A read whose answer has a form that does not count has no choice. `order` is a string of numbers.
+    `cell` is a string that names the candidate, or all candidates, and the task.
+
+    Args:
+        block: one row per read of a comparison.
+        forms: forms of answers (column `pattern`) that count; None if all forms count.
     """
     made = block["score"].notna()
     if forms is not None:

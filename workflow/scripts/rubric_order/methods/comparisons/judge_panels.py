@@ -54,7 +54,8 @@ def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -
 
     Args:
         tables: scores of comparisons, one table per judge and dataset, with the columns `NEEDED`.
-        forms: see `position_consistency.estimate`.
+        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
+            not in the dictionary, all forms count.
     """
     keys = [*SHARED, "benchmark"]
     settings: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
@@ -75,7 +76,13 @@ def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -
 
 
 def counts(winners: np.ndarray, p: int) -> np.ndarray:
-    """Number of judges that make each choice, a tie first, shape (prompts, judges) -> (prompts, p + 1)."""
+    """Number of judges that make each choice, a tie first, shape (prompts, judges) -> (prompts, p + 1).
+
+    Args:
+        winners: index of the candidate that each judge chooses, from 1, shape (prompts, judges); `series.TIE` for a
+            tie, `series.NONE` for no choice.
+        p: number of candidates.
+    """
     return (winners[:, :, None] == np.arange(p + 1)).sum(axis=1)
 
 
@@ -83,6 +90,11 @@ def off_the_mode(winners: np.ndarray, p: int) -> np.ndarray:
     """Number of judges that do not make the commonest choice, shape (prompts,).
 
     Judges without a choice do not count.
+
+    Args:
+        winners: index of the candidate that each judge chooses, from 1, shape (prompts, judges); `series.TIE` for a
+            tie, `series.NONE` for no choice.
+        p: number of candidates.
 
     Source: Shi et al., Judging the Judges, Appendix C.2.
     """
@@ -94,6 +106,11 @@ def majority(winners: np.ndarray, p: int) -> np.ndarray:
     """Commonest choice of each prompt; `series.TIE` if several are commonest, `series.NONE` if no judge makes a choice.
 
     Shape (prompts, judges) -> (prompts,).
+
+    Args:
+        winners: index of the candidate that each judge chooses, from 1, shape (prompts, judges); `series.TIE` for a
+            tie, `series.NONE` for no choice.
+        p: number of candidates.
     """
     votes = counts(winners, p)
     most = votes.max(axis=1)
@@ -108,7 +125,8 @@ def kappa(one: np.ndarray, other: np.ndarray, cluster: np.ndarray, p: int, confi
     and a tie, as often as the given judges.
 
     Args:
-        one, other: choices of the two judges, from 0 (a tie) to p, shape (m,).
+        one: choice of the first judge in each prompt, from 1 to p, or 0 for a tie, shape (m,).
+        other: choice of the second judge in each prompt, in the same form.
         cluster: index of each prompt's cluster, from 0, shape (m,).
         p: number of candidates.
         confidence: nominal coverage of the interval.

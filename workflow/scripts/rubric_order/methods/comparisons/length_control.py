@@ -71,7 +71,8 @@ class Design(NamedTuple):
     """Columns of the regression.
 
     Attributes:
-        x: shape (reads, k); the last two columns are length and position.
+        x: values of the columns for each read in the regression, shape (reads, k); the last two columns are length and
+            position.
         kept: True for reads in the regression, shape (all reads,). With strengths, reads of candidates that always or
             never win are left out, because they tell nothing.
         side: 1 if the first candidate is compared with the baseline, -1 if the second is, shape (reads,); None if the
@@ -99,8 +100,9 @@ def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) 
     baseline, is in all pairs, and each question has `LEAST_CANDIDATES` other candidates.
 
     Args:
-        length: the term of the difference of lengths, shape (reads,), such as `scaled`.
-        further: columns of other properties that the judge may prefer, shape (reads, m).
+        pairs: reads of pairs.
+        length: the term of the difference of lengths, shape (reads,), such as the result of `scaled`.
+        further: columns of other properties that the judge may prefer, shape (reads, m); None for no such columns.
     """
     kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
     notes: list[str] = []
@@ -178,7 +180,9 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
     is too large, and its error too small.
 
     Args:
-        pairs: the reads of the design; their questions are the clusters.
+        design: columns of the regression, with difficulties of questions.
+        pairs: the reads in the regression; their questions are the clusters.
+        n_clusters: number of questions.
     """
     x, side, verdict, question = design.x, design.sides, pairs.verdict, pairs.question
     start = np.append(penalised(x, verdict, np.full(x.shape[1], 1e-6)), 0.5)
@@ -213,6 +217,11 @@ def _without_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Diff
 
     The likelihood is an even function of the standard deviation. So at 0, the information of the column for the
     standard deviation is 0 or below. If this column were kept, no coefficient would have an error.
+
+    Args:
+        design: columns of the regression.
+        pairs: the reads in the regression; their questions are the clusters.
+        n_clusters: number of questions.
     """
     own = fit(design.x, pairs.verdict, pairs.question, n_clusters)
     k = design.x.shape[1]
@@ -281,6 +290,11 @@ def two_steps(design: Design, pairs: Pairs, n_clusters: int) -> float:
     The first step estimates the difficulties of all questions, shrunk towards 0 as if their standard deviation were 1,
     with all candidates equally sensitive to them. The second step is the regression with each candidate's own
     sensitivity to these difficulties.
+
+    Args:
+        design: columns of the regression, with difficulties of questions.
+        pairs: the reads in the regression; their questions are the clusters.
+        n_clusters: number of questions.
     """
     x, question = design.x, pairs.question
     columns = np.column_stack([np.eye(n_clusters)[question] * design.sides[:, None], x])
@@ -294,8 +308,8 @@ def penalised(x: np.ndarray, verdict: np.ndarray, penalty: np.ndarray) -> np.nda
     """Coefficients of a logistic regression, shrunk towards 0, by Newton's method with halved steps.
 
     Args:
-        x: shape (reads, k).
-        verdict: from 0 to 1, shape (reads,).
+        x: columns of the regression, shape (reads, k).
+        verdict: 1 if the first candidate wins, 0 if the second wins, or a value between, shape (reads,).
         penalty: penalty of each coefficient b, shape (k,). It adds penalty b^2 / 2 to the loss.
     """
     b = np.zeros(x.shape[1])
@@ -328,8 +342,8 @@ def fit(x: np.ndarray, verdict: np.ndarray, cluster: np.ndarray, n_clusters: int
     """Fit the logistic regression by maximum likelihood, with clusters as the sample.
 
     Args:
-        x: shape (reads, k).
-        verdict: shape (reads,).
+        x: columns of the regression, shape (reads, k).
+        verdict: 1 if the first candidate wins, 0 if the second wins, or a value between, shape (reads,).
         cluster: index of each read's cluster, from 0, shape (reads,).
         n_clusters: number of clusters.
     """
@@ -345,8 +359,8 @@ def fit_log_odds(x: np.ndarray, log_odds: np.ndarray, cluster: np.ndarray, n_clu
     """Fit known log-odds of the first candidate by least squares, with clusters as the sample.
 
     Args:
-        x: shape (reads, k).
-        log_odds: shape (reads,).
+        x: columns of the regression, shape (reads, k).
+        log_odds: log-odds of the first candidate over the second in each read, shape (reads,).
         cluster: index of each read's cluster, from 0, shape (reads,).
         n_clusters: number of clusters.
     """
@@ -383,8 +397,11 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
     that the candidate has in the cluster.
 
     Args:
-        pairs: the reads of the design.
-        found: fit of the design, by `with_difficulties` if it has difficulties, else by `fit`.
+        pairs: the reads in the regression.
+        design: columns of the regression.
+        found: fit of the regression, by `with_difficulties` if it has difficulties, else by `fit`.
+        candidate: index of the candidate, from 0.
+        n_clusters: number of clusters.
     """
     mine = (pairs.first == candidate) | (pairs.second == candidate)
     side = np.where(pairs.first == candidate, 1.0, -1.0)[mine]
@@ -441,7 +458,8 @@ def within(
 
     Args:
         outcome: 1 if the judge chooses the first candidate, -1 for the second, 0 for none, shape (reads,).
-        terms: shape (reads, k); for example 1 if the first candidate stands first, -1 if it stands last.
+        terms: value of each term in each read, shape (reads, k); for example 1 if the first candidate stands first, -1
+            if it stands last.
         unit: index of each read's pair, from 0, shape (reads,).
         cluster: index of the cluster of each read's pair, from 0, shape (reads,).
         n_clusters: number of clusters.

@@ -30,7 +30,8 @@ def settings(
 
     Args:
         tables: scores with the columns `NEEDED` and `KEYS`, one table per judge and dataset.
-        forms: see `position_consistency.estimate`.
+        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
+            not in the dictionary, all forms count.
         lists: True to include lists without a baseline, with one row for each candidate of a comparison.
 
     Yields:
@@ -39,10 +40,10 @@ def settings(
 
         - `CELL`, `unit_id`, `group_id`, `consistent`;
         - `leaning`, see `series.leaning`;
-        - `won`: contribution to the candidate's win rate;
+        - `won`: contribution to the candidate's win rate: 1, 0, or 1/p if no candidate wins in all orders;
         - `winners`: the chosen candidate in each order;
         - `shown`: the candidates at each position in each order;
-        - a gap of each of `KINDS`, NaN where it is not known.
+        - a gap of each of `KINDS`, NaN where it cannot be computed.
 
         Three gaps are the distance of a win rate of the candidate from 1/p. For ``own``, this is the win rate in the
         cell of judge, candidate and task (`rate_own`). For ``crossed``, it is the win rate in this cell without the
@@ -120,6 +121,7 @@ def few_cells(table: pd.DataFrame, kind: str) -> bool:
 
     Args:
         table: comparisons of one judge, see `settings`.
+        kind: kind of the gap, one of `KINDS`. Only ``crossed`` can have too few cells.
     """
     return kind == "crossed" and len(table[CELL].drop_duplicates()) < LEAST_CELLS
 

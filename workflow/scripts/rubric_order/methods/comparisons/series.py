@@ -21,9 +21,9 @@ def stability(choices: np.ndarray, prompt: np.ndarray, *, options: int) -> tuple
     stable, as in P3's Table 2.
 
     Args:
-        choices: choice of each read, shape (n_reads,).
+        choices: choice of each read, from 1, shape (n_reads,); `TIE` for a tie, `NONE` for no choice.
         prompt: index of each read's prompt, from 0, shape (n_reads,).
-        options: number of positions.
+        options: number of options that can be chosen, without the tie.
 
     Returns:
         The share of each prompt, and the number of reads of each prompt.
@@ -38,7 +38,12 @@ def stability(choices: np.ndarray, prompt: np.ndarray, *, options: int) -> tuple
 
 
 def valid(winners: np.ndarray) -> np.ndarray:
-    """True for a series with a choice in every order. Shape (n_series, n_orders) -> (n_series,)."""
+    """True for a series with a choice in every order. Shape (n_series, n_orders) -> (n_series,).
+
+    Args:
+        winners: the chosen candidate in each order, from 1, shape (n_series, n_orders); `TIE` for a tie, `NONE` for no
+            choice.
+    """
     return (winners != NONE).all(axis=1)
 
 
@@ -54,7 +59,12 @@ def consistent(winners: np.ndarray) -> np.ndarray:
 
 
 def flips(winners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Inconsistency of each series, 1 or 0: strict (two winners), and soft (a winner and a tie). NaN if not `valid`."""
+    """Inconsistency of each series, 1 or 0: strict (two winners), and soft (a winner and a tie). NaN if not `valid`.
+
+    Args:
+        winners: the chosen candidate in each order, from 1, shape (n_series, n_orders); `TIE` for a tie, `NONE` for no
+            choice.
+    """
     least = np.where(winners > TIE, winners, np.iinfo(np.int64).max).min(axis=1)
     strict = winners.max(axis=1) > least
     agreed = consistent(winners)
@@ -89,7 +99,12 @@ def primacy(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
 def leaning(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
     """Contributions of series to preference fairness: 1 for recency, -1 for primacy, 0 if consistent, NaN if not valid.
 
-    Their mean is `preference_fairness`.
+    The mean over valid series is `preference_fairness`.
+
+    Args:
+        places: the chosen position in each order, shape (n_series, n_orders).
+        winners: the chosen candidate in each order, shape (n_series, n_orders).
+        p: number of candidates.
     """
     first = primacy(places, winners, p=p)
     return np.where(np.isnan(first), np.where(valid(winners), 0.0, np.nan), 1 - 2 * first)
@@ -100,6 +115,11 @@ def preference_fairness(pcn: float, rcn: float, n: int) -> float:
 
     The fairness is (rcn - pcn) / n, because rcn x irr - pcn x ipr = (rcn^2 - pcn^2) / (rcn + pcn) = rcn - pcn. So its
     size is at most the share of inconsistent series: |PF| <= 1 - PC. NaN if n is 0.
+
+    Args:
+        pcn: number of series that count for primacy; it need not be whole.
+        rcn: number of series that count for recency; it need not be whole.
+        n: number of series, consistent series included.
 
     Source: P3, Equation 3, with n and -n as the greatest and the least raw score.
     """
@@ -115,6 +135,10 @@ def even_fairness(consistency: float, p: int) -> float:
     """Preference fairness if the positions of a list are chosen equally often in the inconsistent series.
 
     The first position is compared with p - 1 positions, so the fairness is above 0 for more than two candidates.
+
+    Args:
+        consistency: position consistency, from 0 to 1.
+        p: number of positions.
     """
     return (1 - 2 / p) * (1 - consistency)
 
@@ -123,8 +147,10 @@ def random_judge(p: int, ties: float = 0.0, *, orders: int | None = None) -> tup
     """Position consistency and preference fairness of a judge that chooses at random in each order of p candidates.
 
     Args:
+        p: number of candidates.
         ties: probability of a tie; the candidates share the rest equally.
-        orders: number of orders; p by default. For the fairness, each candidate stands in each position equally often.
+        orders: number of orders; p by default. The fairness holds if, over these orders, each candidate stands in each
+            position equally often.
     """
     count = p if orders is None else orders
     same = ties**count + p * ((1 - ties) / p) ** count

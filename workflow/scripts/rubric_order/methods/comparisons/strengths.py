@@ -70,6 +70,10 @@ def connected(choices: Choices, count: int) -> np.ndarray:
     one pair only, all values are False. A candidate outside the set has no finite strength relative to the set: chains
     of wins between this candidate and the set lead in one direction only, or there are none.
 
+    Args:
+        choices: the choices.
+        count: number of candidates.
+
     Source: Ford (1957), Solution of a ranking problem from binary comparisons.
     """
     reads, p = choices.shown.shape
@@ -95,6 +99,7 @@ def fit(choices: Choices, count: int, *, places: bool) -> Strengths:
     """Strengths by maximum likelihood, with clusters as the sample.
 
     Args:
+        choices: the choices.
         count: number of candidates.
         places: True to give each position its own effect.
 
@@ -199,6 +204,10 @@ def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
     Let d be the difference of the strengths plus the effect of the first position. The first position wins with
     log-odds d - eta, the second with log-odds -d - eta. A tie lies between these two thresholds of one scale.
 
+    Args:
+        choices: choices between two candidates, with a tie on offer in each read.
+        count: number of candidates.
+
     Returns:
         Strengths of `count` candidates, then the effect of the first position over the second, then eta. There are no
         numbers if candidates are not all connected, if reads are not pairs or offer no tie, or if estimates are not
@@ -261,6 +270,11 @@ def ranks(strengths: np.ndarray) -> np.ndarray:
 
 
 def reversed_pairs(one: np.ndarray, other: np.ndarray) -> tuple[int, int]:
-    """Number of pairs of candidates that have opposite orders in two sets of strengths, and number of all pairs."""
+    """Number of pairs of candidates that have opposite orders in two sets of strengths, and number of all pairs.
+
+    Args:
+        one: strength of each candidate, shape (n,).
+        other: second strength of each candidate, shape (n,).
+    """
     a, b = np.triu_indices(len(one), 1)
     return int((np.sign(one[a] - one[b]) * np.sign(other[a] - other[b]) < 0).sum()), len(a)

@@ -64,7 +64,8 @@ class Block:
 
         Args:
             cluster: one of `keys.CLUSTERS`.
-            chosen: rows of `items`; by default all. Units are numbered from 0 without gaps among these rows.
+            chosen: rows of `items`, as indices or as a mask; by default all. Units are numbered from 0 without gaps
+                among these rows.
         """
         if cluster not in self._units:
             self._units[cluster] = pd.factorize(self.items[f"{cluster}_id"], sort=True)[0]
@@ -102,7 +103,7 @@ class Block:
         """The design of some reads, such as the reads with a score. Orderings and items keep their indices.
 
         Args:
-            chosen: True for reads that count, shape (n_reads,).
+            chosen: True for the reads that the design counts, shape (n_reads,).
         """
         shown, number = self.orderings
         return Design(shown, number[chosen], self.item[chosen], len(self.items))
@@ -119,7 +120,8 @@ class Block:
         """Mean score of each item under each ordering; NaN if a read of the item in this ordering has no score.
 
         Args:
-            values: see `matrix`.
+            values: a number of each read, items by reads, shape (n_items, K), such as a result of `matrix`; NaN for a
+                read without a score.
 
         Returns:
             Shape (n_items, D), in the order of `orderings`.
@@ -145,7 +147,7 @@ class Kept(Iterable[pd.DataFrame]):
         """Make the blocks.
 
         Args:
-            table: see `blocks`.
+            table: reads with their scores, one row per read; `KEYS`, `item_id` and `read_index` are required.
             item: index of each read's item in the order of item ids, if it was computed before.
         """
         self.table, self.blocks = table, tuple(_blocks(table, item)) if len(table) else ()

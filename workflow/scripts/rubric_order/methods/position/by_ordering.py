@@ -17,9 +17,10 @@ class ByOrdering(NamedTuple):
     Attributes:
         orderings: the score at each position, shape (D, n); each score stands equally often at each position.
         means: mean score of each item in each ordering, shape (m, D).
-        variance: variance of one read by chance, in points squared, shape (m, D); NaN where it is not known.
+        variance: variance of one read by chance, in points squared, shape (m, D); NaN where there is no source;
+            `known_from` is then empty.
         times: number of reads in each mean, shape (m, D).
-        known_from: source of the variance, ``repeats`` or ``option probabilities``; empty if it is not known.
+        known_from: source of the variance, ``repeats`` or ``option probabilities``; empty if there is neither.
         rows: True for the items of the block that are kept here, shape (n_items,).
         group: index of each item's group, from 0, shape (m,).
     """
@@ -73,8 +74,9 @@ def by_ordering(
     Args:
         block: the reads.
         readout: readout of the scores.
-        values: the scores, items by reads, see `Block.matrix`.
-        temperature: see `repetition.variances`.
+        values: score of each read of each item, shape (n_items, K); NaN for a read without a score.
+        temperature: temperature at which the judge draws its answers from the option probabilities; None if an answer
+            is more than such a draw, or if this is not known.
 
     Returns:
         The items. None in four cases:

@@ -17,19 +17,19 @@ class Design:
     """The orderings in which items were read.
 
     Attributes:
-        orderings: the distinct orderings, shape (D, n).
+        orderings: the distinct orderings, given by the score at each position, shape (D, n).
         n_items: number of items.
         cell: index of each read's cell, from 0, shape (n_reads,). Reads of the same item and ordering share a cell.
-        item: index of each cell's item, from 0.
-        ordering: index of each cell's ordering, from 0.
-        times: number of reads of each cell.
+        item: index of each cell's item, from 0, shape (n_cells,).
+        ordering: index of each cell's ordering, from 0, shape (n_cells,).
+        times: number of reads of each cell, shape (n_cells,).
     """
 
     def __init__(self, orderings: np.ndarray, number: np.ndarray, item: np.ndarray, n_items: int) -> None:
         """Count reads.
 
         Args:
-            orderings: see the class.
+            orderings: the distinct orderings, given by the score at each position, shape (D, n).
             number: index of each read's ordering, from 0, shape (n_reads,).
             item: index of each read's item, from 0, shape (n_reads,).
             n_items: number of items.

@@ -61,7 +61,9 @@ def drawn_as_they_are(low: float, high: float, temperature: float) -> bool:
     """True if a judge's answers are drawn from its option probabilities as they are.
 
     Args:
-        low, high: interval of the exponent, see `sampling.exponent`.
+        low: lower end of the interval of the exponent: the power of the option probabilities in proportion to which
+            answers seem to be drawn, see `sampling.exponent`.
+        high: upper end of this interval.
         temperature: temperature at which answers were drawn; NaN if it is unknown.
     """
     as_they_are = math.isnan(temperature) or temperature == 1
@@ -73,8 +75,8 @@ def deciding(*, hard: bool, known: float, drawn: bool, crossed: bool = True) -> 
 
     Args:
         hard: True if scores were written.
-        known: share of the reads whose probabilities are known.
-        drawn: see `drawn_as_they_are`.
+        known: share of the reads whose option probabilities are known.
+        drawn: True if answers are drawn from the option probabilities as they are, see `drawn_as_they_are`.
         crossed: True if every score was shown in every position.
     """
     soft = known >= LEAST_KNOWN or (known > 0 and not hard)
@@ -100,7 +102,8 @@ def family(n: int, by: Deciding, p: Mapping[Test, float] | None = None) -> list[
     Args:
         n: number of score levels.
         by: the readouts that decide.
-        p: known p-values. With two levels, the next test that could be made replaces a test that could not be made.
+        p: dictionary from readout and test to p-value, for tests that are already made. With two levels, the next test
+            that has a p-value replaces a test without one. None if no test is made yet.
     """
     if not by.crossed:
         return [(by.points, POINTS)]
@@ -115,5 +118,9 @@ def family(n: int, by: Deciding, p: Mapping[Test, float] | None = None) -> list[
 
 
 def findings(tests: Mapping[Test, float]) -> dict[Test, float]:
-    """The adjusted p-values that are findings."""
+    """The adjusted p-values that are findings.
+
+    Args:
+        tests: dictionary from readout and test to the adjusted p-value.
+    """
     return {key: p for key, p in tests.items() if p <= LEVEL}

@@ -23,15 +23,15 @@ class Panel(NamedTuple):
     of reads, and C the number of criteria.
 
     Attributes:
-        criteria: ids, in canonical order.
-        texts: ids, sorted.
+        criteria: ids of the criteria, in canonical order.
+        texts: ids of the texts, sorted.
         groups: index of each text's group, from 0, shape (U,).
         group_ids: id of each text's group, shape (U,).
-        values: score, shape (U, R, C); NaN where there is no score.
+        values: score of each text in each read under each criterion, shape (U, R, C); NaN where there is no score.
         positions: position of the criterion in the prompt, from 1, shape (U, R, C); 0 if the prompt does not ask for
             it.
         before: index of the criterion right before this criterion, from 1, shape (U, R, C); 0 if there is none.
-        human: mean human score, shape (U, C).
+        human: mean human score of each text under each criterion, shape (U, C); NaN without human scores.
     """
 
     criteria: tuple[str, ...]
@@ -52,6 +52,7 @@ def panel(reads: pd.DataFrame, readout: Readout) -> Panel:
     """Lay out reads, from a table with one row per read and criterion.
 
     Args:
+        reads: one row per read and criterion of one study, judge, profile, dataset, strategy and scale.
         readout: ``hard`` for the written score, or ``soft`` for the score expected from the options' probabilities.
     """
     criterion, criteria = pd.factorize(reads["criterion"])
@@ -127,8 +128,9 @@ def cells(values: np.ndarray, positions: np.ndarray) -> Cells:
     """Scores summed by position.
 
     Args:
-        values: shape (..., U, R, C).
-        positions: shape (U, R, C), see `Panel`.
+        values: score of each text in each read under each criterion, shape (..., U, R, C); NaN where there is no score.
+        positions: position of the criterion in the prompt, from 1, shape (U, R, C); 0 if the prompt does not ask for
+            it.
     """
     at = (positions[..., None] == np.arange(1, positions.max() + 1)).astype(float)
     scored = ~np.isnan(values)
@@ -137,12 +139,12 @@ def cells(values: np.ndarray, positions: np.ndarray) -> Cells:
 
 
 class Equations(NamedTuple):
-    """Normal equations of the effects of positions, without each text's own level. Summed equations fit many texts.
+    """Normal equations of the effects of positions, without the texts' intercepts. Summed equations fit many texts.
 
     Attributes:
-        left: shape (..., C, P, P).
-        right: shape (..., C, P).
-        count: number of scores, shape (..., C, P).
+        left: matrix of the equations of each criterion, shape (..., C, P, P).
+        right: right side of the equations of each criterion, shape (..., C, P).
+        count: number of scores at each position, shape (..., C, P).
     """
 
     left: np.ndarray
@@ -177,7 +179,7 @@ def solved(summed: Equations) -> np.ndarray:
 
 
 def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Level of each criterion, and its shift by each position, fitted with a level for each text.
+    """Mean score of each criterion, and its shift by each position, fitted with an intercept for each text.
 
     If each text has equally many scores in every position, a position's shift is its mean score minus the mean over all
     positions. Otherwise the shift is the least-squares fit of text and position. So a position does not profit from
@@ -185,11 +187,11 @@ def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.n
 
     Args:
         of: cells, one row per text.
-        weights: how often each text counts, shape (..., U); once by default.
+        weights: number of times that each text counts, shape (..., U); once by default.
 
     Returns:
-        Levels, shape (..., C), and shifts, shape (..., C, P), see `solved`. A level is the mean over texts of a text's
-        level at an average position.
+        Mean scores, shape (..., C), and shifts, shape (..., C, P), see `solved`. The mean score is over texts, at an
+        average position.
     """
     total, count = of
     if weights is None:
@@ -216,8 +218,8 @@ def flipped_shifts(of: Cells, groups: np.ndarray, resamples: int, *, rng: np.ran
     All texts, criteria and positions of a group change their sign together. This keeps the dependence between them,
     including effects that the order has on one group alone. Suppose that the order has no effect on average over
     groups, and that its effect on a single group is as likely as the opposite effect. Then every choice of signs is as
-    likely as the signs that were observed. With many groups the second condition does not matter. With G groups there
-    are 2^(G - 1) different sizes of shifts.
+    likely as the signs that were observed. With many groups the second condition need not hold. With G groups there are
+    2^(G - 1) different sizes of shifts.
 
     Args:
         of: cells, one row per text.

@@ -47,7 +47,7 @@ class Spread(NamedTuple):
 
     Attributes:
         variance: expected variance.
-        error: standard error of the variance; NaN if the spread is not known.
+        error: standard error of the variance; NaN if the spread cannot be estimated.
         logarithm: True if the interval is computed on the scale of the logarithm, see `spread.mean_interval`.
     """
 
@@ -217,9 +217,9 @@ def _spread_of_draws(
     of repetition is not known. Then a study can only show that the whole variance over orderings is small.
 
     Args:
-        variance: second central moment of repeated reads of each item.
-        fourth: fourth central moment of repeated reads of each item.
-        moved: variance of the effects of orderings on each item.
+        variance: second central moment of repeated reads of each item in one ordering.
+        fourth: fourth central moment of the same reads.
+        moved: variance over orderings of what they add to each item.
         orderings: number of orderings.
         repeats: number of reads in each ordering.
         design: variance of a mean, in units of one item's variance.
@@ -244,7 +244,7 @@ def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, po
     Args:
         errors: standard errors of the study.
         log_odds: effect of one position minus the mean of all positions; 0 if the effect is in points.
-        points: shift by the usual ordering, if the effect is not in log-odds.
+        points: shift by the usual ordering, in points, if the effect is not in log-odds.
         power: share of studies.
     """
     if not _sizes(errors, log_odds, points):
@@ -260,8 +260,10 @@ def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points
     """Share of studies with this number of groups whose card is `biased`, by the test for the effect.
 
     Args:
+        errors: standard errors of the study.
         groups: number of effective groups.
-        log_odds, points: see `for_biased`.
+        log_odds: effect of one position minus the mean of all positions; 0 if the effect is in points.
+        points: shift by the usual ordering, in points, if the effect is not in log-odds.
 
     Returns:
         The share. NaN if the reads do not vary; 0 with too few groups for the test.
@@ -308,7 +310,7 @@ def smallest(errors: Errors, groups: float, *, points: bool, power: float = POWE
 def _sizes(errors: Errors, log_odds: float, points: float) -> list[float]:
     """Noncentrality of the test in log-odds, or of both tests in points: by expected scores and by written scores.
 
-    Empty if errors are not known.
+    Empty if the reads do not vary.
     """
     if log_odds:
         sizes = [(log_odds / errors.one_place) ** 2 if errors.one_place > 0 else math.nan]
@@ -326,6 +328,13 @@ def for_equivalent(
     positions are exchangeable and sum to 0; so are shifts by orderings. With two levels in two orderings, positions and
     orderings have the same draws. In all other cases their draws are independent, which gives a few groups too many
     rather than too few.
+
+    Args:
+        errors: standard errors of the study.
+        margin_points: largest shift by an ordering that counts as too small to matter, in points.
+        margin_log_odds: largest effect of a position, and largest interaction, that count as too small to matter.
+        margin_spread: largest spread between single items that counts as too small to matter, in points.
+        power: share of studies.
     """
     limits = {"margin_points": margin_points, "margin_log_odds": margin_log_odds, "margin_spread": margin_spread}
     if why := why_never(errors, margin_spread):
@@ -338,7 +347,12 @@ def for_equivalent(
 
 
 def why_never(errors: Errors, margin_spread: float) -> str:
-    """Reason why no number of groups shows a judge without bias to be `equivalent`; empty if some number does."""
+    """Reason why no number of groups shows a judge without bias to be `equivalent`; empty if some number does.
+
+    Args:
+        errors: standard errors of the study.
+        margin_spread: largest spread between single items that counts as too small to matter, in points.
+    """
     spread = errors.spread
     if math.isnan(spread.error):
         return "the spread between single items is not known"
@@ -361,11 +375,15 @@ def share_equivalent(
 ) -> float:
     """Share of studies with this number of groups in which a judge without bias is `equivalent`.
 
-    See `for_equivalent`.
+    A card is `equivalent` if all its criteria hold and no test finds a bias. `for_equivalent` says how estimates are
+    drawn.
 
     Args:
         errors: errors for which `why_never` is empty.
         groups: number of effective groups.
+        margin_points: largest shift by an ordering that counts as too small to matter, in points.
+        margin_log_odds: largest effect of a position, and largest interaction, that count as too small to matter.
+        margin_spread: largest spread between single items that counts as too small to matter, in points.
         enough: limit of the share. If the share is found to be below it, the computation stops, and the returned share
             is too large.
     """
@@ -469,7 +487,13 @@ def _unseen(groups: float, spread: float, margin: float, largest: float) -> floa
 
 
 def least(enough: Callable[[float], bool], fewest: int) -> Needed:
-    """Smallest whole number that is enough, and at least `fewest`."""
+    """Smallest whole number that is enough, at least `fewest`; infinite if it is above `MOST`.
+
+    Args:
+        enough: function that tells whether a number is enough. Every number above a number that is enough must be
+            enough.
+        fewest: smallest number that may be returned.
+    """
     high = float(fewest)
     while not enough(high):
         high *= 2

@@ -68,7 +68,9 @@ class Soft(NamedTuple):
             of shape (items, K, n)), and the index of each item's cluster. A score with probability 0 in one read of an
             item is left out (NaN) of all reads of this item. A read without probabilities is NaN, too.
         n_clusters: number of clusters.
-        items, reads, pairs: as in `Hard`.
+        items: number of items with at least two usable reads.
+        reads: number of usable reads of these items.
+        pairs: number of pairs of usable reads of one item.
     """
 
     n: int
@@ -114,7 +116,8 @@ class Sums(NamedTuple):
     Attributes:
         positions: sums for the fit of `Preference.positions`.
         interaction: sums for the fit of `Preference.interaction`.
-        alike: see the function `alike`.
+        alike: score of each cluster for b at b = 0, where no position is preferred, shape (n_clusters, n); see the
+            function `alike`.
         further: score of each cluster for the terms of each score at each position, at the estimate of b, shape
             (n_clusters, n * n). None if b has no estimate, or if the terms tell nothing beyond b.
     """
@@ -196,7 +199,8 @@ def of_probabilities(probabilities: np.ndarray, places: np.ndarray, unit: np.nda
     Args:
         probabilities: probability of each score in each read of each item, shape (items, K, n). NaN in reads whose
             probabilities are unknown, and 0 for a score that the judge does not name among the probable scores.
-        places, unit: see `of_scores`.
+        places: index of each score's position in each read, from 0, shape (items, K, n).
+        unit: index of each item's cluster, from 0, shape (items,).
     """
     given = ~np.isnan(probabilities).any(axis=2)
     kept = ((probabilities > 0) | ~given[..., None]).all(axis=1)
@@ -297,14 +301,14 @@ def alike(of: Hard | Soft) -> np.ndarray:
 
 
 def no_preference(fit: cluster_robust.Fit, scores: np.ndarray | None) -> float:
-    """p-value of the hypothesis that no position is preferred, see `positions`.
+    """p-value of the hypothesis that no position is preferred, that is, that all coefficients of b are equal.
 
     The p-value comes from the F test HTZ over clusters, see `cluster_robust.all_zero`. It comes from a score test if
     the fit is `separated`, or if clusters are too unequal or too few for an F test of so many positions.
 
     Args:
-        fit: fit of b, see `positions`.
-        scores: see `alike`.
+        fit: fit of b, a coefficient for each position.
+        scores: score of each cluster for b at b = 0, shape (n_clusters, n), for the score test; None for no score test.
     """
     n = len(fit.coefficients)
     p = np.nan if fit.separated else fit.no_effect(np.eye(n) - 1 / n)
@@ -364,8 +368,9 @@ def centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
     """Values centred over the reads and over the scores of each item, shape (items, K, n, ...); 0 where not used.
 
     Args:
-        values: shape (items, K, n, ...).
-        used: True for values that count. In each item, these are all values of some reads and some scores.
+        values: a number of each score in each read of each item, shape (items, K, n, ...).
+        used: True for values that count, of a shape that fits `values`. In each item, these are all values of some
+            reads and some scores.
     """
     values = np.where(used, values, 0)
     reads = np.maximum(used.any(axis=2, keepdims=True).sum(axis=1, keepdims=True), 1)

@@ -74,7 +74,7 @@ def of_scores(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
     """The fit of b to the scores that were given, with items as clusters.
 
     Args:
-        of: columns of x.
+        of: columns of x for each score in each read of each item.
         scores: score of each read of each item, from 0, shape (items, reads); -1 for a read without a score.
     """
     first, second = np.triu_indices(scores.shape[1], 1)
@@ -98,7 +98,7 @@ def of_probabilities(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sum
     """The fit of b to log-probabilities, by least squares, with items as clusters.
 
     Args:
-        of: columns of x.
+        of: columns of x for each score in each read of each item.
         probabilities: probability of each score in each read of each item, shape (items, reads, n); NaN in reads
             whose probabilities are unknown. A score with probability 0 in one read of an item is left out of all reads
             of this item.
@@ -125,7 +125,7 @@ def contrasts(
     """Contrasts of b: a dictionary from kind and name to the weights of the columns.
 
     Args:
-        names: see `Terms`.
+        names: kind of each column of x, and the position from 1, the ID, or the score from 1 that the column is about.
         styles: IDs of each style, in the order of the style. For `E`, `D`, `C`, `B`, `A`, the first ID is compared with
             the last, and the second with the last but one.
 

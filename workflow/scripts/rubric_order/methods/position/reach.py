@@ -25,7 +25,8 @@ class Moved(NamedTuple):
         places_shared: range of each candidate's rank if all candidates have the same order, see `ranks_shared`.
         best: True for prompts in which some order of a single candidate lets none of the usual order's best candidates
             be best, shape (..., n_prompts).
-        best_shared: the same for an order of all candidates, shape (..., n_prompts).
+        best_shared: True for prompts in which some order of all candidates lets none of the usual order's best
+            candidates be best, shape (..., n_prompts).
     """
 
     points: np.ndarray
@@ -59,7 +60,12 @@ def moved(values: np.ndarray, prompts: np.ndarray, usual: int) -> Moved:
 
 
 def of_candidates(values: np.ndarray, prompts: np.ndarray) -> np.ndarray:
-    """Scores by prompt, shape (..., n_prompts, n_candidates, D); NaN where there is no candidate. See `moved`."""
+    """Scores by prompt, shape (..., n_prompts, n_candidates, D); NaN where there is no candidate. See `moved`.
+
+    Args:
+        values: score of each item in each ordering, shape (..., m, D).
+        prompts: items of each prompt, padded with -1, shape (n_prompts, n_candidates).
+    """
     nobody = np.full((*values.shape[:-2], 1, values.shape[-1]), np.nan)
     return np.concatenate([values, nobody], axis=-2)[..., prompts, :]
 
@@ -70,11 +76,12 @@ def ranks(scores: np.ndarray, usual: int) -> np.ndarray:
     A competitor with the same score counts as half.
 
     Args:
-        scores: see `of_candidates`.
-        usual: index of the usual ordering.
+        scores: score of each candidate in each ordering, shape (..., n_prompts, n_candidates, D); NaN where there is no
+            candidate.
+        usual: index of the usual ordering, in which the competitors stay.
 
     Returns:
-        Shape of the scores.
+        The numbers, of the same shape as `scores`.
     """
     return _better(np.moveaxis(scores, -1, 0), np.broadcast_to(scores[..., usual], np.moveaxis(scores, -1, 0).shape))
 
@@ -82,7 +89,14 @@ def ranks(scores: np.ndarray, usual: int) -> np.ndarray:
 def ranks_shared(scores: np.ndarray) -> np.ndarray:
     """Number of candidates better than each candidate in each ordering, if all candidates are read in this ordering.
 
-    Ties, argument and result are those of `ranks`.
+    A competitor with the same score counts as half.
+
+    Args:
+        scores: score of each candidate in each ordering, shape (..., n_prompts, n_candidates, D); NaN where there is no
+            candidate.
+
+    Returns:
+        The numbers, of the same shape as `scores`.
     """
     by_order = np.moveaxis(scores, -1, 0)
     return _better(by_order, by_order)
@@ -120,8 +134,9 @@ def by_chance(reads: np.ndarray, prompts: np.ndarray, usual: int, *, count: int,
 
     Args:
         reads: scores of r reads of each item in each ordering, shape (m, D, r).
-        prompts, usual: see `moved`.
-        count: number of exchanges.
+        prompts: items of each prompt, padded with -1, see `rankings.prompts`, shape (n_prompts, n_candidates).
+        usual: index of the usual ordering, in which the competitors stay.
+        count: number of exchanges over which the reach is averaged.
         rng: generator of the exchanges.
     """
     sums: list[np.ndarray] = []
@@ -151,7 +166,8 @@ def reached(choose: tuple[np.ndarray, np.ndarray], judge: tuple[np.ndarray, np.n
     Args:
         choose: values by which orderings are chosen, for each item in each ordering: a table of shape (..., D) for each
             half.
-        judge: values of which the difference is taken, in the same form.
+        judge: values of which the difference is taken, for each item in each ordering: a table of shape (..., D) for
+            each half.
 
     Returns:
         Shape (...).
@@ -172,7 +188,7 @@ def reached_by_all(means: np.ndarray, group: np.ndarray, fold: np.ndarray) -> np
     Args:
         means: mean score of each item in each ordering, shape (m, D).
         group: index of each item's group, from 0, shape (m,).
-        fold: index of each group's fold, from 0; at least two folds.
+        fold: index of each group's fold, from 0, shape (n_groups,); at least two folds.
 
     Returns:
         Shape (m,); 0 on average if the order has no effect.
@@ -187,8 +203,10 @@ def reached_by_all_draws(means: np.ndarray, group: np.ndarray, fold: np.ndarray,
     """Mean over items of `reached_by_all` in each resample of groups. Each resample chooses the orderings anew.
 
     Args:
-        means, group, fold: see `reached_by_all`.
-        weights: how often each group is in each resample, shape (resamples, n_groups).
+        means: mean score of each item in each ordering, shape (m, D).
+        group: index of each item's group, from 0, shape (m,).
+        fold: index of each group's fold, from 0, shape (n_groups,); at least two folds.
+        weights: number of times that each group is in each resample, shape (resamples, n_groups).
 
     Returns:
         Shape (resamples,).

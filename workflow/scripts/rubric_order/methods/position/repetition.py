@@ -70,8 +70,8 @@ def variances(
 
     Returns:
         Variances of one read, shape (n_items, K), and their source; None if both sources are missing. Variances from
-        repeats are equal for all reads of an item in one ordering. A variance is NaN if it is not known, for example
-        for a read without a score.
+        repeats are equal for all reads of an item in one ordering. A variance is NaN if it cannot be computed, for
+        example for a read without a score.
     """
     of_read = readout in VALUES  # a calibrated score is not drawn
     if temperature is not None and of_read and "position_probabilities" in block.table:

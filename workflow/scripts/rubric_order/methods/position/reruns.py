@@ -24,7 +24,7 @@ class Correlations(NamedTuple):
     """Pearson's r of each ordering's scores with human scores.
 
     Attributes:
-        orderings: shape (D, n).
+        orderings: the orderings, given by the score at each position, shape (D, n).
         r: the correlations, shape (D,).
         error: their standard errors over new reads, shape (D,). The reads of two orderings are independent.
         items: number of items from which the correlations are computed.
@@ -42,7 +42,8 @@ def correlations(block: Block, values: np.ndarray) -> Correlations | None:
     """Pearson's r of each ordering, for items that are all read in the same orderings; None for fewer than two items.
 
     Args:
-        values: scores of the block, see `Block.matrix`.
+        block: the reads.
+        values: score of each read of each item, shape (n_items, K); NaN for a read without a score.
     """
     complete = shared_orderings.complete_items(block, values)
     if len(complete.human) < 2:
@@ -111,8 +112,8 @@ def correlation_errors(values: np.ndarray, human: np.ndarray, variance: np.ndarr
     """Standard error over new reads of each column's correlation with human scores, by the delta method, shape (D,).
 
     Args:
-        values: shape (m, D).
-        human: human scores, shape (m,).
+        values: mean score of each item under each ordering, shape (m, D).
+        human: human score of each item, shape (m,).
         variance: variance of `values` over new reads, shape (m, D).
     """
     if np.ptp(human) <= LEAST_VARIANCE:
@@ -132,7 +133,7 @@ def ranks(r: np.ndarray, error: np.ndarray, *, confidence: float, rng: np.random
 
     Args:
         r: correlations, shape (D,).
-        error: their standard errors, shape (D,).
+        error: standard error of each correlation over new reads, shape (D,).
         confidence: share of other runs that the range must hold. The range holds more, because ranks are whole numbers.
         rng: generator of the draws.
 

@@ -71,6 +71,7 @@ def by_score(block: Block, readout: Readout) -> np.ndarray:
     """Number of selections of each score at each position in each item, or the summed probabilities.
 
     Args:
+        block: the reads.
         readout: ``hard``, which needs the column `position`, or ``soft``, which needs `position_probabilities`.
 
     Returns:
@@ -114,7 +115,12 @@ class Variety(NamedTuple):
 
 
 def variety(block: Block, readout: Readout) -> Variety:
-    """Variety of the scores that a judge gives, overall and within items; see `by_score` for the readouts."""
+    """Variety of the scores that a judge gives, overall and within items.
+
+    Args:
+        block: the reads.
+        readout: ``hard``, which needs the column `position`, or ``soft``, which needs `position_probabilities`.
+    """
     totals = by_score(block, readout)[0].sum(axis=-1)
     reads = totals.sum(axis=1)  # a read's probabilities sum to 1
     squares = reads

@@ -38,7 +38,7 @@ def complete_items(block: Block, values: np.ndarray) -> Complete:
 
     Args:
         block: reads of a strategy in ``SHARED``.
-        values: scores of the block by one readout, see `blocks.Block.matrix`.
+        values: score of each read of each item by one readout, shape (n_items, K); NaN for a read without a score.
     """
     by_ordering = block.by_ordering(values)
     human = block.items["human_score"].to_numpy(dtype=float)
@@ -50,8 +50,8 @@ def column_moments(values: np.ndarray, human: np.ndarray) -> np.ndarray:
     """Moments of each item, which determine the correlation of each column with human scores.
 
     Args:
-        values: shape (m, D), without gaps.
-        human: shape (m,).
+        values: score of each item in each column, shape (m, D), without gaps.
+        human: human score of each item, shape (m,).
 
     Returns:
         Shape (m, 3 + 3D): 1, y and y^2, then s of all columns, s^2 of all columns, and s y of all columns. y is the

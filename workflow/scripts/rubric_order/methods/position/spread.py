@@ -19,7 +19,7 @@ UNKNOWN, EXACT = "", "option probabilities"  # sources of the variance of repeti
 
 
 class NestedIntervals(NamedTuple):
-    """An estimate with an outer and an inner interval over clusters; NaN for values that are not known."""
+    """An estimate with an outer and an inner interval over clusters; NaN for values that cannot be computed."""
 
     estimate: float
     low: float
@@ -86,7 +86,8 @@ def item_variances(
     Args:
         values: mean score of each item under each ordering, shape (m, D); NaN where there is no score. An item counts
             if it has at least two means.
-        noise: variance of each entry of `values` by repetition, of the same shape; NaN where it is not known.
+        noise: variance of each entry of `values` by repetition, of the same shape; NaN if neither repeats nor option
+            probabilities give it.
         unit: index of each item's cluster, from 0 and without gaps, shape (m,).
         shared: True if each column is the same ordering for all items. The shift of all items by each ordering is then
             subtracted. False if columns are random draws of orderings. The shift is then part of the variance.
@@ -94,7 +95,7 @@ def item_variances(
     Returns:
         Three results:
 
-        - variance of each item over orderings without the variance of repetition, shape (m,); NaN where not known;
+        - variance of each item over orderings without the variance of repetition, shape (m,); NaN where `noise` is NaN;
         - variance of each item over orderings with the variance of repetition, shape (m,);
         - a number that must be added to the mean of either, because the subtracted shifts are estimates.
 
@@ -141,14 +142,19 @@ def single_reads(
     """Variances of single reads, from cells that may have been read several times.
 
     Args:
-        means, noise, unit: see `item_variances`; columns are orderings that items share.
-        times: number of reads of each entry, shape (m, D).
-        known: True if `noise` is known. If it is not known, effects of an ordering on single items look like chance.
+        means: mean score of each item under each ordering, shape (m, D); NaN where there is no score. All items share
+            the orderings.
+        noise: variance of each entry of `means` by repetition, of the same shape; NaN if neither repeats nor option
+            probabilities give it.
+        times: number of reads of each entry of `means`, shape (m, D).
+        unit: index of each item's cluster, from 0 and without gaps, shape (m,).
+        known: True if the variances in `noise` are used. False if they are missing: effects of an ordering on single
+            items then look like chance.
 
     Returns:
-        The variances with the most chance possible, and the variances with the least. Both are the same if `noise` is
-        known. If it is not known, all variance beside the shared shifts counts as chance in the first result, and none
-        in the second. NaN where not known.
+        The variances with the most chance possible, and the variances with the least. Both are the same if `known`. If
+        not, all variance beside the shared shifts counts as chance in the first result, and none in the second. NaN for
+        an item without two means.
     """
     given = ~np.isnan(means)
     count = given.sum(axis=1)
@@ -194,7 +200,7 @@ def moved_by_probabilities(shares: np.ndarray, reference: int) -> np.ndarray:
     At least this share of the scores must change, however scores are drawn, and a larger share need not change.
 
     Args:
-        shares: probability of each score under each ordering, shape (m, D, n); NaN where it is not known.
+        shares: probability of each score under each ordering, shape (m, D, n); NaN where there are no probabilities.
         reference: index of the reference ordering.
 
     Returns:
@@ -207,15 +213,16 @@ def moved_by_probabilities(shares: np.ndarray, reference: int) -> np.ndarray:
 def moved_by_repeats(times: np.ndarray, reference: int) -> np.ndarray:
     """Share of an item's scores that another ordering changes, minus the share that a repeat changes.
 
-    The result is at most that of `moved_by_probabilities`, and equal to it if repeats never differ.
+    In expectation, the result is at most that of `moved_by_probabilities`, and equal to it if repeats never differ.
 
     Args:
-        times: how often each score was given under each ordering, shape (m, D, n). Orderings with at least two scores
-            count.
+        times: number of times that each score was given under each ordering, shape (m, D, n). An ordering counts if it
+            has at least two scores.
         reference: index of the reference ordering.
 
     Returns:
-        Mean over the other orderings, shape (m,); it can be negative by chance. NaN if no other ordering counts.
+        Mean over the other orderings, shape (m,); it can be negative by chance. NaN if the reference ordering does not
+        count, or no other ordering does.
     """
     reads, within = times.sum(axis=2), moved_by_chance(times)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -225,7 +232,11 @@ def moved_by_repeats(times: np.ndarray, reference: int) -> np.ndarray:
 
 
 def moved_by_chance(times: np.ndarray) -> np.ndarray:
-    """Share of the pairs of reads of one item and ordering that have different scores, shape (m, D)."""
+    """Share of the pairs of reads of one item and ordering that have different scores, shape (m, D).
+
+    Args:
+        times: number of times that each score was given under each ordering, shape (m, D, n).
+    """
     reads = times.sum(axis=2)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(reads > 1, 1 - (times * (times - 1)).sum(axis=2) / (reads * (reads - 1)), np.nan)

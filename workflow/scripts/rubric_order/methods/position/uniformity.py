@@ -69,7 +69,11 @@ def position_test(positions: Sequence[int], n: int) -> PositionTest:
 
 
 def count_test(counts: np.ndarray) -> PositionTest:
-    """`position_test` for counts (or summed probabilities) of each position, shape (n,)."""
+    """Test of equal selection of all positions from counts, see `position_test`.
+
+    Args:
+        counts: selections of each position, or summed probabilities, shape (n,).
+    """
     counts = np.asarray(counts)
     expected = counts.mean()
     chi2 = float(((counts - expected) ** 2 / expected).sum())
@@ -87,7 +91,7 @@ def cluster_test(counts: np.ndarray) -> float:
     and with few clusters it rejects too seldom rather than too often.
 
     Args:
-        counts: counts of each position in each cluster, shape (n_clusters, n); or summed probabilities.
+        counts: selections of each position in each cluster, shape (n_clusters, n); or summed probabilities.
 
     Returns:
         The p-value; 1 if the shares are exactly uniform in every cluster.
@@ -116,7 +120,7 @@ def rotation_test(counts: np.ndarray, *, rotations: int, rng: np.random.Generato
     some 25 such clusters. But it is then also valid if positions matter to the judge in ways that cancel out.
 
     Args:
-        counts: see the module.
+        counts: selections of each position in each cluster, shape (n_clusters, n); or summed probabilities.
         rotations: number of times that all clusters are rotated or reflected. The smallest p is 1 / (1 + rotations).
         rng: generator of the rotations and reflections.
 
@@ -144,6 +148,9 @@ def rotation_test(counts: np.ndarray, *, rotations: int, rng: np.random.Generato
 def share_covariance(counts: np.ndarray) -> np.ndarray:
     """Covariance of the pooled shares, estimated from the variation of clusters. Shape (n, n); NaN for one cluster.
 
+    Args:
+        counts: selections of each position in each cluster, shape (n_clusters, n); or summed probabilities.
+
     Source: the linearised variance of a ratio with clusters as units (Cochran, 1977, Sampling Techniques, Section
     11.8), with the factor C / (C - 1) for C clusters.
     """
@@ -163,6 +170,9 @@ def design_effect(counts: np.ndarray) -> float:
     different positions, for example if a judge keeps to its score under balanced orderings. NaN for one cluster, or if
     one position is always selected.
 
+    Args:
+        counts: selections of each position in each cluster, shape (n_clusters, n); or summed probabilities.
+
     Source: Rao and Scott (1981), whose first-order correction divides chi-square by the design effect.
     """
     shares = counts.sum(axis=0) / counts.sum()
@@ -171,24 +181,33 @@ def design_effect(counts: np.ndarray) -> float:
 
 
 def squared_v(counts: np.ndarray) -> float:
-    """An unbiased estimate of V squared, with clusters as the sample; it can be negative. NaN for one cluster.
+    """Estimate of V squared without what chance adds, with clusters as the sample. NaN for one cluster.
 
     V is never negative, so chance alone makes it positive. V squared is too large by n / (n - 1) times the summed
-    variance of the shares. This amount is subtracted here.
+    variance of the shares. This amount is subtracted here, so the estimate can be negative. It has no bias if all
+    clusters have equally many reads, and little bias otherwise.
+
+    Args:
+        counts: selections of each position in each cluster, shape (n_clusters, n); or summed probabilities.
     """
     n = counts.shape[1]
     return float(cramers_v(counts.sum(axis=0)) ** 2 - n / (n - 1) * np.trace(share_covariance(counts)))
 
 
 def corrected_v(counts: np.ndarray) -> float:
-    """Cramer's V corrected for chance, with clusters as the sample: the root of `squared_v`, at least 0."""
+    """Cramer's V corrected for chance, with clusters as the sample: the root of `squared_v`, at least 0.
+
+    Args:
+        counts: selections of each position in each cluster, shape (n_clusters, n); or summed probabilities.
+    """
     return float(np.sqrt(np.maximum(squared_v(counts), 0)))
 
 
 def corrected_v_of_reads(counts: np.ndarray) -> float:
     """Cramer's V corrected for chance as if reads were independent. They are not; see `corrected_v`.
 
-    For N reads, (N V^2 - 1) / (N - 1) is an unbiased estimate of V squared, and is 1 if V is 1. NaN for one read.
+    For N reads, (N V^2 - 1) / (N - 1) is an unbiased estimate of V squared if reads are independent, and is 1 if V is
+    1. NaN for one read.
 
     Args:
         counts: counts of each position, shape (n,).
@@ -203,7 +222,13 @@ def corrected_v_of_reads(counts: np.ndarray) -> float:
 
 @functools.cache
 def noncentrality(n: int, level: float, power: float) -> float:
-    """Noncentrality at which a chi-square test of n - 1 degrees of freedom at this level has this power."""
+    """Noncentrality at which a chi-square test of n - 1 degrees of freedom at this level has this power.
+
+    Args:
+        n: number of positions.
+        level: level of the test.
+        power: probability with which the test rejects.
+    """
     critical = distributions.chi_square_critical(level, n - 1)
     return float(special.chndtrinc(critical, n - 1, 1 - power))
 
@@ -218,8 +243,9 @@ def detectable_v(n_reads: float, n: int, *, deff: float, level: float = 0.05, po
     Args:
         n_reads: number N of reads.
         n: number of positions.
-        deff: see `design_effect`.
+        deff: variance of the shares, divided by the variance for as many independent reads, see `design_effect`.
         level: level of the test.
+        power: probability with which the test finds this V.
 
     Source: Cohen (1988), Statistical Power Analysis, Chapter 7 (w = V sqrt(n - 1)), with the first-order correction of
     Rao and Scott (1981).
@@ -241,8 +267,9 @@ def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> 
     it covers V in 1 - (1 - confidence) / 2 of the cases.
 
     Args:
-        counts: see the module.
+        counts: selections of each position in each cluster, shape (n_clusters, n); or summed probabilities.
         resampled: counts of each position in each resample, shape (resamples, n).
+        confidence: nominal coverage of the interval, such as 0.95.
 
     Returns:
         Lower and upper end; NaN for one cluster.
@@ -289,6 +316,10 @@ def simultaneous_intervals(counts: np.ndarray, confidence: float) -> tuple[np.nd
 
     In simulations the intervals cover in 93% to 99% of the cases. Bootstrap max-t intervals cannot handle empty
     positions. Their coverage falls to 80% and less in these simulations.
+
+    Args:
+        counts: selections of each position in each cluster, shape (n_clusters, n); or summed probabilities.
+        confidence: nominal coverage of all intervals together, such as 0.95.
 
     Returns:
         Lower and upper ends, each of shape (n,); NaN for one cluster.
@@ -341,7 +372,12 @@ def is_saturated(commonest: float, discordant: float) -> bool:
 
 
 def with_width(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same intervals, but NaN for an interval without width: clusters did not vary; their variance is unknown."""
+    """The same intervals, but NaN for an interval without width: clusters did not vary; their variance is unknown.
+
+    Args:
+        low: lower end of each interval, shape (k,).
+        high: upper end of each interval, shape (k,).
+    """
     wide = np.asarray(high) - np.asarray(low) > NO_WIDTH
     return np.where(wide, low, np.nan), np.where(wide, high, np.nan)
 
@@ -353,10 +389,12 @@ def direction(low: np.ndarray, high: np.ndarray, *, near: float = NEAR_UNIFORM, 
     below.
 
     Args:
-        low, high: ends of the intervals, shape (n,).
-        near: the direction is near uniform if all intervals lie within this fraction of the uniform share, even if
-            they are so short that a small bias is certain.
-        saturated: see `is_saturated`; shares near uniform then tell nothing about a preference.
+        low: lower end of the interval of each position's share, shape (n,); NaN where it is missing.
+        high: upper end of the interval of each position's share, shape (n,).
+        near: the direction is near uniform if all intervals lie within this fraction of the uniform share, even if they
+            are so short that a small bias is certain.
+        saturated: True if scores leave almost nothing for the order to change, see `is_saturated`. Shares near uniform
+            then tell nothing about a preference.
 
     Returns:
         One of `DIRECTIONS`:

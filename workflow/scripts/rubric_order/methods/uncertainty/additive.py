@@ -1,9 +1,9 @@
 """Scores of items under several treatments, modelled as a level of the item plus a shift of the treatment.
 
-A treatment is a condition of a read: an ordering, or a position of one score level. An item may lack some treatments
-and have others several times. Clusters (items, or groups of items) are the sample: reads of one cluster may depend on
-each other in any way, and a treatment may act on each cluster differently. The mean effect of each treatment is
-estimated and tested.
+The level of an item is an intercept, not a level of the rubric. A treatment is a condition of a read: an ordering, or a
+position of one score. An item may lack some treatments and have others several times. Clusters (items, or groups of
+items) are the sample: reads of one cluster may depend on each other in any way, and a treatment may act on each cluster
+differently. The mean effect of each treatment is estimated and tested.
 """
 
 import functools
@@ -37,7 +37,7 @@ class Shifts(NamedTuple):
     """Additive effects of the treatments on the scores, by least squares.
 
     Attributes:
-        level: mean over items of the item's level at an average treatment.
+        level: mean over items of the item's level, which is its fitted mean score over all treatments.
         shift: shift of each treatment, shape (D,); the shifts sum to 0.
         influence: derivative of each shift with respect to each cluster's weight, shape (n_clusters, D); columns sum
             to 0.
@@ -78,10 +78,12 @@ def shifts(of: Cells, clusters: np.ndarray) -> Shifts | None:
     """Fit score = level of the item + shift of the treatment.
 
     Args:
+        of: scores by item and treatment.
         clusters: index of each item's cluster, from 0 and without gaps, shape (m,).
 
     Returns:
-        None where the items do not connect all treatments with each other.
+        The fit. None if the items do not connect all treatments with each other: some treatments then share no item,
+        not even through other treatments.
 
     Source: the additive two-way model with unequal numbers (Searle, 1971, Linear Models, Section 7.1). The influence is
     each cluster's score, as in `fixed_effects.fit`, times the inverse of the information of all clusters.
@@ -109,7 +111,9 @@ def sums_of_signs(values: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
     The signs are the same in all calls with the same number of clusters, draws and seed.
 
     Args:
-        values: shape (n_clusters, k).
+        values: values of each cluster, shape (n_clusters, k).
+        draws: number of draws of signs.
+        seed: seed of the signs.
 
     Returns:
         Shape (draws, k).
@@ -155,7 +159,8 @@ def no_shift(contributions: np.ndarray, *, draws: int, seed: int) -> float:
 
     Args:
         contributions: summed `departures` of each cluster, shape (n_clusters, k).
-        draws: how often signs are drawn.
+        draws: number of draws of signs.
+        seed: seed of the signs, see `sums_of_signs`.
 
     Returns:
         The p-value. 1 where all departures are 0; NaN for one cluster.
@@ -176,7 +181,10 @@ def gaps_by_chance(influence: np.ndarray, *, draws: int, seed: int) -> np.ndarra
     """Draws of the largest gap between the shifts of two treatments, if no treatment has a mean effect.
 
     Args:
-        influence: see `Shifts`; its signs are drawn as in `no_shift`.
+        influence: influence of each cluster on each shift, shape (n_clusters, D), see `Shifts`. Each draw gives each
+            cluster a random sign, as in `no_shift`.
+        draws: number of draws of signs.
+        seed: seed of the signs.
 
     Returns:
         Shape (draws,); NaN for one cluster.

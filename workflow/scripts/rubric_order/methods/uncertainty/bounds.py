@@ -7,7 +7,8 @@ def share_bounds(counts: np.ndarray, n_failed: int) -> tuple[np.ndarray, np.ndar
     """The least and the greatest share of each position that failed reads allow, whatever they would have selected.
 
     Args:
-        counts: selections of each position among the other reads, shape (n,).
+        counts: selections of each position among the reads that did not fail, shape (n,).
+        n_failed: number of failed reads.
 
     Returns:
         Lower and upper bounds, each of shape (n,). The positions cannot all be at their bounds at once.
@@ -26,7 +27,8 @@ def v_bounds(counts: np.ndarray, n_failed: int) -> tuple[float, float]:
     selected most.
 
     Args:
-        counts: selections of each position among the other reads, shape (n,).
+        counts: selections of each position among the reads that did not fail, shape (n,).
+        n_failed: number of failed reads.
     """
     n = len(counts)
     filled, remaining = np.sort(np.asarray(counts, dtype=float)), float(n_failed)
@@ -44,15 +46,16 @@ def correlation_bounds(low: np.ndarray, high: np.ndarray, human: np.ndarray) -> 
     """Bounds of Pearson's r between human scores and scores that are known only as intervals.
 
     Args:
-        low, high: least and greatest score of each item, shape (n_items,); equal for an item without a failed read.
+        low: least possible score of each item, shape (n_items,).
+        high: greatest possible score of each item, shape (n_items,); equal to `low` for an item without a failed read.
         human: human score of each item, shape (n_items,).
 
     Returns:
         Least and greatest r. Any real number between low and high counts as possible, so the bounds may be wider than
         those for whole numbers. The greatest r is exact where it is positive, because r is quasiconcave there. The
         least r is exact where it is negative, because r is quasiconvex there. Otherwise covariance and variance are
-        bounded separately, and the bound is wider than necessary. NaN if human scores are constant, or for fewer than
-        two items.
+        bounded separately, and the bound is wider than necessary. NaN if human scores are constant, or if there are
+        fewer than two items.
     """
     low, high, human = (np.asarray(values, dtype=float) for values in (low, high, human))
     if len(human) < 2 or np.ptp(human) <= 1e-12:
@@ -105,9 +108,10 @@ def _means_of_lines(line: np.ndarray, low: np.ndarray, high: np.ndarray, fixed: 
     `low` or reaches `high`.
 
     Args:
-        line: shape (n_lines, n).
-        low, high: shape (n,).
-        fixed: shape (n_fixed,).
+        line: the values b y of each line, shape (n_lines, n).
+        low: least possible value of each item, shape (n,).
+        high: greatest possible value of each item, shape (n,).
+        fixed: values of further items, which are known, shape (n_fixed,).
     """
     n, size = len(low), len(low) + len(fixed)
     if not n:

@@ -60,7 +60,7 @@ class Weights(NamedTuple):
     def df(self, contrasts: np.ndarray) -> float:
         """Degrees of freedom of the covariance of contrasts, linearly independent rows of shape (q, k).
 
-        A real number; NaN where an `inverse` is not known, or the covariance is singular.
+        A real number; NaN if an `inverse` that it needs is NaN, or if the covariance is singular.
         """
         of_root = contrasts @ self.root
         if not np.isfinite(self.inverse).all():
@@ -113,12 +113,13 @@ class Fit(NamedTuple):
     """Coefficients, and each cluster's influence on them.
 
     Attributes:
-        coefficients: shape (k,); the shortest of the vectors that fit equally well.
-        influence: how far each cluster moves the coefficients, shape (n_clusters, k), see `influence`.
+        coefficients: the coefficients, shape (k,): the shortest of the vectors that fit equally well.
+        influence: how far the coefficients move when each cluster is left out, shape (n_clusters, k), see the function
+            `influence`.
         space: projection onto the contrasts that the design determines, shape (k, k).
         problem: reason why there are no numbers; empty where there are numbers.
-        least: covariance of the coefficients if the observations of a cluster were independent, shape (k, k); None
-            where it is not known. No error may be smaller than the error from `least`, because the variation between
+        least: covariance of the coefficients if the observations of a cluster were independent, shape (k, k); None if
+            the fit does not give it. No error may be smaller than the error from `least`, because the variation between
             clusters tells little about an error if nearly all clusters agree.
         separated: True if some weighted sum of coefficients would be infinite without a penalty.
         weights: share of each cluster in the information; None where there are no numbers.
@@ -144,13 +145,20 @@ class Fit(NamedTuple):
         return [self.problem] if self.problem else [flags.SEPARATED] if self.separated else []
 
     def tells(self, weights: np.ndarray) -> bool:
-        """True if the design determines a weighted sum of coefficients."""
+        """True if the design determines a weighted sum of coefficients.
+
+        Args:
+            weights: weight of each coefficient, shape (k,).
+        """
         return bool(not self.problem and np.abs(self.space @ weights - weights).max() < 1e-6)
 
     def contrast(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Weighted sum of coefficients, and each cluster's influence on it; NaN where the design does not determine it.
 
         The influences are scaled up where the standard error from them is smaller than that of `least`.
+
+        Args:
+            weights: weight of each coefficient, shape (k,).
         """
         estimate, influence = self._contrast(weights)
         if self.least is not None and (spread := _error(influence)) > 0:
@@ -168,13 +176,17 @@ class Fit(NamedTuple):
     def interval(self, weights: np.ndarray, confidence: float) -> Row:
         """`estimate`, `se`, `df`, `ci_low`, `ci_high` and `p` of a contrast, see `interval` of this module.
 
-        There are two errors: that from the variation between clusters, and the `least` error. If the least error is not
-        known, the interval uses the first error and Student's t. If it is known, the interval uses the larger error.
-        The distribution is then one of two:
+        There are two errors: that from the variation between clusters, and the `least` error. If `least` is None, the
+        interval uses the first error and Student's t. Otherwise the interval uses the larger error. The distribution is
+        then one of two:
 
         - normal, if clusters do not vary more than the least error explains (a chi-square test at 1%): with few
           clusters, the least error is no less certain;
         - Student's t, if clusters vary more, or if the fit is `separated`: clusters then cannot show how they vary.
+
+        Args:
+            weights: weight of each coefficient in the contrast, shape (k,).
+            confidence: nominal coverage of the interval, such as 0.95.
         """
         estimate, influence = self._contrast(weights)
         row = interval(estimate, influence, confidence, df=self.df(weights[None]) if self.tells(weights) else np.nan)
@@ -220,10 +232,13 @@ class Sums(NamedTuple):
     Clusters can be merged: the coefficients stay, and the sums of the merged clusters are added.
 
     Attributes:
-        coefficients: shape (k,).
+        coefficients: the coefficients, shape (k,).
         score: score of each cluster at the coefficients, shape (n_clusters, k).
         information: information of each cluster at the coefficients, shape (n_clusters, k, k).
-        problem, least, separated: see `Fit`.
+        problem: reason why there are no numbers; empty where there are numbers.
+        least: covariance of the coefficients if the observations of a cluster were independent, shape (k, k); None if
+            the fit does not give it.
+        separated: True if some weighted sum of coefficients would be infinite without a penalty.
     """
 
     coefficients: np.ndarray
@@ -253,8 +268,8 @@ def together(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     """Sums over clusters of the values of smaller clusters.
 
     Args:
-        values: shape (n, ...).
-        cluster: index of the cluster of each row, from 0, shape (n,).
+        values: values of each smaller cluster, shape (n, ...).
+        cluster: index, from 0, of the cluster to which each smaller cluster belongs, shape (n,).
 
     Returns:
         Shape (n_clusters, ...).
@@ -270,11 +285,11 @@ def sums_by(
     """Sums over clusters of weighted rows of a table; the rows of a cluster are added in the order given.
 
     Args:
-        cluster: index of each summand's cluster.
-        row: index of each summand's row of `values`.
+        cluster: index of each summand's cluster, from 0.
+        row: index of each summand's row of `values`, from 0.
         weight: weight of each summand; 1 if None.
         n_clusters: number of clusters.
-        values: shape (n_rows, ...).
+        values: the table, shape (n_rows, ...).
 
     Returns:
         Shape (n_clusters, ...).
@@ -291,8 +306,8 @@ def least_squares(right: np.ndarray, information: np.ndarray) -> Sums:
     """Coefficients by least squares from sums over each cluster.
 
     Args:
-        right: products of the columns with the response, shape (n_clusters, k).
-        information: products of the columns, shape (n_clusters, k, k).
+        right: sum over the observations of each cluster of column times response, shape (n_clusters, k).
+        information: sum over the observations of each cluster of column times column, shape (n_clusters, k, k).
     """
     total = information.sum(axis=0)
     values, vectors = np.linalg.eigh(total)
@@ -308,7 +323,7 @@ def without(shape: tuple[int, int], problem: str) -> Sums:
 
     Args:
         shape: number of clusters, and number of coefficients.
-        problem: see `Fit`.
+        problem: reason why there are no numbers.
     """
     return Sums(np.full(shape[1], np.nan), np.zeros(shape), np.zeros((*shape, shape[1])), problem)
 
@@ -318,6 +333,7 @@ def nothing(shape: tuple[int, int], problem: str) -> Fit:
 
     Args:
         shape: number of clusters, and number of coefficients.
+        problem: reason why there are no numbers.
     """
     numbers = np.full(shape[1], np.nan), np.full(shape, np.nan), np.zeros((shape[1], shape[1]))
     return Fit(*numbers, problem, separated=problem == flags.SEPARATED)
@@ -368,9 +384,11 @@ def interval(estimate: float, influence: np.ndarray, confidence: float, *, df: f
     """`estimate`, its standard error `se`, `df`, `ci_low`, `ci_high`, and `p` of no effect, by Student's t.
 
     Args:
+        estimate: the estimate.
         influence: influence of each cluster on the estimate, shape (n_clusters,); clusters with 0 do not count.
         confidence: nominal coverage, such as 0.95.
-        df: degrees of freedom, see `Fit.df`; by default those of equal clusters, the number of clusters minus 1.
+        df: degrees of freedom of the standard error; by default those of equal clusters, the number of clusters with an
+            influence minus 1.
 
     Returns:
         All but the estimate are NaN if fewer than two clusters have an influence, if an influence is NaN, or if `df` is
@@ -398,9 +416,10 @@ def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None =
     degrees of freedom: for equal clusters, their number minus 1.
 
     Args:
-        estimates: shape (q,).
+        estimates: the estimates, shape (q,).
         influence: influence of each cluster on the estimates, shape (n_clusters, q).
-        df: see `Fit.df`; by default those of equal clusters.
+        df: degrees of freedom of the covariance; by default those of equal clusters, the number of clusters with an
+            influence minus 1.
 
     Returns:
         The p-value. NaN in four cases:

@@ -1,7 +1,7 @@
 """Logistic regression of comparisons, without intercept: effects of features on which of two alternatives wins.
 
 Each comparison has a row x: the features of the winner minus the features of the loser. The log-odds of this outcome
-are x @ b. Features that both alternatives have in common cancel, so levels of items, answers and lists need not be
+are x @ b. Features that both alternatives have in common cancel, so intercepts of items, answers and lists need not be
 estimated. With several comparisons per item, the likelihood is a composite likelihood: the estimate is right, and its
 error comes from the variation between clusters.
 
@@ -83,13 +83,14 @@ def fit(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Fit:
     """Coefficients, with clusters as the sample.
 
     Args:
+        data: the comparisons.
         penalised: if True, maximise Firth's penalised likelihood, which always has a maximum; else the plain
             likelihood.
 
     Returns:
-        See `cluster_robust.Fit`. `problem` is ``no comparisons`` if no row differs from 0. `separated` is True if the
-        likelihood has no finite maximum: some weighted sum of features favours the winner in every comparison in which
-        this sum is not 0. Without the penalty, `problem` is then ``separated``.
+        The fit. Its `problem` is ``no comparisons`` if no row differs from 0. `separated` is True if the likelihood has
+        no finite maximum: some weighted sum of features favours the winner in every comparison in which this sum is not
+        0. Without the penalty, `problem` is then ``separated``.
 
     Source: McFadden (1974), Conditional logit analysis of qualitative choice behavior; Varin, Reid and Firth (2011), An
     overview of composite likelihood methods, for the error; Firth (1993), Bias reduction of maximum likelihood
@@ -100,7 +101,12 @@ def fit(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Fit:
 
 
 def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
-    """Sums of a fit over each cluster, see `fit`. Clusters of these sums can be merged, see `cluster_robust.Sums`."""
+    """Sums of a fit over each cluster, see `fit`. Clusters of these sums can be merged, see `cluster_robust.Sums`.
+
+    Args:
+        data: the comparisons.
+        penalised: if True, maximise Firth's penalised likelihood; else the plain likelihood.
+    """
     x: np.ndarray = data.rows.astype(float)
     totals = data.totals
     values, vectors = np.linalg.eigh((x * totals[:, None]).T @ x)
@@ -134,12 +140,15 @@ def _information(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def _maximum(x: np.ndarray, totals: np.ndarray, start: np.ndarray, *, penalty: float) -> np.ndarray | None:
     """Coefficients of the maximum, by Newton's method with halved steps.
 
-    With a penalty, half of a comparison's leverage is added to its count of wins, and half to its count of losses
-    (Firth, 1993, Section 3.1). None in two cases: no convergence in `MOST_STEPS`; or no penalty, and log-odds above
-    `FURTHEST`.
+    With Firth's penalty (a factor of 0.5), half of a comparison's leverage is added to its count of wins, and half to
+    its count of losses (Firth, 1993, Section 3.1). None in two cases: no convergence in `MOST_STEPS`; or no penalty,
+    and log-odds above `FURTHEST`.
 
     Args:
-        penalty: factor of the logarithm of the information's determinant.
+        x: row of each distinct comparison, shape (n_rows, k).
+        totals: summed weight of each row, shape (n_rows,).
+        start: coefficients at which the search begins, shape (k,).
+        penalty: factor of the logarithm of the information's determinant; 0 for no penalty.
     """
     b, scale = start, totals.sum()
 
@@ -191,11 +200,13 @@ def further_terms(data: Comparisons, found: cluster_robust.Fit, terms: np.ndarra
     """p-value of terms that the model lacks: a score test with clusters as the sample.
 
     Args:
-        found: `fit` of the comparisons.
+        data: the comparisons.
+        found: `fit` of the model without the terms to these comparisons.
         terms: values of the terms in each distinct row, shape (n_rows, m).
 
     Returns:
-        The p-value. NaN if the model already determines the terms, if the fit has no numbers, or for one cluster.
+        The p-value. NaN if each term is a weighted sum of the columns of the model, if the fit has no numbers, or for
+        one cluster.
     """
     told = not found.problem and data.n_clusters > 1
     scores = scores_of_terms(data, found.coefficients, terms) if told else None
@@ -206,11 +217,12 @@ def scores_of_terms(data: Comparisons, coefficients: np.ndarray, terms: np.ndarr
     """Scores of each cluster for terms that the model lacks, for `rao_scott.zero_total`.
 
     Args:
+        data: the comparisons.
         coefficients: coefficients of the model without the terms, shape (k,).
-        terms: see `further_terms`.
+        terms: values of the terms in each distinct row, shape (n_rows, m).
 
     Returns:
-        Shape (n_clusters, m). None if the model already determines the terms.
+        Shape (n_clusters, m). None if each term is a weighted sum of the columns of the model.
 
     Source: Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott (1981) in place
     of an inverse.

@@ -47,7 +47,7 @@ def ranks(values: np.ndarray, *, axis: int, ties: str = "average") -> np.ndarray
     """Ranks from 1 along an axis of a matrix. NaN has no rank, and does not change the ranks of other values.
 
     Args:
-        values: shape (n, k).
+        values: the values to rank, shape (n, k).
         axis: 0 ranks within columns, 1 within rows.
         ties: "average" gives tied values their mean rank; "dense" gives tied values the same rank, and the next value
             the next rank.

@@ -20,6 +20,12 @@ def error_of_interval(low: np.ndarray, high: np.ndarray, df: np.ndarray, confide
     """Standard error from which an interval of Student's t was computed; NaN where the interval has no width.
 
     All arrays have the same shape.
+
+    Args:
+        low: lower end of each interval.
+        high: upper end of each interval.
+        df: degrees of freedom of each interval.
+        confidence: confidence of the intervals.
     """
     error = (high - low) / 2 / distributions.t_quantile((1 + confidence) / 2, np.maximum(df, 1))
     return np.where(error > 0, error, np.nan)
@@ -29,8 +35,10 @@ def p_values(estimate: np.ndarray, error: np.ndarray, df: np.ndarray, margin: fl
     """p-value of an effect of `margin` or more, in either direction: the greater of two one-sided p-values.
 
     Args:
-        estimate, error, df: each effect, its standard error, and its degrees of freedom, shape (k,).
-        margin: greater than 0, in the unit of the effects.
+        estimate: each effect, shape (k,).
+        error: standard error of each effect, shape (k,).
+        df: degrees of freedom of each standard error, shape (k,).
+        margin: size from which on an effect is not small, above 0, in the unit of the effects.
 
     Returns:
         Shape (k,); NaN where the error is NaN.
@@ -48,17 +56,19 @@ def p_bounded(values: np.ndarray, sizes: np.ndarray, *, margin: float, largest: 
     of these two probabilities.
 
     If each cluster has the value `largest` or 0, this is the exact binomial test of Clopper and Pearson. If all G
-    clusters have the value 0, p = (1 - margin / largest)^G. So with a margin of 0.1 points on a scale of five levels,
-    p < 0.05 needs at least 119 equal clusters. For many clusters that all vary alike, p is that of Student's t.
+    clusters have the value 0, p = (1 - margin / largest)^G. So with a margin of 0.1 points on a scale of five levels, p
+    < 0.05 needs at least 119 equal clusters. For many clusters whose values vary alike, p is close to that of Student's
+    t.
 
     Args:
         values: mean of each cluster, shape (n_clusters, q).
         sizes: weights of clusters in the mean, shape (n_clusters,). The added cluster has the size of the average
             item's cluster: sum of squared sizes divided by sum of sizes.
+        margin: size from which on a mean is not small, above 0, in the unit of the values.
         largest: largest value that a cluster can have, in either direction.
 
     Returns:
-        Shape (q,).
+        Shape (q,). It is 0 if the margin is not below `largest`: the mean then cannot exceed the margin.
 
     Source: Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
     variable; Learned-Miller and Thomas (2020), A new confidence interval for the mean of a bounded random variable. The
@@ -81,7 +91,7 @@ def _reaches_zero(summands: np.ndarray, added: float) -> np.ndarray:
     """Probability that the summands of a column, with independent exponential weights, sum to 0 or more.
 
     Args:
-        summands: shape (n, q).
+        summands: summands of each column, shape (n, q).
         added: one more summand for each column, greater than 0.
 
     Returns:
@@ -108,7 +118,18 @@ def _reaches_zero(summands: np.ndarray, added: float) -> np.ndarray:
 
 
 def interval(estimate: np.ndarray, error: np.ndarray, df: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Interval at confidence 1 - 2 level, shapes (k,). It lies within the margins if and only if both tests reject."""
+    """Interval of Student's t at confidence 1 - 2 level, for each of several effects.
+
+    Args:
+        estimate: each effect, shape (k,).
+        error: standard error of each effect, shape (k,).
+        df: degrees of freedom of each standard error, shape (k,).
+        level: level of each of the two one-sided tests.
+
+    Returns:
+        Lower and upper ends, each of shape (k,). An interval lies within the margins if and only if both one-sided
+        tests reject at this level.
+    """
     width = distributions.t_quantile(1 - level, np.maximum(df, 1)) * error
     return estimate - width, estimate + width
 
@@ -119,7 +140,9 @@ def verdict(low: np.ndarray, high: np.ndarray, margin: float) -> str:
     Each of several effects has to be shown to be small at the same level; no adjustment is needed for their number.
 
     Args:
-        low, high: see `interval`, shape (k,).
+        low: lower end of the interval of each effect, see `interval`, shape (k,); NaN where it is missing.
+        high: upper end of the interval of each effect, shape (k,).
+        margin: size from which on an effect is not small, in the unit of the effects.
 
     Returns:
         ``shown``: all intervals lie within the margins. ``not shown``: one whole interval lies beyond a margin, so that

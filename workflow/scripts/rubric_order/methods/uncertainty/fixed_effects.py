@@ -1,4 +1,4 @@
-"""Least squares with a level for each block, and clusters of blocks as the sample.
+"""Least squares with an intercept for each block, and clusters of blocks as the sample.
 
 A block is a set of observations that are compared only with each other, such as the reads of one text under one
 criterion. Observations of one cluster may depend on each other in any way.
@@ -20,16 +20,16 @@ def within(values: np.ndarray, blocks: np.ndarray) -> np.ndarray:
 
 
 def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) -> cluster_robust.Fit:
-    """Fit y = level of the block + x @ coefficients.
+    """Fit y = intercept of the block + x @ coefficients.
 
     Args:
-        y: shape (n,).
-        x: shape (n, k).
-        blocks: index of each observation's block, from 0 and without gaps. A block lies in one cluster.
-        clusters: index of each observation's cluster, from 0 and without gaps.
+        y: outcome of each observation, shape (n,).
+        x: columns whose coefficients are estimated, shape (n, k).
+        blocks: index of each observation's block, from 0 and without gaps, shape (n,). A block lies in one cluster.
+        clusters: index of each observation's cluster, from 0 and without gaps, shape (n,).
 
     Returns:
-        See `cluster_robust.Fit`. The levels do not count as coefficients, since blocks lie in clusters.
+        The fit. The intercepts do not count as coefficients, since blocks lie in clusters.
 
     Source: Cameron and Miller (2015), A practitioner's guide to cluster-robust inference, Sections III.A and VI.
     """
@@ -56,11 +56,14 @@ def no_effect(y: np.ndarray, tested: np.ndarray, others: np.ndarray, blocks: np.
     residuals are summed over clusters; see `rao_scott.zero_total`.
 
     Args:
-        y, blocks, clusters: see `fit`.
-        tested, others: terms, shapes (n, k) and (n, m); m can be 0.
+        y: outcome of each observation, shape (n,).
+        tested: terms that are tested, shape (n, k).
+        others: terms that the model has beside them, shape (n, m); m can be 0.
+        blocks: index of each observation's block, from 0 and without gaps, shape (n,). A block lies in one cluster.
+        clusters: index of each observation's cluster, from 0 and without gaps, shape (n,).
 
     Returns:
-        The p-value; NaN if the other terms determine the tested terms, or for one cluster.
+        The p-value; NaN if the tested terms are weighted sums of the other terms within blocks, or for one cluster.
 
     Source: the score test of Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott
     (1981) in place of an inverse.

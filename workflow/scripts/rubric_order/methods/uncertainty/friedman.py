@@ -21,7 +21,7 @@ class RankTest(NamedTuple):
         statistic: test statistic. It has a chi-square distribution with `df` degrees of freedom if, within every block,
             every order of the observations is equally likely.
         df: number of treatments minus 1, or smaller if no block connects some treatments.
-        p: p-value of the statistic, for independent blocks.
+        p: p-value of the statistic, if blocks are independent.
         w: Kendall's coefficient of concordance, from 0 to 1: the statistic as a share of its largest value. For
             incomplete blocks, the largest value is taken to be the sum of (observations - 1) over blocks (ours). No
             statistic exceeds this sum. If observations are missing, even blocks that all rank alike do not reach it, so
@@ -83,7 +83,9 @@ def of_scores(observed: np.ndarray, scores: np.ndarray, variance: np.ndarray) ->
 
     Args:
         observed: True where a block has a value of a treatment, shape (blocks, treatments).
-        scores, variance: see `rank_scores`.
+        scores: centred and weighted rank of each value, 0 where there is no value, shape (blocks, treatments), see
+            `rank_scores`.
+        variance: variance of each block's scores if every order of its values is equally likely, shape (blocks,).
     """
     size = observed.sum(axis=1)
     used = size > 1

@@ -49,7 +49,7 @@ def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
     """Adjusted p-values that control the false discovery rate, for tests that are independent or positively dependent.
 
     Args:
-        p: as in `holm`.
+        p: p-values of one family, shape (m,). NaN marks a missing p-value: it does not count as a test, and stays NaN.
 
     Source: Benjamini and Hochberg (1995), Controlling the false discovery rate.
     """
@@ -84,10 +84,11 @@ def adjust(table: pd.DataFrame, column: str = "p", *, name: str = "p") -> pd.Dat
 
 
 def _families(table: pd.DataFrame, tested: np.ndarray) -> list[np.ndarray]:
-    """The rows of each family.
+    """Indices of the rows of each family.
 
     Args:
-        tested: rows with a p-value.
+        table: estimates, one per row.
+        tested: indices of the rows with a p-value.
     """
     asked = [pd.factorize(table[key])[0] for key in ASKED if key in table]
     for key, values in TOGETHER.items():

@@ -23,15 +23,16 @@ class Summary(NamedTuple):
 
     Attributes:
         mean: mean of all estimates.
-        low, high: interval of the mean by Hartung and Knapp.
-        p: p-value of a mean of 0.
+        low: lower end of the interval of the mean by Hartung and Knapp.
+        high: upper end of this interval.
+        p: p-value of the hypothesis that the mean is 0.
         df: degrees of freedom of the interval.
         sd: dictionary from the name of each factor, and from ``rest``, to the standard deviation of its effects.
         shrunken: dictionary from the name of each factor to the best prediction for each of its levels: the mean plus
             the level's effect, shape (levels,).
         own: best prediction of the true value of each estimate, shape (m,).
-        q: Cochran's Q.
-        q_p: p-value of no variance beyond sampling.
+        q: Cochran's Q, the summed squared deviations of the estimates, in units of their sampling errors.
+        q_p: p-value of the hypothesis that the estimates differ by their sampling errors alone.
     """
 
     mean: float
@@ -57,7 +58,7 @@ def summary(
     """Random-effects summary of estimates.
 
     Args:
-        estimates: shape (m,).
+        estimates: the estimates, shape (m,).
         errors: their standard errors, shape (m,). An error below `LEAST_ERROR` times the largest estimate or error is
             only rounding, and is raised to this product.
         factors: dictionary from a factor's name to the index of each estimate's level, from 0, shape (m,). A factor
@@ -117,7 +118,10 @@ def _restricted_likelihood(y: np.ndarray, sampling: np.ndarray, parts: list[np.n
     """Variances of effects, each at least 0, by Fisher scoring within bounds. Shape (parts,).
 
     Args:
+        y: the estimates, shape (m,).
         sampling: covariance of the sampling errors, shape (m, m).
+        parts: for each kind of effect, its covariance per unit of variance, shape (m, m). An entry is 1 if two
+            estimates share the effect, else 0.
     """
     stacked, by_chance = np.array(parts), sampling.diagonal().mean()
     variances = np.full(len(parts), max(y.var(ddof=1) - by_chance, 0.1 * by_chance) / len(parts))

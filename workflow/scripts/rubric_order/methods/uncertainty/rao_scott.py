@@ -6,11 +6,14 @@ from rubric_order.methods.uncertainty import distributions
 
 
 def zero_total(contributions: np.ndarray) -> float:
-    """p-value of the hypothesis that contributions of independent clusters, shape (n_clusters, k), have a mean of 0.
+    """p-value of the hypothesis that contributions of independent clusters have a mean of 0.
 
     The test adds the contributions over clusters, and takes the squared length of this sum. It multiplies this square
     by a factor, and chooses degrees of freedom, so that the product has the mean and variance of a chi-square variable
     with these degrees of freedom. This works for any covariance. `uniformity.cluster_test` is this test for counts.
+
+    Args:
+        contributions: contribution of each cluster, shape (n_clusters, k).
 
     Source: Rao and Scott (1981), second-order correction.
     """

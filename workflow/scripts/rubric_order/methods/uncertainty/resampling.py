@@ -36,6 +36,11 @@ def bootstrap_sums(values: np.ndarray, resamples: int, *, rng: np.random.Generat
 
     The resamples are drawn in parts that fit into the processor's cache. If a single resample is too large for it, each
     part has several resamples, so that `values` are read from memory once per part.
+
+    Args:
+        values: one row per unit, shape (n, ...).
+        resamples: number of resamples.
+        rng: generator of the draws.
     """
     n = len(values)
     step = _DRAWS_IN_CACHE // n if 0 < n <= _DRAWS_IN_CACHE else _OF_MANY
@@ -74,9 +79,10 @@ def two_sided_p(values: np.ndarray) -> float:
     """Two-sided p-value of a statistic being 0, from its value in each resample, shape (resamples,).
 
     Two shares are compared: of resamples with a statistic of 0 or less, and of resamples with 0 or more. p is twice the
-    smaller share. If fewer than `LEAST_IN_TAIL` resamples form this share, p is that of a normal distribution with the
-    mean and variance of the resamples. So p-values can be adjusted for many tests without millions of resamples. NaN if
-    more than ``MAX_UNDEFINED`` of the resamples are undefined.
+    smaller share, with one resample added to its count and to the count of all. If fewer than `LEAST_IN_TAIL` resamples
+    form this share, p is that of a normal distribution with the mean and variance of the resamples. So p-values can be
+    adjusted for many tests without millions of resamples. NaN if more than ``MAX_UNDEFINED`` of the resamples are
+    undefined.
     """
     defined = values[~np.isnan(values)]
     if len(defined) == 0 or len(defined) < (1 - MAX_UNDEFINED) * len(values):
@@ -94,7 +100,8 @@ class Jackknife(NamedTuple):
 
     Attributes:
         estimate: estimate from all parts.
-        low, high: ends of its interval.
+        low: lower end of its interval.
+        high: upper end of its interval.
         error: standard error, on the scale on which the interval is computed.
         p: two-sided p-value of the estimate being 0. NaN with fewer than three parts, or if the estimate is the same
             whichever part is left out.
@@ -148,7 +155,7 @@ def left_out_of_mean(estimate: np.ndarray, influence: np.ndarray, sizes: np.ndar
     """A mean, and the mean without each cluster, for `jackknife_t`; for other estimates, a first-order approximation.
 
     Args:
-        estimate: shape (q,).
+        estimate: the mean of each column, shape (q,).
         influence: derivative of the estimate with respect to the weight of each cluster, shape (n_clusters, q).
         sizes: size of each cluster, such as the number of items for a mean over items, shape (n_clusters,).
 
@@ -167,7 +174,7 @@ def left_out_sums(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
     Args:
         table: one row per item, shape (m, q).
-        unit: see `blocks.Block.units`.
+        unit: index of each item's unit of resampling, from 0 and without gaps, shape (m,).
 
     Returns:
         Shape (1 + n_parts, q).
@@ -181,7 +188,7 @@ def left_out_weights(unit: np.ndarray) -> np.ndarray:
     """Weights of the items. First row: 1 for all. Each further row: 0 for the items of one part, see `left_out_sums`.
 
     Args:
-        unit: see `blocks.Block.units`, shape (m,).
+        unit: index of each item's unit of resampling, from 0, shape (m,).
 
     Returns:
         Shape (1 + n_parts, m), 0 or 1.
@@ -202,6 +209,7 @@ def jackknife_t(
 
     Args:
         values: the estimate, then the estimate without each part, shape (1 + n_parts, ...).
+        confidence: nominal coverage of the interval, such as 0.95.
         sizes: sizes of the parts, shape (n_parts,), see `degrees`; by default all parts count as equal.
         scale: function to the scale on which the estimate is nearest to normal, such as `numpy.arctanh` for a
             correlation. An estimate that is not finite on this scale, such as a correlation of 1, has no interval.
@@ -240,17 +248,20 @@ def bootstrap_t(
     It is for estimates that change in steps, such as the error of a choice. A jackknife would treat a step as a slope.
 
     Args:
-        estimate: shape (q,).
+        estimate: the estimate from all clusters, shape (q,).
         draws: the estimate in each resample of clusters, shape (resamples, q).
+        confidence: nominal coverage of the interval, such as 0.95.
         sizes: sizes of the clusters, see `degrees`, shape (n_clusters,).
-        scale, back: see `jackknife_t`.
+        scale: function to the scale on which the estimate is nearest to normal, such as `numpy.log`; by default the
+            estimate stays as it is.
+        back: function back from this scale, such as `numpy.exp`.
 
     Returns:
         Lower and upper ends, each of shape (q,). NaN if the estimate has no finite value on the scale, or more than
         ``MAX_UNDEFINED`` of the resamples have none.
 
     Source: Efron and Tibshirani (1993), An Introduction to the Bootstrap, Section 6.2; the factor n / (n - 1) makes the
-        variance of a mean unbiased.
+    variance of a mean unbiased.
     """
     clusters, df = len(sizes), degrees(sizes)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -270,11 +281,12 @@ def left_out_interval(values: np.ndarray, confidence: float, *, sizes: np.ndarra
     """Ends of the intervals of `jackknife_t`; a value that does not vary has no interval.
 
     Args:
-        values, sizes: see `jackknife_t`; values of shape (1 + n_parts, q).
+        values: the estimate, then the estimate without each part of the sample, shape (1 + n_parts, q).
+        confidence: nominal coverage of the intervals, such as 0.95.
+        sizes: sizes of the parts, shape (n_parts,), such as numbers of items; by default all parts count as equal.
 
     Returns:
-        Lower and upper ends, shape (2, q); NaN with fewer than three parts, or where a value is not known or does not
-        vary.
+        Lower and upper ends, shape (2, q); NaN with fewer than three parts, or where a value is NaN or does not vary.
     """
     jackknife = jackknife_t(values, confidence, sizes=sizes)
     varies = (jackknife.error > LEAST_ERROR) & (len(values) > 3)
@@ -285,11 +297,13 @@ def correlation(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: f
     """Pearson's correlation with the jackknife's interval over clusters, on Fisher's scale.
 
     Args:
-        x, y: shape (m,).
+        x: first variable, shape (m,).
+        y: second variable, shape (m,).
         cluster: index of each value's cluster, from 0, shape (m,).
+        confidence: nominal coverage of the interval, such as 0.95.
 
     Returns:
-        The correlation and its interval; NaN where a column does not vary.
+        The correlation and its interval; NaN if x or y does not vary.
     """
     moments = np.column_stack([np.ones(len(x)), x, y, x**2, y**2, x * y])
     n, a, b, aa, bb, ab = left_out_sums(moments, cluster).T
@@ -302,7 +316,9 @@ def interval_of_mean(estimates: np.ndarray, low: np.ndarray, high: np.ndarray) -
     """Interval of the mean of independent estimates from their own intervals, which need not be symmetric.
 
     Args:
-        estimates, low, high: the estimates, and the ends of their intervals, shape (n,).
+        estimates: the estimates, shape (n,).
+        low: lower end of the interval of each estimate, shape (n,).
+        high: upper end of the interval of each estimate, shape (n,).
 
     Returns:
         Lower and upper end; NaN if an end of one of the intervals is NaN.
@@ -319,7 +335,7 @@ def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
     Args:
         values: one row per item, shape (m, q).
-        unit: see `blocks.Block.units`, shape (m,).
+        unit: index of each item's unit of resampling, from 0 and without gaps, shape (m,).
 
     Returns:
         Shape (n_units, q).
@@ -335,6 +351,12 @@ def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
 
     The counts are the same for all blocks with the same number of units. So strategies that read the same items have
     paired resamples.
+
+    Args:
+        n_units: number of units.
+        resamples: number of resamples.
+        seed: seed of the draws.
+        name: purpose of the draws. Another purpose has other draws from the same seed.
     """
     rng = randomness.generator(seed, name, n_units)
     drawn: np.ndarray = bootstrap_weights(n_units, resamples, rng=rng).astype(float)
@@ -347,8 +369,10 @@ def resampled_sums(table: np.ndarray, unit: np.ndarray, *, resamples: int, seed:
 
     Args:
         table: one row per item, shape (m, q).
-        unit: see `blocks.Block.units`.
-        name: purpose of the resamples, see `weights`.
+        unit: index of each item's unit of resampling, from 0 and without gaps, shape (m,).
+        resamples: number of resamples.
+        seed: seed of the resamples.
+        name: purpose of the resamples. Calls with the same seed, name and number of units have the same resamples.
 
     Returns:
         Shape (1 + resamples, q), the sums over all items first. With only one unit, the resamples are NaN.

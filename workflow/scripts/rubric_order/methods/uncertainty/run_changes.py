@@ -39,7 +39,8 @@ class Difference(NamedTuple):
         latest: number of runs at the end.
         estimate: mean over groups of (mean of the last runs - mean of the earlier runs); NaN if no group has values in
             both parts.
-        greater, less: p-values of no change against a rise and against a fall.
+        greater: p-value of no change against a rise.
+        less: p-value of no change against a fall.
         n_groups: number of groups that have values in both parts.
     """
 
@@ -97,7 +98,7 @@ def difference(runs: np.ndarray, weights: np.ndarray, latest: int) -> Difference
     Args:
         runs: value of each group in each run, shape (n_runs, n_groups), oldest first; NaN where a run has none.
         weights: weights of the groups, such as their numbers of items, shape (n_groups,).
-        latest: number of runs at the end.
+        latest: number of runs at the end, which are compared with the runs before.
 
     Returns:
         The difference. Each p-value is at least the share of permutations of runs within groups that give as large a
@@ -122,13 +123,15 @@ def interval(runs: np.ndarray, weights: np.ndarray, latest: int, level: float, *
     """Interval of the change. Subtracted from the values of the last runs, the change makes them like earlier values.
 
     The interval is the set of changes that the test of `difference` does not reject, at half of the level on either
-    side. It is exact for a change that is the same in all groups. If groups change by different amounts, it is an
-    interval of the weighted mean of their changes, and is wider.
+    side. It contains a change that is the same in all groups with a probability of at least 1 - `level`. If groups
+    change by different amounts, it is an interval of the weighted mean of their changes, and is wider.
 
     Args:
-        runs, weights, latest: see `difference`.
+        runs: value of each group in each run, shape (n_runs, n_groups), oldest first; NaN where a run has none.
+        weights: weights of the groups, such as their numbers of items, shape (n_groups,).
+        latest: number of runs at the end, which are compared with the runs before.
         level: level of the test.
-        reach: the largest possible change; both ends lie within it.
+        reach: the largest possible change, in the unit of the values; both ends lie within it.
 
     Returns:
         Both ends; NaN without a group that has values in both parts.
@@ -155,12 +158,12 @@ def interval(runs: np.ndarray, weights: np.ndarray, latest: int, level: float, *
 
 
 def smallest(n_runs: int, latest: int, n_groups: int) -> float:
-    """Smallest p-value that a comparison can have: the p-value of the most unlikely permutation.
+    """Smallest p-value of `difference`: the bound for the most unlikely permutation.
 
     Args:
         n_runs: number of all runs.
-        latest: number of runs at the end.
-        n_groups: number of groups.
+        latest: number of runs at the end, which are compared with the runs before.
+        n_groups: number of groups, each with a value in every run.
     """
     return float(n_runs) ** (-min(latest, n_runs - latest) * n_groups)
 

@@ -14,7 +14,8 @@ class Ratio(NamedTuple):
 
     Attributes:
         estimate: the ratio; NaN where nothing was counted.
-        low, high: ends of the interval; NaN for fewer than two clusters.
+        low: lower end of the interval; NaN for fewer than two clusters.
+        high: upper end of the interval; NaN for fewer than two clusters.
         n: number of values counted.
         n_clusters: number of clusters with a counted value.
     """
@@ -35,12 +36,14 @@ def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
     """Mean of values from 0 to 1, with an interval that stays between 0 and 1, also if all values are 0, or all are 1.
 
     The interval is that of Clopper and Pearson, for the number of independent values whose mean would have the error of
-    the jackknife over clusters. If values do not vary, this number is the effective number of clusters
+    the jackknife over clusters. Quantiles of Student's t correct this number for the uncertainty of the error, and it
+    is at most the number of values. If values do not vary, this number is the effective number of clusters
     (`resampling.effective`).
 
     Args:
-        values: shape (m,); NaN does not count.
+        values: values from 0 to 1, shape (m,); NaN does not count.
         cluster: index of each value's cluster, from 0, shape (m,).
+        confidence: nominal coverage of the interval, such as 0.95.
 
     Source: Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
     estimated from survey data.
@@ -66,6 +69,12 @@ def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: 
     If values do not vary, each end is the mean of a population in which a share of the values is at the bound. The
     share is such that a sample of independent values has no value at the bound with probability (1 - confidence) / 2.
     The size of the sample is the effective number of clusters (`resampling.effective`).
+
+    Args:
+        values: values within `bounds`, shape (m,); NaN does not count.
+        cluster: index of each value's cluster, from 0, shape (m,).
+        confidence: nominal coverage of the interval, such as 0.95.
+        bounds: least and greatest possible value.
     """
     parts, estimate, n, sizes = _sums(values, cluster)
     count = len(sizes)

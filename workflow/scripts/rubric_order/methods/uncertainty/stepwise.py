@@ -56,7 +56,7 @@ def fit(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> Linear:
     """Least squares of an outcome on an intercept and some terms, which may be collinear.
 
     Args:
-        y: shape (n,).
+        y: outcome of each row, shape (n,).
         terms: columns of each term, shape (n, m), see `columns`.
     """
     x = np.column_stack([np.ones(len(y)), *terms.values()])
@@ -69,7 +69,12 @@ def fit(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> Linear:
 
 
 def removals(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[Removal]:
-    """The whole model, and the model without each term, sorted by AIC: a table of Shi et al.'s Appendix E."""
+    """The whole model, and the model without each term, sorted by AIC: a table of Shi et al.'s Appendix E.
+
+    Args:
+        y: outcome of each row, shape (n,).
+        terms: columns of each term, shape (n, m), see `columns`.
+    """
     whole = fit(y, terms)
     rows = [Removal(None, 0, 0.0, whole.rss, whole.aic)]
     for name in terms:
@@ -82,6 +87,10 @@ def search(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[str]:
     """Terms of a model that neither dropping nor adding a term improves; the search starts with all terms.
 
     Each step drops or adds the term that gives the least AIC. The search ends when the AIC no longer falls.
+
+    Args:
+        y: outcome of each row, shape (n,).
+        terms: columns of each term that the model may have, shape (n, m), see `columns`.
 
     Source: Venables and Ripley (2002), Modern Applied Statistics with S, Section 6.8; R's `step(direction = "both")`.
     """

@@ -1,4 +1,4 @@
-"""Reads that are saved by reading each item only until its mean is known well enough, and errors that this makes."""
+"""Reads that are saved by reading each item only until the interval of its mean is narrow enough, and the errors."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,12 +33,12 @@ class Items(NamedTuple):
     """Items of a block with a score in every ordering, and the order in which each item is read.
 
     Attributes:
-        values: score of each item under each ordering, shape (m, N).
-        order: see `stopping.orders`, shape (m, N).
+        values: score of each item under each ordering, shape (m, N), without gaps.
+        order: indices of the orderings in which each item is read, in the order of the reads, shape (m, N).
         group: index of each item's group, from 0, shape (m,).
         cell: index of each item's group and criterion, from 0, shape (m,). An item's place is its rank among the items
             of its cell.
-        scale: scale of the scores.
+        scale: lowest and highest possible score, and number N of reads of an item.
         whole: True if scores are whole numbers.
     """
 
@@ -60,7 +60,11 @@ class Items(NamedTuple):
         return np.take_along_axis(self.values, self.order, axis=1)
 
     def only(self, rows: np.ndarray) -> "Items":
-        """Some of the items, with groups and cells numbered anew."""
+        """Some of the items, with groups and cells numbered anew.
+
+        Args:
+            rows: True for the items that are kept, shape (m,).
+        """
         group, cell = (np.unique(number[rows], return_inverse=True)[1] for number in (self.group, self.cell))
         return self._replace(values=self.values[rows], order=self.order[rows], group=group, cell=cell)
 
@@ -72,7 +76,7 @@ class Outcome(NamedTuple):
         claims: claim about each item at its last read.
         tracks: estimates after each read, shape (m, N).
         factor: factor by which standard errors are multiplied, mean over folds. NaN for a rule that learns nothing.
-        n_learning: number of groups that the rule is learnt from, mean over folds. NaN for a rule that learns nothing.
+        n_learning: number of groups from which the rule is learnt, mean over folds. NaN for a rule that learns nothing.
     """
 
     claims: boundary.Claims
@@ -93,12 +97,12 @@ def estimate(
 ) -> pd.DataFrame:
     """Replay the complete reads of items in random order, and stop each item by a rule.
 
-    The target is the item's mean over all orderings of the strategy, with the answers that the judge gave. It is known
-    exactly once all orderings are read. It is not a mean over repeated answers. Items without a score in some ordering
+    The target is the item's mean over all orderings of the strategy, with the answers that the judge gave. It is
+    certain once all orderings are read. It is not a mean over repeated answers. Items without a score in some ordering
     have no such mean and are left out (`n_incomplete`).
 
     Args:
-        scores: see `blocks.blocks`.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
         confidence: confidence of the intervals of the estimates.
         seed: seed of the orders in which items are read, of folds and of draws.
         targets: widths of an item's interval, in points. An item stops when its interval is at most this wide.
@@ -167,6 +171,8 @@ def items_of(block: blocks.Block, readout: Readout, seed: int) -> tuple[Items | 
     """Items with a score in every ordering, and the number of items without one; None if no item has all scores.
 
     Args:
+        block: the reads.
+        readout: readout of the scores.
         seed: seed of the order in which each item is read.
     """
     laid = lay_out(block, readout)
@@ -184,8 +190,9 @@ class Sequences(NamedTuple):
     """Confidence sequences of items.
 
     Attributes:
-        ends: intervals after each read, shape (m, N, 2).
-        places: wider intervals, which hold for all candidates of a group and criterion at once, shape (m, N, 2).
+        ends: interval of each item after each read, shape (m, N, 2).
+        places: wider intervals of each item, which hold for all candidates of a group and criterion at once, shape (m,
+            N, 2).
         tracks: mean of the reads so far, shape (m, N).
     """
 
@@ -198,7 +205,9 @@ def sequences_of(items: Items, alpha: float) -> Sequences:
     """Confidence sequences in the order in which items are read.
 
     Args:
-        alpha: see `sequences.intervals`; for `places`, the candidates of a group and criterion share it equally.
+        items: items, with the order in which each is read.
+        alpha: probability that any interval of an item misses the mean. For `places`, the candidates of a group and
+            criterion share it equally.
     """
     read, options = items.read, {**items.scale._asdict(), "whole": items.whole}
     ends, places = (
@@ -212,8 +221,9 @@ def by_sequence(items: Items, walk: Sequences, goal: Goal) -> Outcome:
     """Outcome of stopping items by their confidence sequences, without learning from other groups.
 
     Args:
+        items: items, with the order in which each is read.
         walk: confidence sequences of the items.
-        goal: see `Goal`.
+        goal: target width of intervals, and whether an item also stops when its place is settled.
     """
     widths = walk.ends[..., 1] - walk.ends[..., 0]
     places = walk.places if goal.place else None
@@ -227,9 +237,12 @@ def by_learning(items: Items, goal: Goal, name: str, *, seed: int, folds: int, d
 
     Args:
         items: items, with the order in which each is read.
-        goal: see `Goal`.
+        goal: target width of intervals, whether an item also stops when its place is settled, and the share of claims
+            that may be wrong.
         name: name of the reads, for folds and draws.
-        seed, folds, draws: see `estimate`.
+        seed: seed of folds and of draws.
+        folds: number of parts of the groups. Each part is stopped by a rule that is learnt from the other parts.
+        draws: number of random orders in which each item is replayed to learn a rule.
     """
     count = int(items.group.max()) + 1
     fold = learning.folds(count, folds, seed=seed, name=name)[items.group]
@@ -256,7 +269,7 @@ def by_learning(items: Items, goal: Goal, name: str, *, seed: int, folds: int, d
 def _rows(
     items: Items, name: str, targets: Sequence[float], alpha: float, confidence: float, options: dict[str, Any]
 ) -> Iterator[tuple[Row, Row]]:
-    """The rows of one block and readout, see `tidy.from_parts`."""
+    """The rows of one block and readout, as parts for `tidy.from_parts`."""
     several = int(items.group.max()) > 0
     if not several:
         log.warning("%s: one group; nothing can be learnt from others", name)
@@ -325,6 +338,11 @@ def _quantities(
 def _compared(items: Items, outcome: Outcome, goal: Goal) -> dict[str, tuple[np.ndarray, tuple[float, float]]]:
     """Reads and errors of a rule, and errors of the same number of reads for every item.
 
+    Args:
+        items: items, with the order in which each is read.
+        outcome: outcome of reading all items by the rule.
+        goal: target width of intervals, and whether an item also stops when its place is settled.
+
     Returns:
         Dictionary from each quantity to two values. First: its values over all groups, then without each part of the
         groups, shape (1 + n_parts,). Second: the ends of its possible range.
@@ -361,7 +379,8 @@ def _at(table: np.ndarray, reads: np.ndarray) -> np.ndarray:
     """Value of each row at a number of reads. It is interpolated between the two nearest whole numbers of reads.
 
     Args:
-        table: shape (q, N). The first column is for one read, the second for two, and so on.
+        table: a quantity after each number of reads, shape (q, N). The first column is for one read, the second for
+            two, and so on.
         reads: number of reads for each row, shape (q,).
     """
     low = np.clip(np.floor(reads).astype(int), 1, table.shape[1])
@@ -376,8 +395,8 @@ def _reads_of(table: np.ndarray, value: np.ndarray) -> np.ndarray:
     Numbers of reads are interpolated, as in `_at`.
 
     Args:
-        table: shape (q, N), the last column 0.
-        value: at least 0, shape (q,).
+        table: a quantity after each number of reads, shape (q, N), the last column 0.
+        value: value that each row falls to, at least 0, shape (q,).
     """
     falling = np.minimum.accumulate(table, axis=1)
     above = np.minimum((falling > value[:, None]).sum(axis=1), table.shape[1] - 1)

@@ -1,4 +1,4 @@
-"""Error of scores by reads: items that stop when they are known well enough, beside items with equally many reads."""
+"""Error of scores by reads: items that stop when their intervals are narrow, beside items with equally many reads."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def draw(adaptive_budget: pd.DataFrame, *, view: View, layout: Layout, labels: L
     """Error by reads: one panel per judge and dataset.
 
     Args:
-        adaptive_budget: see `estimate` of this result.
+        adaptive_budget: estimates of this result, see `estimate`.
     """
     chosen = view.rows(adaptive_budget, "study", "profile", "strategy", "n", "readout")
     panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))

@@ -1,4 +1,4 @@
-"""Reads until the means of items are known well enough, and the share of right claims about these means."""
+"""Reads until the intervals of items' means are narrow enough, and the share of right claims about these means."""
 
 from collections.abc import Mapping
 from typing import Any

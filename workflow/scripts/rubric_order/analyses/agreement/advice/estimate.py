@@ -41,15 +41,22 @@ def estimate(
     """Options of a further study, each with the precision that the reads of the existing study predict.
 
     Args:
-        scores: see `blocks.blocks`. A pilot is the reads of one strategy, in which all items have the same orderings.
+        scores: reads with their scores, one row per read, see `blocks.blocks`. A pilot is the reads of one strategy, in
+            which all items have the same orderings.
         goal: one of `goals.GOALS`.
         target: value that the goal should reach, or None.
         budget: number of calls, or an amount of money for judges with a price, or None.
-        call_prices: price of one call of each judge. A missing price is not known.
-        sampling_temperatures: see `position_preference.estimate`.
-        points, log_odds, margin: margins of `equivalent`; `margin` is for the spread between single items.
-        confidence, resamples, seed: see the package.
+        call_prices: dictionary from judge to the price of one call. A missing price is unknown.
+        sampling_temperatures: for each judge, a dictionary from profile to the temperature of its answers. A missing
+            temperature is unknown.
+        points: margin of `equivalent` for shifts of mean scores, in points.
+        log_odds: margin of `equivalent` for effects of positions, in log-odds.
+        margin: margin of `equivalent` for the spread between single items, in points.
+        confidence: nominal coverage of the intervals of the study and of the predictions, such as 0.95.
+        resamples: number of resamples of the pilot's groups.
+        seed: seed of the resamples and of draws of orderings.
 
+    Returns:
         Rows for each group of `KEYS` and `readout`. Goals of cards use only a judge's last readout, which is option
         probabilities if there are any. A row's `kind` is one of:
 
@@ -58,8 +65,9 @@ def estimate(
           - The study has a `design` (strategy) and a `reads_budget`, written as in config. It has numbers of
             `orderings`, `repeats`, `groups`, `items` per group and `calls`, and a `cost`. `like_pilot` is 1 if the
             groups have the pilot's sizes, else 0. `config` has the study's keys for config, in YAML.
-          - `estimate` is the predicted value of the goal. `ci_low` and `ci_high` allow for the uncertainty of the
-            pilot. For goals r and mean, `value` is the pilot's own r or mean score under this design.
+          - `estimate` is the predicted value of the goal. The interval from `ci_low` to `ci_high` allows for the
+            uncertainty of the pilot. For goals r and mean, `value` is the pilot's own r or mean score under this
+            design.
           - `meets` is 1 if the target is reached, else 0; NaN without a target. `affordable` is 1 if the budget allows
             the study, else 0; NaN without a budget.
           - `flag` names the parts of variances whose estimates were below 0. They count as 0.

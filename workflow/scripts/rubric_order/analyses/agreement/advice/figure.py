@@ -36,7 +36,7 @@ def draw(advice: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) ->
     """Precision by calls: one panel per judge and dataset, one line per way to read items.
 
     Args:
-        advice: see `estimate` of this result.
+        advice: estimates of this result, see `estimate`.
     """
     goal = advice["goal"].iloc[0] if len(advice) else "r"
     rows = view.rows(advice, "study", "profile", "strategy", "n")

@@ -34,8 +34,8 @@ def estimate(
     Strategies with more than `MOST_READS` reads per item are left out, with a line in the log.
 
     Args:
-        scores: see `blocks.blocks`.
-        confidence: see the package.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
+        confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of the subsets.
         subsets_per_size: largest number of subsets of one size. If a size has more, this many are drawn at random. 252
             is C(10, 5), so with up to ten reads every subset is used.
@@ -67,7 +67,7 @@ def estimate(
 
 
 def _of_block(block: blocks.Block, subsets_per_size: int, *, confidence: float, seed: int) -> Iterator[tuple[Row, Row]]:
-    """The curves of one block, see `tidy.from_parts`."""
+    """The curves of one block, as parts for `tidy.from_parts`."""
     if (reads := int(block.column.max()) + 1) > MOST_READS:
         name = " ".join(map(str, block.key))
         log.warning("%s: %d reads per item; the curve is for at most %d", name, reads, MOST_READS)
@@ -99,8 +99,10 @@ def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tupl
     """Intervals of the mean correlation, of its gain over one read, and of the share of the gain, for each budget.
 
     Args:
-        curves: mean correlations of all items, then without each part, shape (1 + n_parts, n_sizes).
-        sizes: sizes of the parts.
+        curves: mean correlation for each budget, over all items, then without each part of the clusters, shape (1 +
+            n_parts, n_sizes).
+        sizes: number of items in each part, shape (n_parts,).
+        confidence: nominal coverage of the intervals, such as 0.95.
     """
     r = resampling.jackknife_t(curves, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh)
     gained = curves - curves[:, :1]
@@ -111,7 +113,13 @@ def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tupl
 
 
 def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Mean Spearman's rho for each budget, over all items and without each cluster, from the influence of items."""
+    """Mean Spearman's rho for each budget, over all items and without each cluster, from the influence of items.
+
+    Args:
+        curve: rho of each subset, and the influence of each item on the mean rho of each budget.
+        unit: index of each item's cluster, from 0, shape (m,).
+        sizes: number of reads in each subset, shape (n_subsets,).
+    """
     influence = resampling.sum_units(curve.influence, unit) / len(unit)
     mean = subsets.mean_over_subsets(curve.rho, sizes)
     left_out = resampling.left_out_of_mean(mean, influence, np.bincount(unit))
@@ -121,7 +129,15 @@ def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> 
 def _rows(
     about: Row, found: np.ndarray, sizes: np.ndarray, ends: list[tuple[np.ndarray, np.ndarray]]
 ) -> Iterator[tuple[Row, Row]]:
-    """Mean for each budget, with the range of its subsets, and its gain over one read; see `tidy.from_parts`."""
+    """Mean for each budget, the range of its subsets, and its gain over one read, as parts for `tidy.from_parts`.
+
+    Args:
+        about: columns that all rows share.
+        found: correlation of each subset of reads, shape (n_subsets,); NaN where it is undefined.
+        sizes: number of reads in each subset, shape (n_subsets,).
+        ends: lower and upper ends of the intervals of the mean, of the gain, and of the share of the gain, for each
+            budget.
+    """
     budgets = np.arange(1, sizes[-1] + 1)
     mean = subsets.mean_over_subsets(found, sizes)
     defined = [of_size[~np.isnan(of_size)] for of_size in (found[sizes == k] for k in budgets)]

@@ -32,7 +32,7 @@ def draw(
     drawn side by side, so that they do not hide each other. Each dataset starts a new row of panels.
 
     Args:
-        budget_curve: see `budget_curve.estimate`.
+        budget_curve: estimates, see `budget_curve.estimate`.
         strategies: strategies whose curves are drawn.
         measure: correlation that is drawn, one of `MEASURES`.
 

@@ -32,8 +32,9 @@ class Corrected(NamedTuple):
 
     Attributes:
         name: one of `FOLDS`, `GROUPS`, `SCORES`.
-        versions: scores by the calibration of each draw, shape (m, D). Items that it was learnt on have NaN.
-        n_learning: number of groups that the calibration was learnt on.
+        versions: for each draw of the groups to learn from, the calibrated score of each item in each ordering, shape
+            (m, D). Items of the groups that were learnt from have NaN.
+        n_learning: number of groups from which the calibration was learnt.
         reads: number of reads of these groups.
     """
 
@@ -62,13 +63,13 @@ def estimate(
     ordering are left out.
 
     Args:
-        scores: see `blocks.blocks`.
-        confidence: see the package.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
+        confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of folds and draws.
         folds: number of parts of the groups. Each part is corrected by a calibration that is learnt on the other parts.
         groups: further numbers of groups to learn from. Only numbers up to half of the groups are used.
         draws: number of times that each of these numbers of groups is drawn. Results are averaged over draws.
-        interactions: see `learning.learn`.
+        interactions: True to let position effects differ between scores, as far as the reads support it.
 
     Returns:
         One row per group of `KEYS` and `readout` (cluster ``group``), `design`, `reads`, `calibration` and `quantity`.
@@ -140,7 +141,13 @@ def corrected(
     """Scores of all items by calibrations that were learnt on other groups.
 
     Args:
+        laid: reads of items with a score in every ordering.
         name: name of the reads, for folds and draws.
+        seed: seed of folds and draws.
+        folds: number of folds. If there are fewer than twice `learning.FEWEST_GROUPS` groups, each group is a fold.
+        groups: further numbers of groups to learn from. Only numbers up to half of the groups are used.
+        draws: number of times that each of these numbers of groups is drawn.
+        interactions: True to let position effects differ between scores, as far as the reads support it.
     """
     evidence, count = laid.evidence(), int(laid.group.max()) + 1
     few = count < 2 * learning.FEWEST_GROUPS  # with two folds, one fold would have too few groups to learn from
@@ -169,7 +176,13 @@ def corrected(
 
 
 def applied(model: Calibration, laid: Laid, rows: np.ndarray) -> np.ndarray:
-    """Calibrated scores of some items, shape (rows, D)."""
+    """Calibrated scores of some items, shape (rows, D).
+
+    Args:
+        model: the calibration.
+        laid: reads of items with a score in every ordering.
+        rows: True for the items, shape (m,).
+    """
     if laid.probabilities is not None:
         return model.of_probabilities(laid.probabilities[rows], laid.orderings)
     values = laid.values[rows]
@@ -180,6 +193,7 @@ def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors
     """Each design with its number of reads, and the expectations of its scores and errors.
 
     Args:
+        laid: reads as given, from which targets are computed.
         values: score of each item under each ordering, as given or calibrated, shape (m, D).
     """
     parts, levels = laid.halves, errors.levels(laid.halves.means(laid.values), laid.group)
@@ -198,7 +212,7 @@ def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors
 def _rows(
     laid: Laid, corrections: Iterable[Corrected], human: np.ndarray, confidence: float
 ) -> Iterator[tuple[Row, Row]]:
-    """The rows of one block and readout, see `tidy.from_parts`."""
+    """The rows of one block and readout, as parts for `tidy.from_parts`."""
     middle = (laid.orderings.shape[1] + 1) / 2
     human = human - np.nanmean(human) if (~np.isnan(human)).any() else human
     noise = errors.noise(errors.levels(laid.halves.means(laid.values), laid.group))
@@ -226,6 +240,9 @@ def _calibrated(
 
     Args:
         laid: reads, with the middle of the scale subtracted from values.
+        correction: calibrated scores.
+        middle: middle of the scale, which is subtracted from calibrated scores.
+        human: human score of each item minus their mean, shape (m,); NaN for an item without a human score.
     """
     totals: dict[tuple[str, int], np.ndarray] = {}
     times = np.zeros(len(human))
@@ -251,9 +268,12 @@ def _estimates(
     """The quantities of one design, and the changes by a calibration.
 
     Args:
-        moments: moments of each item, see `errors.COLUMNS`.
+        about: columns that all rows share.
+        moments: moments of each item, shape (m, len(`errors.COLUMNS`)).
         before: moments of the same reads without calibration; None if `moments` are without calibration.
-        noise: squared error of each item's target; 0 for items that do not count.
+        noise: squared error of each item's target, shape (m,); 0 for items that do not count.
+        group: index of each item's group, from 0, shape (m,).
+        confidence: nominal coverage of the intervals, such as 0.95.
     """
     tables = [moments] if before is None else [moments, before]
     sums = resampling.left_out_sums(np.column_stack([*tables, noise]), group)

@@ -35,7 +35,7 @@ def draw(calibration: pd.DataFrame, *, view: View, layout: Layout, labels: Label
     """Error by calls: one panel per judge and dataset, one line per method.
 
     Args:
-        calibration: see `estimate` of this result.
+        calibration: estimates of this result, see `estimate`.
     """
     rows = view.rows(calibration, "study", "profile", "strategy", "n", "readout")
     chosen = rows_with(rows, quantity=["rmse", "error"])

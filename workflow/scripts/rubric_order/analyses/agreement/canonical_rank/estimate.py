@@ -23,8 +23,10 @@ def estimate(
     """Rank of the canonical ordering among all orderings that were read, by Pearson's r of one read per item.
 
     Args:
-        scores: see `blocks.blocks`.
-        resamples, confidence, seed: see the package.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
+        resamples: number of resamples of the bootstrap over clusters.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        seed: seed of the bootstrap.
 
     Returns:
         One row per group of `KEYS` whose strategy is in `shared_orderings.SHARED`, `readout`, `cluster` and `quantity`.
@@ -57,7 +59,7 @@ def estimate(
 def _ranked(
     block: blocks.Block, readout: Readout, values: np.ndarray, *, resamples: int, confidence: float, seed: int
 ) -> Iterator[tuple[Row, Row]]:
-    """All quantities of one block and readout; see `tidy.from_parts`."""
+    """All quantities of one block and readout, as parts for `tidy.from_parts`."""
     complete = shared_orderings.complete_items(block, values)
     if len(complete.human) < 2:
         return

@@ -40,7 +40,7 @@ class Options(NamedTuple):
         passes: lowest human score that passes, and lowest score of the judge that passes, both on people's scale. None
             if no pass rates are wanted.
         reference: candidate with which the other candidates are compared; by default the first candidate by name.
-        margins: margins of error for which numbers of groups are computed.
+        margins: margins of error, in points, for which numbers of groups are computed.
     """
 
     confidence: float
@@ -65,17 +65,18 @@ def estimate(
     """Means, differences and pass rates of people's scores: from labels alone, from the judge alone, and from both.
 
     Args:
-        scores: see `blocks.blocks`. An item with a human score is labelled. The judge's score of an item is the mean
-            over reads. An item without any scored read stays in the sample, see `corrected.sums`.
-        confidence: see the package.
+        scores: reads with their scores, one row per read, see `blocks.blocks`. An item with a human score is labelled.
+            The judge's score of an item is the mean over reads. An item without any scored read stays in the sample,
+            see `corrected.sums`.
+        confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of the draw of groups.
         human_scales: dictionary from dataset to its least and greatest human score, by default `HUMAN_SCALE`. The
             judge's levels are mapped to this scale linearly.
         human_pass: lowest human score that passes. Without it there are no pass rates.
         judge_pass: lowest score of the judge that passes, on the judge's levels. By default it is the score at the same
             point of the scale as `human_pass`.
-        reference: see `Options`.
-        margins: see `Options`.
+        reference: candidate with which the other candidates are compared; by default the first candidate by name.
+        margins: margins of error, in points, for which numbers of groups are computed.
         groups: number of labelled groups that are drawn at random and used. Labels of the other groups are hidden. By
             default all are used.
 
@@ -158,6 +159,7 @@ def of_items(items: pd.DataFrame, options: Options) -> Iterator[Row]:
     Args:
         items: one row per item. Columns are `group_id`, `candidate`, `human` (NaN without a label) and `judge` (NaN
             without a score), both on people's scale. If labels were hidden, column `everybody` has all labels.
+        options: scale, reference, margins and scores that pass.
     """
     targets = [MEAN] if options.passes is None else [MEAN, PASS_RATE]
     candidates = _candidates(items)
@@ -218,7 +220,12 @@ def _of_target(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Ro
 
 
 def _passed(scores: np.ndarray, least: float) -> np.ndarray:
-    """1 for a score that passes, 0 if it fails, NaN without a score. Rounding errors of means do not fail an item."""
+    """1 for a score that passes, 0 if it fails, NaN without a score. Rounding errors of means do not fail an item.
+
+    Args:
+        scores: score of each item, shape (m,); NaN without a score.
+        least: lowest score that passes.
+    """
     return np.where(np.isnan(scores), np.nan, scores >= least - 1e-9)
 
 
@@ -239,7 +246,14 @@ def _row(estimator: str, value: corrected.Corrected, flag: str) -> Row:
 
 
 def _by_errors(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confidence: float) -> Iterator[Row]:
-    """Rows of a pass rate that is computed from the judge's sensitivity and specificity."""
+    """Rows of a pass rate that is computed from the judge's sensitivity and specificity.
+
+    Args:
+        human: 1 if people pass an item, 0 if they fail it, shape (m,); NaN for an item without a label.
+        judge: 1 if the judge passes an item, 0 if it fails the item, shape (m,); NaN without a score.
+        group: index of each item's group, from 0, shape (m,).
+        confidence: nominal coverage of the intervals, such as 0.95.
+    """
     by_errors = pass_rates.rogan_gladen(human, judge, group, confidence)
     common = {"estimator": BY_ERRORS, "method": METHODS[BY_ERRORS]}
     yield common | {"quantity": "value", "flag": by_errors.problem} | by_errors.rate.columns()
@@ -252,7 +266,13 @@ def _by_errors(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confiden
 
 
 def _labels_needed(sums: corrected.Sums, options: Options, arguments: Mapping[str, Any]) -> Iterator[Row]:
-    """Rows of the share of labels that are still needed with a judge, and of labelled groups for margins of error."""
+    """Rows of the share of labels that are still needed with a judge, and of labelled groups for margins of error.
+
+    Args:
+        sums: sums over groups.
+        options: confidence and margins of error.
+        arguments: further arguments of `corrected.corrected` for this target.
+    """
     contrast = arguments.get("contrast", (1.0,))
     worth = corrected.worth(sums, options.confidence, contrast=contrast)
     common = {"estimator": CORRECTED, "method": METHODS[CORRECTED]}

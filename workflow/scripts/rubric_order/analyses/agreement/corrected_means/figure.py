@@ -42,9 +42,9 @@ def draw(
     """Estimates on the left and needed labels on the right; one row of panels per judge and dataset.
 
     Args:
-        corrected_means: see `estimate` of this result.
+        corrected_means: estimates of this result, see `estimate`.
         criterion: criterion to draw.
-        target: target to draw, see `estimate`.
+        target: target to draw: ``mean``, ``difference`` or ``pass_rate``.
     """
     rows = view.rows(corrected_means, "study", "profile", "strategy", "n", "readout", criterion=criterion)
     chosen = rows_with(rows.fillna({"other": ""}), target=target)

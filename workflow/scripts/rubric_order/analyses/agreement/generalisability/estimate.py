@@ -30,9 +30,10 @@ class Components(NamedTuple):
     """Variances of the terms of the model, of any shape. They are not cut off at 0.
 
     Attributes:
-        item, shift: see the module.
-        rest: interaction plus the repetition of one read.
-        repetition: repetition of one read; NaN where it is not known.
+        item: variance over items of what an item adds to all of its scores.
+        shift: variance of what an ordering adds to all items alike.
+        rest: variance of the interaction plus the variance of one read by repetition.
+        repetition: variance of one read by repetition; NaN if neither repeats nor option probabilities give it.
     """
 
     item: np.ndarray
@@ -50,8 +51,9 @@ def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.
 
     Args:
         values: mean score of each item under each ordering, shape (m, D), without gaps.
-        noise: variance of one read of the item by repetition alone, shape (m,).
-        unit: see `blocks.Block.units`, shape (m,).
+        noise: variance of one read of the item by repetition alone, shape (m,); NaN if neither repeats nor option
+            probabilities give it.
+        unit: index of each item's unit of resampling, from 0 and without gaps, shape (m,).
 
     Returns:
         Shape (n_units, 9 + 2D). The columns of a unit are, in this order:
@@ -78,7 +80,8 @@ def components(sums: np.ndarray, repeats: int) -> Components:
     """Components from sums of `unit_moments` over units, shape (..., 9 + 2D), by the method of moments.
 
     Args:
-        repeats: number of reads in each mean, see `values` of `unit_moments`.
+        sums: sums of `unit_moments` over units, shape (..., 9 + 2D).
+        repeats: number of reads of an item in each ordering. The moments are those of means over these reads.
 
     Source: the two-way analysis of variance of generalisability theory (Brennan, 2001, Generalizability Theory, Section
     3.4). Two things are ours. First, the variance of repetition comes from repeats within each ordering. Second, the
@@ -114,7 +117,7 @@ def coefficients(of: Components, orderings: np.ndarray, repeats: np.ndarray) -> 
 
     Returns:
         Both coefficients, each of shape (..., q). Components below 0 count as 0. A coefficient is NaN if there are
-        several repeats and repetition is not known, or if no variance is left.
+        several repeats and the component `repetition` is NaN, or if no variance is left.
 
     Source: Cronbach, Gleser, Nanda and Rajaratnam (1972), The Dependability of Behavioral Measurements; Brennan (2001).
     """
@@ -133,8 +136,9 @@ def observed(values: np.ndarray, size: int, *, seed: int) -> float:
     Generalisability predicts this correlation for `size` orderings. Here it is computed without the model.
 
     Args:
-        values: see `unit_moments`; at least 2 `size` orderings.
+        values: mean score of each item under each ordering, shape (m, D), without gaps; D is at least 2 `size`.
         size: number of orderings in each set.
+        seed: seed of the draws of sets.
 
     Returns:
         The mean over `SPLITS` draws of two sets; NaN where items do not differ.
@@ -159,11 +163,14 @@ def estimate(
     """Variance components of items, orderings and repetition, and the reliability of means that they predict.
 
     Args:
-        scores: see `blocks.blocks`. A strategy is used if all items are read in the same orderings, equally often in
-            each. Items are used if they have a score from every read.
-        confidence, seed: see the package.
+        scores: reads with their scores, one row per read, see `blocks.blocks`. A strategy is used if it shows every
+            score in every position, and reads all items in the same orderings, equally often in each. Items are used if
+            they have a score from every read.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        seed: seed of the draws of two sets of orderings, see the function `observed`.
         repeats: numbers of reads under each ordering for which coefficients are predicted.
-        temperatures: see `within_item_deviation.estimate`.
+        temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
+            temperature. A missing temperature is unknown.
 
     Returns:
         One row per group of `KEYS`, `readout`, `cluster` and `quantity`. Variances are in points squared; the estimate
@@ -171,10 +178,11 @@ def estimate(
 
         - ``item``, ``shift``, ``rest``: variances.
         - ``repetition``, ``interaction``: variance of one read by repetition, and ``rest`` minus ``repetition``. They
-          are given only if repetition is known under each ordering; `repetition_from` says from what.
+          are given only if repeats or option probabilities give the variance of repetition under each ordering;
+          `repetition_from` says which of the two.
         - ``generalisability``, ``dependability``: coefficients of a mean over `orderings` orderings with `repeats`
-          reads each, see `coefficients`. There is more than one repeat only if repetition is known.
-        - ``observed``: see the function `observed`.
+          reads each, see `coefficients`. There is more than one repeat only if the variance of repetition is given.
+        - ``observed``: see the function `observed`. It is given only if each ordering is read once.
 
         Intervals are from a jackknife over clusters with Student's t, for coefficients on the scale of Fisher's z.
         Orderings count as a sample of many similar orderings. But if all D existing orderings are read once each, there
@@ -206,10 +214,18 @@ def _of_readout(
     confidence: float,
     seed: int,
 ) -> Iterator[tuple[Row, Row]]:
-    """All quantities of a block's scores (items by reads); see `tidy.from_parts`.
+    """All quantities of a block's scores, as parts for `tidy.from_parts`.
 
     Args:
+        block: the reads.
+        readout: readout of the scores.
+        values: score of each read of each item, shape (n_items, K); NaN for a read without a score.
         often: number of reads of an item in each ordering.
+        temperature: temperature at which the judge draws its answers from the option probabilities; None if it is
+            unknown, or if an answer is more than such a draw.
+        repeats: numbers of reads under each ordering for which coefficients are predicted.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        seed: seed of the draws of two sets of orderings.
     """
     cells = block.by_ordering(values)
     variances = repetition.variances(block, readout, values, temperature)

@@ -25,7 +25,7 @@ def draw(generalisability: pd.DataFrame, *, view: View, layout: Layout, labels: 
     """Predicted reliability by number of reads: one panel per judge and dataset.
 
     Args:
-        generalisability: see `generalisability.estimate`.
+        generalisability: estimates, see `generalisability.estimate`.
     """
     reads = view.rows(generalisability, "study", "profile", "strategy", "n", "readout", "cluster")
     chosen = reads.dropna(subset="orderings")

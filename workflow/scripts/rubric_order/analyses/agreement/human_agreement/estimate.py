@@ -35,6 +35,8 @@ def human_levels(human: np.ndarray, n: int, scale: Sequence[float] = HUMAN_SCALE
     """Human mean scores on the judge's scale of n levels, as whole numbers; all NaN if any is outside `scale`.
 
     Args:
+        human: mean human score of each item, shape (m,).
+        n: number of score levels of the judge.
         scale: least and greatest possible human score.
     """
     least, greatest = scale
@@ -55,14 +57,15 @@ def estimate(
     """Agreement of each item's mean score with its human score.
 
     Args:
-        scores: see `blocks.blocks`; items without a human score are left out.
-        confidence: see the package.
+        scores: reads with their scores, one row per read, see `blocks.blocks`; items without a human score are left
+            out.
+        confidence: nominal coverage of the intervals, such as 0.95.
         human_scales: dictionary from dataset to its least and greatest human score, by default `HUMAN_SCALE`; used for
             kappa.
-        items: the datasets' items with the scores of each rater (`human_scores`), if these scores are known.
+        items: the datasets' items with the scores of each rater (`human_scores`); None if these scores are unknown.
         golds: dictionary from dataset to the kind of its labels, for datasets whose labels are not from people, see
             module `gold`.
-        clusters: kinds of clusters, see `keys.CLUSTERS`.
+        clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
 
     Returns:
         One row per group of `KEYS`, criterion (``all``: pooled), `readout`, `cluster` and `quantity`: ``pearson``,
@@ -156,7 +159,10 @@ class _Noise(NamedTuple):
 
     Attributes:
         rated: True for an item with several raters.
-        variance, told: see `_rater_noise`; any value for an item without several raters.
+        variance: variance of the item's mean human score by the noise of raters; any value for an item without several
+            raters.
+        told: True if raters are told apart, so that their constant severity is no noise; any value for an item without
+            several raters.
     """
 
     rated: np.ndarray
@@ -168,7 +174,9 @@ def _noise_of(block: blocks.Block, raters: pd.DataFrame | None) -> _Noise | None
     """The noise of a block's items; None if no item of the dataset has several raters.
 
     Args:
-        raters: table of the dataset, see `_rater_noise`.
+        block: the reads.
+        raters: table of the dataset, with one row per item with several raters, see `_rater_noise`; None if no item of
+            the dataset has several raters.
     """
     if raters is None:
         return None
@@ -180,8 +188,11 @@ def _corrected(name: Row, means: ItemScores, noise: _Noise, confidence: float, k
     """The rows of the reliability of human scores, and of r corrected for the noise of human scores.
 
     Args:
+        name: columns that all rows share.
         means: items with a mean score.
         noise: noise of the items of the block.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        kinds: kinds of clusters that are the sample, see `keys.CLUSTERS`.
     """
     rated = means.take(noise.rated[means.row])
     for cluster in kinds if len(rated) > 1 else ():
@@ -205,7 +216,12 @@ def _statistic(quantity: str, n: int, scale: Sequence[float]) -> correlations.St
 
 
 def _bounds(items: ItemScores, n: int) -> tuple[float, float]:
-    """Least and greatest r of mean scores, if each read without a score may have any score from 1 to n."""
+    """Least and greatest r of mean scores, if each read without a score may have any score from 1 to n.
+
+    Args:
+        items: items with a human score, and their reads.
+        n: number of score levels of the judge.
+    """
     missing = items.n_reads - items.n_scored
     low, high = ((items.total + missing * score) / items.n_reads for score in (1, n))
     return bounds.correlation_bounds(low, high, items.human)

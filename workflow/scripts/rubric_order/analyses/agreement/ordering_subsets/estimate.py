@@ -77,13 +77,15 @@ def estimate(
     each score equally often at each position. Items without a score in some ordering are left out.
 
     Args:
-        scores: see `blocks.blocks`.
-        resamples, confidence: see the package.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
+        resamples: number of resamples of the bootstrap over groups.
+        confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of the bootstrap, of folds and of sets that are drawn.
         target_error: largest error that is good enough, in points.
         folds: number of parts of the groups. Each part is scored in the orderings that are best in the other parts.
         subsets_per_size: largest number of sets of orderings of one size. If a size has more sets, this many are drawn.
-        temperatures: see `within_item_deviation.estimate`.
+        temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
+            temperature. A missing temperature is unknown.
 
     Returns:
         One row per group of `KEYS`, `readout`, `design`, number of reads `k` (up to twice the number of levels) and
@@ -151,7 +153,9 @@ def arms(reads: ByOrdering, sets: subsets.Choices, fold: np.ndarray, weights: np
     """Errors of each design, as a dictionary from the design's name.
 
     Args:
-        fold: fold of each group, shape (n_groups,).
+        reads: reads of items that share a balanced set of orderings.
+        sets: sets of orderings to choose from.
+        fold: index of each group's fold, from 0, shape (n_groups,).
         weights: number of times that each group is in each resample, shape (resamples, n_groups).
     """
 
@@ -207,7 +211,7 @@ def _rows(
     confidence: float,
     target: float,
 ) -> Iterator[tuple[Row, Row]]:
-    """The rows of one block and readout, see `tidy.from_parts`."""
+    """The rows of one block and readout, as parts for `tidy.from_parts`."""
     count = np.bincount(reads.group)
     of_design = arms(reads, sets, fold, weights)
     errors = {
@@ -259,7 +263,7 @@ def _root_means(squares: np.ndarray, count: np.ndarray) -> np.ndarray:
 
     Args:
         squares: sum of squares of each group, shape (n_groups, q).
-        count: number of items of each group.
+        count: number of items of each group, shape (n_groups,).
     """
     sums = resampling.left_out_sums(np.column_stack([squares, count]), np.arange(len(count)))
     return _roots(sums[:, :-1], sums[:, -1])
@@ -275,7 +279,9 @@ def _interval(errors: Errors, count: np.ndarray, confidence: float, *, of_logari
     """Columns of estimates with their intervals.
 
     Args:
-        count: number of items of each group.
+        errors: root mean squares, for all groups, without each part, and in each resample.
+        count: number of items of each group, shape (n_groups,).
+        confidence: nominal coverage of the intervals, such as 0.95.
         of_logarithm: True for estimates that cannot be negative; an estimate of 0 then has no interval.
     """
     sizes = resampling.part_sizes(np.repeat(np.arange(len(count)), count))

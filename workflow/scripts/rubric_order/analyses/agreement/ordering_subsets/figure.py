@@ -35,7 +35,7 @@ def draw(ordering_subsets: pd.DataFrame, *, view: View, layout: Layout, labels: 
     """Error by number of reads: one panel per judge and dataset, one line per way to choose orderings.
 
     Args:
-        ordering_subsets: see `estimate` of this result.
+        ordering_subsets: estimates of this result, see `estimate`.
     """
     rows = view.rows(ordering_subsets, "study", "profile", "strategy", "n", "readout")
     chosen = rows_with(rows, quantity="rmse")

@@ -32,7 +32,7 @@ def _rows(
 
     Args:
         strategy: strategy to compare with `baseline`; differences are `strategy` minus `baseline`.
-        baseline: see `strategy`.
+        baseline: strategy with which `strategy` is compared.
     """
     agreement = select(human_agreement, criterion=EVERY)
     differences = select(from_strategy(select(strategy_comparison, criterion=EVERY), strategy), baseline=baseline)

@@ -41,7 +41,8 @@ def halves(
     """Random pairs of disjoint subsets of k reads, each of `size` reads.
 
     Args:
-        size: at most `largest_half`.
+        k: number of reads.
+        size: number of reads in each subset, at most `largest_half`.
         count: number of pairs.
         ordering: ordering of each read, shape (k,), if it is the same for all items. If there are several orderings and
             each is repeated (`repeated`), the two sides first get equally many reads of each ordering. Then the
@@ -49,6 +50,7 @@ def halves(
         barred: reads that may not be in each subset, shape (2, count, k); no read is barred from both subsets. These
             reads are kept out if at most half of the reads are barred from a side. If orderings are repeated, this
             holds for the reads of each ordering.
+        rng: generator of the draws.
 
     Returns:
         Shape (2, count, k), 1 where a read is in the subset.
@@ -75,14 +77,16 @@ def halves_of_two(
     A prompt that two strategies share is asked once. Two halves with this answer in common would be more alike than two
     halves of one strategy, which share no answer.
 
-        dealt: for each of the two strategies, the ordering of each of its reads. None if items differ in the ordering
-            of a read (`shared_ordering`).
+    Args:
+        dealt: for each of the two strategies, the ordering of each of its reads, shape (k,). None if items differ in
+            the ordering of a read (`shared_ordering`).
         same: True where a read of the first strategy and a read of the second share an answer, shape (k, k_other).
-        size, count: reads in a half, and number of pairs of halves, see `halves`.
+        size: number of reads in a half.
+        count: number of pairs of halves.
+        rng: generator of the draws.
 
     Returns:
         The `halves` of each strategy.
-        The `halves` of each.
     """
     # First the strategy that leaves less choice: a strategy with repeated orderings, or else the one with fewer reads.
     first, second = sorted((0, 1), key=lambda place: (not repeated(dealt[place]), same.shape[place]))
@@ -96,7 +100,8 @@ def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
     """True where reads of two strategies share an answer: they have the same ordering and the same repeat index.
 
     Args:
-        ordering, other: ordering of each read as a number, shapes (..., k) and (..., k_other).
+        ordering: ordering of each read of the first strategy, as a number, shape (..., k).
+        other: ordering of each read of the second strategy, as a number, shape (..., k_other).
 
     Returns:
         Shape (..., k, k_other), bool.
@@ -127,12 +132,21 @@ def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.n
 
 
 def largest_half(k: int, ordering: np.ndarray | None) -> int:
-    """Largest number of reads, out of k, that each of two subsets can have, see `halves`."""
+    """Largest number of reads, out of k, that each of two subsets can have, see `halves`.
+
+    Args:
+        k: number of reads.
+        ordering: ordering of each read, shape (k,); None if items differ in the ordering of a read.
+    """
     return int((np.unique(ordering, return_counts=True)[1] // 2).sum()) if repeated(ordering) else k // 2
 
 
 def repeated(ordering: np.ndarray | None) -> bool:
-    """Tell whether there are several orderings, each more than once; see `halves`."""
+    """Tell whether there are several orderings, each more than once; see `halves`.
+
+    Args:
+        ordering: ordering of each read, shape (k,); None if items differ in the ordering of a read.
+    """
     if ordering is None:
         return False
     counts = np.unique(ordering, return_counts=True)[1]
@@ -148,7 +162,11 @@ def orderings_of(block: blocks.Block) -> np.ndarray:
 
 
 def shared_ordering(orderings: np.ndarray) -> np.ndarray | None:
-    """Ordering of each read, shape (K,); None if items differ in the ordering of a read. See `orderings_of`."""
+    """Ordering of each read, shape (K,); None if items differ in the ordering of a read. See `orderings_of`.
+
+    Args:
+        orderings: ordering of each read of each item, as a number, shape (m, K); -1 where there is no read.
+    """
     of_read = orderings.max(axis=0)
     return of_read if ((orderings == of_read) | (orderings < 0)).all() else None
 
@@ -164,10 +182,10 @@ def estimate(
     the cause.
 
     Args:
-        scores: see `blocks.blocks`. All strategies of a study, judge, profile, condition, dataset and scale are in one
-            table.
-        confidence: see the package. Groups are the sample, because competing candidates cannot be separated, and
-            prompts of one group (an article's criteria) depend on each other.
+        scores: reads with their scores, one row per read, see `blocks.blocks`. All strategies of a study, judge,
+            profile, condition, dataset and scale are in one table.
+        confidence: nominal coverage of the intervals, such as 0.95. Groups are the sample, because competing candidates
+            cannot be separated, and prompts of one group (an article's criteria) depend on each other.
         seed: seed of the halvings.
         halvings: number of random halvings that are averaged over.
 
@@ -235,7 +253,7 @@ def estimate(
 def _compare_blocks(
     one: blocks.Block, two: blocks.Block, *, confidence: float, seed: int, halvings: int
 ) -> Iterator[tuple[Row, Row]]:
-    """Every comparison of two strategies' reads, for each readout that both have; see `tidy.from_parts`."""
+    """Rows of each comparison of two strategies, for each readout that both have, as parts for `tidy.from_parts`."""
     other_values = dict(two.readouts())
     read_in = [orderings_of(block) for block in (one, two)]
     dealt = [shared_ordering(orderings) for orderings in read_in]
@@ -277,9 +295,10 @@ def _rows(
     """Means over prompts of each comparison, and their excess, with intervals over groups.
 
     Args:
-        compared: see `_compare`.
+        compared: dictionary from comparison to its quantities for each prompt, shape (n_prompts, quantities).
         competing: number of candidates of each prompt, shape (n_prompts,).
         unit: index of each prompt's group, from 0, shape (n_prompts,).
+        confidence: nominal coverage of the intervals, such as 0.95.
     """
     least = np.array([_LEAST.get(name, 0.0) for name in QUANTITIES])
     unknown = np.full(len(QUANTITIES), np.nan)
@@ -299,8 +318,10 @@ def _excess(parts: list[np.ndarray], competing: np.ndarray, unit: np.ndarray, *,
     """The columns of comparison ``excess``.
 
     Args:
-        parts: values of each comparison of `PARTS`, shape (n_prompts, quantities).
-        competing, unit: see `_rows`.
+        parts: quantities of each comparison of `PARTS` for each prompt, shape (n_prompts, quantities).
+        competing: number of candidates of each prompt, shape (n_prompts,).
+        unit: index of each prompt's group, from 0, shape (n_prompts,).
+        confidence: nominal coverage of the intervals, such as 0.95.
     """
     estimates, ends, p, p_noise, n_groups = [], [], [], [], []
     defined = np.isfinite(np.stack(parts)).all(axis=0)  # a prompt without one of the three has no excess
@@ -352,7 +373,13 @@ def _defined(table: np.ndarray) -> np.ndarray:
 
 
 def _ties_at_random(between: np.ndarray, unit: np.ndarray, *, confidence: float) -> Row:
-    """The columns of quantity ``top1_random``: flips if ties are broken at random, see `rankings.Rankings`."""
+    """The columns of quantity ``top1_random``: flips if ties are broken at random, see `rankings.Rankings`.
+
+    Args:
+        between: quantities of each prompt for all reads of both strategies, shape (n_prompts, quantities).
+        unit: index of each prompt's group, from 0, shape (n_prompts,).
+        confidence: nominal coverage of the interval, such as 0.95.
+    """
     flip = between[:, [QUANTITIES.index("top1_flip"), QUANTITIES.index("top1_tie")]].sum(axis=1)
     ratio = shares.mean(flip, unit, confidence, bounds=(0.0, 1.0))
     row = {"quantity": "top1_random", "n_defined": ratio.n, "n_groups": ratio.n_clusters} | ratio.interval.columns()
@@ -390,7 +417,14 @@ def _compare(
     """Each comparison of two strategies' rankings, shape (n_prompts, quantities), and the number of reads in a half.
 
     Args:
-        dealt, same: see `halves_of_two`.
+        left: scores under the first strategy, items by reads, shape (m, k).
+        right: scores under the second strategy, items by reads, shape (m, k_other).
+        places: rows of the items of each prompt, padded with -1, shape (n_prompts, n_candidates).
+        dealt: for each of the two strategies, the ordering of each of its reads, shape (k,). None if items differ in
+            the ordering of a read.
+        same: True where a read of the first strategy and a read of the second share an answer, shape (k, k_other).
+        halvings: number of random halvings that are averaged over.
+        rng: generator of the halvings.
     """
 
     def ranked(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:

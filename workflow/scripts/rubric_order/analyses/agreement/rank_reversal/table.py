@@ -43,7 +43,7 @@ def _rows(rank_reversal: pd.DataFrame, *, strategy: str, other: str) -> pd.DataF
     Args:
         strategy: strategy to compare with `other`. The statistics have each pair of strategies only once, in either
             order.
-        other: see `strategy`.
+        other: strategy with which `strategy` is compared.
     """
     chosen = select(rank_reversal, strategy=[strategy, other], other=[strategy, other])
     n_groups = chosen["n_groups"].where(chosen["n_defined"] > 0).groupby([chosen[key] for key in KEYS]).min()

@@ -39,8 +39,12 @@ def paired_rank_difference(
     """Spearman's rho of a first score with human scores, minus rho of a second score, over the same items.
 
     Args:
-        first, second, human: scores of each item, shape (n_items,).
-        clusters: index of each item's cluster, see `item_scores.clusters_of`. The jackknife leaves out whole clusters.
+        first: first score of each item, shape (n_items,).
+        second: second score of each item, shape (n_items,).
+        human: human score of each item, shape (n_items,).
+        clusters: index of each item's cluster, from 0 and without gaps, shape (n_items,). The jackknife leaves out
+            whole clusters.
+        confidence: nominal coverage of the interval, such as 0.95.
 
     Returns:
         `estimate`, `ci_low`, `ci_high`, `p` and `df`, see `resampling.jackknife_t`. NaN if a score is constant. If
@@ -58,8 +62,12 @@ def paired_differences(
     Args:
         first: score of each item in each read of the first strategy, shape (n_items, K); NaN for a read without a
             score. The reads of a column are in one ordering.
-        second: the same for the second strategy, shape (n_items, L).
-        human, clusters: see `paired_rank_difference`.
+        second: score of each item in each read of the second strategy, shape (n_items, L), in the same form. The items
+            are the same.
+        human: human score of each item, shape (n_items,).
+        clusters: index of each item's cluster, from 0 and without gaps, shape (n_items,). The jackknife leaves out
+            whole clusters.
+        confidence: nominal coverage of the intervals, such as 0.95.
 
     Returns:
         A dictionary with these differences; each has the values of `paired_rank_difference`. Let R1 and R2 be r of the
@@ -86,7 +94,9 @@ def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -
     """A difference with its interval and p-value.
 
     Args:
-        values: the difference over all clusters, then without each part of the clusters.
+        values: the difference over all clusters, then without each part of the clusters, shape (1 + n_parts,).
+        clusters: index of each item's cluster, from 0, shape (n_items,).
+        confidence: nominal coverage of the interval, such as 0.95.
     """
     sizes = resampling.part_sizes(clusters)
     if len(values) == len(sizes) + 1 and np.abs(values).max() < ROUNDING:  # the same reads, averaged
@@ -102,8 +112,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     """Difference between the correlations with human scores of two strategies, for each pair of strategies of a study.
 
     Args:
-        scores: see `blocks.blocks`.
-        confidence: see the package.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
+        confidence: nominal coverage of the intervals, such as 0.95.
 
     Returns:
         One row per study, judge, profile, dataset, scale, criterion (``all``: pooled), readout, `cluster`, `strategy`,
@@ -170,8 +180,10 @@ def _compared(name: Row, first: _Read, second: _Read, *, confidence: float) -> I
     """Rows of one comparison, one row per kind of cluster and quantity.
 
     Args:
+        name: columns that name the comparison, among them `strategy` and `baseline`.
         first: the items under the strategy.
         second: the same items under the baseline.
+        confidence: nominal coverage of the intervals, such as 0.95.
     """
     items, reads, repeated = first.items, first.reads, second.reads
     if not len(items):
@@ -191,7 +203,13 @@ def _compared(name: Row, first: _Read, second: _Read, *, confidence: float) -> I
 
 
 def _repeats(baseline: str, repeated: np.ndarray) -> Row:
-    """Share of items with identical reads under the baseline, and flag; both empty for a baseline of more orderings."""
+    """Share of items with identical reads under the baseline, and flag; both empty for a baseline of more orderings.
+
+    Args:
+        baseline: name of the baseline strategy.
+        repeated: score of each item in each read under the baseline, shape (n_items, L); NaN for a read without a
+            score.
+    """
     if baseline not in ONE_ORDERING:
         return {"same_repeats": np.nan, "flag": ""}
     if repeated.shape[1] == 1:

@@ -32,7 +32,7 @@ def draw(human_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
     are drawn.
 
     Args:
-        human_agreement: see `human_agreement.estimate`.
+        human_agreement: estimates, see `human_agreement.estimate`.
         quantity: one of `QUANTITIES`.
 
     Source: after Xu et al. (2026), Figure 8.

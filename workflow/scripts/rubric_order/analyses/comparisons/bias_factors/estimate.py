@@ -30,8 +30,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
     """Last step of the stepwise search for the factors by which cells of judge, candidate and task differ.
 
     Args:
-        scores: reads of comparisons with a baseline, see `_comparisons`.
-        forms: see `position_consistency.estimate`.
+        scores: reads of comparisons with a baseline, one row per read; or several such tables, for example one per
+            file.
+        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
+            not in the dictionary, all forms count.
 
     Returns:
         One row per study, profile, condition, strategy, dataset (``all``: all datasets together), `outcome`, `gap` and

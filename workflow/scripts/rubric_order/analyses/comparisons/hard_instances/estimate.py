@@ -17,7 +17,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
     """Difficulty of judging each comparison, from all judges of a study and dataset together.
 
     Args:
-        scores, forms: see `judge_agreement.estimate`.
+        scores: reads of the probes that compare candidates, one row per read; one table per judge and dataset. The
+            first run of each judge counts.
+        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
+            not in the dictionary, all forms count.
 
     Returns:
         One row per comparison that three judges or more have read, with `judge` ``all`` and `benchmark`, `unit_id`,

@@ -25,11 +25,12 @@ def estimate(
     """Agreement of each pair of judges, disagreement among all judges, and consistency of their majority.
 
     Args:
-        scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset. The
+        scores: reads of the probes that compare candidates, one row per read; one table per judge and dataset. The
             first run of each judge counts. Two judges are compared on the prompts that both have read. All judges
             together are compared on the prompts that all have read.
-        confidence: see the package.
-        forms: see `position_consistency.estimate`.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
+            not in the dictionary, all forms count.
 
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `other`, `quantity` and `level`.

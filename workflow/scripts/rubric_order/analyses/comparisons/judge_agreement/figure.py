@@ -33,7 +33,7 @@ def draw(judge_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
     """Four panels per benchmark: three maps, and the distribution of disagreement. Each benchmark starts a row.
 
     Args:
-        judge_agreement: see `judge_agreement.estimate`.
+        judge_agreement: estimates, see `judge_agreement.estimate`.
     """
     chosen = view.rows(judge_agreement, "study", "profile")
     if chosen.empty:

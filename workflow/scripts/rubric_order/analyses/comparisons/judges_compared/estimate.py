@@ -27,9 +27,10 @@ def estimate(
     """Differences between judges, and the amount by which a judge raises the win rate of its own family.
 
     Args:
-        scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset.
-        confidence: see the package.
-        forms: see `position_consistency.estimate`.
+        scores: reads of the probes that compare candidates, one row per read; one table per judge and dataset.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
+            not in the dictionary, all forms count.
         families: dictionary from judge to the prefixes of the names of its own family's candidates.
 
     Returns:
@@ -127,6 +128,12 @@ def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confid
 
 
 def _won(winners: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """1 if a candidate of the family is chosen, 0 if another one is, a half for a tie, NaN without a choice."""
+    """1 if a candidate of the family is chosen, 0 if another one is, a half for a tie, NaN without a choice.
+
+    Args:
+        winners: index of the chosen candidate in each read, from 1, shape (n,); `series.TIE` for a tie, `series.NONE`
+            for no choice.
+        own: True for candidates of the family, shape (n, p).
+    """
     chosen = own[np.arange(len(own)), np.maximum(winners - 1, 0)].astype(float)
     return np.where(winners == series.NONE, np.nan, np.where(winners == series.TIE, 0.5, chosen))

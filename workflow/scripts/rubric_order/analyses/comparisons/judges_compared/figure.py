@@ -46,8 +46,8 @@ def draw(
     """Two maps per benchmark, each with a row per judge and a column per task.
 
     Args:
-        judges_compared: see `judges_compared.estimate`.
-        position_consistency: see `position_consistency.estimate`.
+        judges_compared: estimates, see `judges_compared.estimate`.
+        position_consistency: estimates, see `position_consistency.estimate`.
         reference: judge whose consistency is subtracted. If it is None, or not among the judges of a benchmark, it is
             the benchmark's first judge in config.
 

@@ -39,9 +39,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     """Dependence of verdicts on the lengths of the texts that are compared.
 
     Args:
-        scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset. Pairs
+        scores: reads of the probes that compare candidates, one row per read; one table per judge and dataset. Pairs
             without known lengths do not count, and lists do not either.
-        confidence: see the package.
+        confidence: nominal coverage of the intervals, such as 0.95.
 
     Returns:
         One row per estimate, by `KEYS` (with `varied` in place of the condition), `benchmark`, `readout`, `candidate`

@@ -37,9 +37,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     """Agreement of pairs' verdicts with human scores under each policy, and the cost of the policy.
 
     Args:
-        scores: reads of probe `pair_order`, see `_comparisons`; one table per judge and dataset. A pair does not count
-            if it has no human scores, or if it lacks a verdict in one of the orders.
-        confidence: see the package.
+        scores: reads of probe `pair_order`, one row per read; one table per judge and dataset. A pair does not count if
+            it has no human scores, or if it lacks a verdict in one of the orders.
+        confidence: nominal coverage of the intervals, such as 0.95.
 
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `policy`, `gap` and
@@ -81,8 +81,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``correlation``: Pearson's r of the verdict (1, a half, 0) with the difference of the human scores.
         - ``gain``: ``accuracy_ties_half`` of the policy minus that of a reference, over the same pairs, see below.
         - ``with_overall``: for policies of rubric anchoring, share of pairs with the same verdict as one overall read.
-        - ``length_correlation``: correlation of the verdict with the difference of the lengths of the texts, if all
-          lengths are known. Better texts can be longer, so compare it only among policies on the same pairs.
+        - ``length_correlation``: correlation of the verdict with the difference of the lengths of the texts, if the
+          lengths of all texts are given. Better texts can be longer, so compare it only among policies on the same
+          pairs.
         - ``win_rate_error``: mean absolute difference between the candidates' win rates and their win rates by human
           scores.
         - ``win_rate_noise``: expected size of this error by chance alone, for a judge whose win rates agree with
@@ -305,7 +306,14 @@ def _by_gap(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def verdicts(first: np.ndarray, second: np.ndarray, policy: str) -> list[np.ndarray]:
-    """Verdicts of a policy, as equally probable arrays, from the verdicts in the canonical and in the other order."""
+    """Verdicts of a policy, as equally probable arrays, from the verdicts in the canonical and in the other order.
+
+    Args:
+        first: verdict in the canonical order: 1 if the first candidate wins, 0 if the second wins, a half for a tie,
+            shape (n_pairs,).
+        second: verdict in the other order, in the same form.
+        policy: name of the policy.
+    """
     if policy == "one_order":
         return [first]
     if policy == "random_order":
@@ -394,7 +402,9 @@ def _win_rate_error(pairs: pd.DataFrame, value: np.ndarray) -> tuple[float, floa
     """Mean absolute difference between candidates' win rates and their win rates by people, and noise of this mean.
 
     Args:
-        value: verdicts, shape (n_pairs,).
+        pairs: one row per pair, with its candidates, its group and `gap`.
+        value: verdict on each pair: 1 if the first candidate wins, 0 if the second wins, a half for a tie, or a value
+            between, shape (n_pairs,).
 
     Returns:
         The mean and its noise. The noise is the mean absolute value of a normal variable with the standard error of the

@@ -36,8 +36,8 @@ def estimate(
     """Stability, consistency and fairness of each judge, dataset and task.
 
     Args:
-        scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset.
-        confidence: see the package.
+        scores: reads of the probes that compare candidates, one row per read; one table per judge and dataset.
+        confidence: nominal coverage of the intervals, such as 0.95.
         forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. Answers in other forms
             fail. For a benchmark that is not in the dictionary, all forms count. Rules `SHI2025` do not use `forms`.
         rules: ``ours``, as described below, or ``shi2025``, the rules of the public code of Shi et al.:

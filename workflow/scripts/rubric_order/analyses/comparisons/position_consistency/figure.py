@@ -41,7 +41,7 @@ def draw(
     share. Each benchmark starts a row of panels.
 
     Args:
-        position_consistency: see `position_consistency.estimate`.
+        position_consistency: estimates, see `position_consistency.estimate`.
         least_comparisons: a judge has a point in a task if it decided at least this many comparisons of the task in all
             orders.
     """
@@ -94,7 +94,8 @@ def _panels(heights: list[float], columns: int, width_in: float) -> tuple[Figure
 
     Args:
         heights: height of a panel of each benchmark, in inches.
-        columns: panels per row.
+        columns: number of panels in a row.
+        width_in: width of the figure, in inches.
     """
     n_rows = -(-len(QUANTITIES) // columns)  # rows of panels of a benchmark
     rows: np.ndarray = np.repeat(heights, n_rows)
@@ -121,10 +122,11 @@ def _told_enough(rows: pd.DataFrame, least: int) -> pd.Series:
 
 
 def _reach(rows: pd.DataFrame) -> float:
-    """Length to which the betas are drawn on both sides of 0; 0 without any betas.
+    """Length of the axis of beta on both sides of 0; 0 without any estimate of beta.
 
-    The length covers every estimate, and the intervals of the rows that pool all tasks. It does not cover the intervals
-    of single tasks: these can be much wider, and the points would be pressed together.
+    Beta is the preference for the first position over the last. The length covers every estimate, and the intervals of
+    the rows that pool all tasks. It does not cover the intervals of single tasks: these can be much wider, and the
+    points would be pressed together.
     """
     betas = rows[rows["quantity"] == "first_last"]
     ends = betas.loc[betas["task"] == EVERY, ["ci_low", "ci_high"]].abs()

@@ -20,8 +20,10 @@ def estimate(
     """Points of Shi et al.'s scatter plots, the same points cross-fitted, and the curve that beta alone implies.
 
     Args:
-        scores, forms: see `quality_gap.estimate`.
+        scores: reads of comparisons with a baseline, or of lists, one row per read; one table per judge and dataset.
         seed: seed of the split of questions into halves.
+        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
+            not in the dictionary, all forms count.
 
     Returns:
         One row per point, by `KEYS`, `benchmark`, `candidate`, `task` and `kind`. Columns are `win_rate`,

@@ -24,9 +24,10 @@ def estimate(
     """Slopes over the quality gap, and estimates for comparisons in bins from small gaps to large gaps.
 
     Args:
-        scores: reads of comparisons with a baseline, see `_comparisons`; one table per judge and dataset.
-        confidence: see the package.
-        forms: see `position_consistency.estimate`.
+        scores: reads of comparisons with a baseline, one row per read; one table per judge and dataset.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
+            not in the dictionary, all forms count.
 
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `kind` of gap (``own``, ``crossed``, ``others``, ``human``, see

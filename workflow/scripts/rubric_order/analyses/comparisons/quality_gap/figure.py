@@ -47,8 +47,8 @@ def draw(
     """Six panels per benchmark; each benchmark starts a row.
 
     Args:
-        quality_cells: see `quality_cells.estimate`.
-        quality_gap: see `quality_gap.estimate`.
+        quality_cells: estimates, see `quality_cells.estimate`.
+        quality_gap: estimates, see `quality_gap.estimate`.
     """
     cells, slopes = (view.rows(table, "study", "profile") for table in (quality_cells, quality_gap))
     if cells.empty:
@@ -100,6 +100,10 @@ def least_consistency(rate: np.ndarray, p: int) -> np.ndarray:
 
     Each inconsistent comparison adds 1/p to the rate. So a rate above 1/p needs consistent wins of the candidate, and a
     rate below 1/p needs consistent wins of other candidates.
+
+    Args:
+        rate: overall win rate of each cell, from 0 to 1.
+        p: number of candidates of a comparison.
     """
     return np.where(rate >= 1 / p, (rate - 1 / p) / (1 - 1 / p), 1 - p * rate)
 

@@ -37,10 +37,12 @@ def estimate(
     """Strengths and ranks of candidates that comparisons connect.
 
     Args:
-        scores: reads of the probes that compare candidates, see `_comparisons`; one table per judge and dataset.
-        confidence, seed: see the package.
-        resamples: number of draws of strengths for the ranges of ranks.
-        forms: see `position_consistency.estimate`.
+        scores: reads of the probes that compare candidates, one row per read; one table per judge and dataset.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        resamples: number of draws of strengths around their estimates, for the ranges of ranks.
+        seed: seed of these draws.
+        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
+            not in the dictionary, all forms count.
 
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `model`, `candidate` (``all``: all candidates together) and
@@ -153,7 +155,13 @@ def _choices(reads: pd.DataFrame, p: int) -> tuple[method.Choices, list[str]]:
 
 
 def _contrasts(found: method.Strengths, count: int, origin: int | None) -> np.ndarray:
-    """Weights of each candidate's strength minus the baseline's, or minus the mean of the connected candidates."""
+    """Weights of each candidate's strength minus the baseline's, or minus the mean of the connected candidates.
+
+    Args:
+        found: fit of the strengths.
+        count: number of candidates.
+        origin: index of the baseline, from 0; None for the mean of the connected candidates.
+    """
     k = len(found.found.coefficients)
     weights = np.eye(count, k)
     if origin is not None:

@@ -4,7 +4,7 @@ Rotations alone cannot separate these effects from the effect of the position. U
 two neighbours in all positions except the first, where no criterion comes before it. There, a carry-over looks like an
 effect of the first position. The position of a criterion also leaves only two criteria that can lead the answer. A
 Williams design puts each criterion after each other criterion. Here the effects of the position and of the criteria
-before are fitted together, with a level for each text and criterion.
+before are fitted together, with an intercept for each text and criterion.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,9 +29,9 @@ class Observations(NamedTuple):
     """The scores of a panel, one per entry, with the terms of the models.
 
     Attributes:
-        score: shape (n,).
-        block: index of the score's text and criterion, shape (n,).
-        cluster: index of the score's group, shape (n,).
+        score: the scores, shape (n,).
+        block: index of the score's text and criterion, from 0, shape (n,).
+        cluster: index of the score's group, from 0, shape (n,).
         criterion: index of the score's criterion, from 0, shape (n,).
         position: 1 in the column of the score's position, shape (n, P).
         predecessor: 1 in the column of the criterion right before, minus 1 / C in all columns. It is 0 in the first
@@ -154,11 +154,13 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     """Effects of a criterion's position and of the criterion right before it on the score, for every design.
 
     Args:
-        scores: see `panels.blocks`; strategies in which criteria keep their positions are left out.
+        scores: one row per read and criterion, with its score, see `panels.blocks`; strategies in which criteria keep
+            their positions are left out.
+        confidence: nominal coverage of the intervals, such as 0.95.
 
     Returns:
-        One row per estimate in a `model`. The name of the model lists the terms that are fitted together, along with a
-        level for each text and criterion. Estimates are in points of the scale. `quantity` is one of:
+        One row per estimate in a `model`. The name of the model lists the terms that are fitted together, along with an
+        intercept for each text and criterion. Estimates are in points of the scale. `quantity` is one of:
 
         - ``position``: effect of a position, minus the mean effect of all positions.
         - ``predecessor``: effect of coming right after a criterion, minus the mean effect over all criteria.

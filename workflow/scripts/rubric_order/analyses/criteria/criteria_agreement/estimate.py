@@ -22,11 +22,12 @@ SETTING = [key for key in KEYS if key != "strategy"]
 
 
 def by_criterion(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of judge and people under each criterion, and the mean of r over the criteria for which it is known.
+    """Pearson's r of judge and people under each criterion, and the mean of r over the criteria for which r is defined.
 
     Args:
-        judge, human: mean score of each text under each criterion, shape (U, C); NaN without a score.
-        weights: number of times that each text counts, shape (resamples, U).
+        judge: mean score of each text under each criterion by the judge, shape (U, C); NaN without a score.
+        human: mean score of each text under each criterion by people, shape (U, C); NaN without a score.
+        weights: number of times that each text counts in each resample, shape (resamples, U).
 
     Returns:
         Pearson's r, with the mean last, shape (resamples, C + 1).
@@ -51,8 +52,11 @@ def estimate(
     """Correlation with people of each strategy, and paired differences between strategies.
 
     Args:
-        scores: see `panels.blocks`. All strategies that are compared are in one table.
-        resamples, confidence, seed: see the package; the same resamples are drawn for all strategies.
+        scores: one row per read and criterion, with its score, see `panels.blocks`. All strategies that are compared
+            are in one table.
+        resamples: number of resamples of the bootstrap. They are the same for all strategies.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        seed: seed of the bootstrap.
 
     Returns:
         One row per `KEYS`, readout, `cluster`, `criterion` (``macro``: the mean over criteria) and quantity. `cluster`

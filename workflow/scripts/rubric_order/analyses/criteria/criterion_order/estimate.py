@@ -26,7 +26,11 @@ ACROSS: dict[str, Callable[..., Any]] = {"mean_gap": np.mean, "max_gap": np.max}
 
 
 def gaps(shifts: np.ndarray) -> np.ndarray:
-    """Highest minus lowest value over positions, shape (..., C, P) -> (..., C); NaN if fewer than two are known."""
+    """Highest minus lowest value over positions, shape (..., C, P) -> (..., C); NaN with fewer than two values.
+
+    Args:
+        shifts: a value of each criterion at each position, shape (..., C, P); NaN where there is none.
+    """
     has_gap = (~np.isnan(shifts)).sum(axis=-1) > 1
     filled = np.where(has_gap[..., None], shifts, 0.0)
     return np.where(has_gap, np.nanmax(filled, axis=-1) - np.nanmin(filled, axis=-1), np.nan)
@@ -34,6 +38,10 @@ def gaps(shifts: np.ndarray) -> np.ndarray:
 
 def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[Row]:
     """Test for each criterion that its score does not depend on its position.
+
+    Args:
+        cells: scores by text, criterion and position.
+        groups: index of each text's group, from 0, shape (U,).
 
     Returns:
         One row per criterion. `estimate` is Kendall's W. `statistic`, `df` and `p` are of a test in which texts are the
@@ -59,12 +67,13 @@ def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
     A gap is treated as the difference between the two positions that are best and worst in these reads. If several
     positions are nearly alike, their extremes vary less: in a simulation of four criteria, the error of the largest gap
     was 1.6 times too large. Reads of a text are independent, but the scores of one read under several criteria are not.
-    The variation of reads is estimated from the rest of each score, after subtracting the level of its text and the
-    shift of its position. This rest also contains the effect of the order on a single text. For both reasons, errors
-    are rather too large.
+    The variation of reads is estimated from the rest of each score, after subtracting the text's own mean and the shift
+    of the position. This rest also contains the effect of the order on a single text. For both reasons, errors are
+    rather too large.
 
     Args:
-        shift: see `panels.position_effects`, shape (C, P).
+        panel: the reads.
+        shift: shift of each criterion's score by each position, shape (C, P), see `panels.position_effects`.
 
     Returns:
         The error of each of `ACROSS`; NaN if there is no gap, or too few reads beyond one per text.
@@ -102,7 +111,11 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
     """All estimates of one panel, see `estimate`.
 
     Args:
-        key: names the streams of random numbers, together with `seed`.
+        panel: the reads.
+        resamples: number of resamples of the bootstrap, and of draws of random signs.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        seed: seed of all draws.
+        key: values of `KEYS` of the reads. They name the streams of random numbers, together with `seed`.
     """
     cells = panels.cells(panel.values, panel.positions)
     level, shift = panels.position_effects(cells)
@@ -147,7 +160,12 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
 
 
 def commonest(panel: Panel, place: int) -> Row:
-    """Share of the commonest score among the scores of one criterion, and the numbers of given and missing scores."""
+    """Share of the commonest score among the scores of one criterion, and the numbers of given and missing scores.
+
+    Args:
+        panel: the reads.
+        place: index of the criterion, from 0.
+    """
     asked = panel.positions[:, :, place] > 0
     values = panel.values[:, :, place][asked]
     given = values[~np.isnan(values)]
@@ -162,7 +180,15 @@ def _moved(row: Row, by: int) -> Row:
 
 
 def _gap(quantity: str, observed: float, drawn: np.ndarray, chance: np.ndarray, confidence: float) -> Row:
-    """The row of a gap, compared with gaps under no effect of the order on average over groups (`chance`)."""
+    """The row of a gap, compared with gaps under no effect of the order on average over groups (`chance`).
+
+    Args:
+        quantity: name of the gap.
+        observed: the gap; NaN if it is undefined.
+        drawn: the gap in each resample of groups, shape (resamples,).
+        chance: the gap in each draw of random signs of groups, shape (resamples,).
+        confidence: nominal coverage of the interval, such as 0.95.
+    """
     low, high = resampling.percentile_interval(drawn, confidence)
     null_gaps = chance[~np.isnan(chance)]
     null, p, least = np.nan, np.nan, np.nan
@@ -185,15 +211,17 @@ def estimate(
     """Mean scores by position, tests of an effect of the position, and gaps between positions.
 
     Args:
-        scores: see `panels.blocks`; strategies in which criteria keep their positions are left out.
+        scores: one row per read and criterion, with its score, see `panels.blocks`; strategies in which criteria keep
+            their positions are left out.
         resamples: number of resamples of the percentile bootstrap, which draws groups of texts, and of draws of random
             signs of groups, from which the gaps by chance come.
-        confidence, seed: see the package.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        seed: seed of the bootstrap and of the random signs.
 
     Returns:
         One row per estimate by a `readout`. `quantity` is one of:
 
-        - ``mean``: score of a `criterion` in a `position`, on its own scale, fitted with a level for each text
+        - ``mean``: score of a `criterion` in a `position`, on its own scale, fitted with an intercept for each text
           (`panels.position_effects`).
         - ``shift``: ``mean`` minus its mean over positions.
         - ``gap``: the best minus the worst position of a criterion.

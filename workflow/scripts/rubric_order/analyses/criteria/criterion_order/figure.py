@@ -41,7 +41,7 @@ def draw(
     groups as the sample.
 
     Args:
-        criterion_order: see `criterion_order.estimate`.
+        criterion_order: estimates, see `criterion_order.estimate`.
         datasets: ids of the datasets shown; by default all datasets of the study.
         names: dictionary from a criterion's id to its name.
 

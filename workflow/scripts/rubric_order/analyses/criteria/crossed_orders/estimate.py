@@ -27,6 +27,10 @@ COLUMNS = {"scores": [*KEYS, "unit_id", "group_id", "criterion", "criterion_posi
 def terms(reads: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
     """Columns of each effect on the score, with one row per read.
 
+    Args:
+        reads: one row per read and criterion, with the position of the criterion and the ordering of the levels.
+        n: number of score levels.
+
     Returns:
         Dictionary with two arrays. ``criterion_order``: 1 in the column of the criterion's position, shape (n_reads,
         P). ``level_order``: 1 in the column of the first level, and 1 in the column of the last level, shape (n_reads,
@@ -68,7 +72,9 @@ def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
     """All pairs of reads of the same text and criterion that differ in their scores.
 
     Args:
-        reads: reads with a score, see `estimate`.
+        reads: one row per read and criterion, with its score, the position of the criterion, and the ordering of the
+            levels.
+        n: number of score levels.
     """
     block = pd.factorize(reads["unit_id"] + "\x1f" + reads["criterion"])[0]
     order = np.argsort(block, kind="stable")
@@ -115,7 +121,6 @@ def same_selection(counts: np.ndarray) -> float:
     Args:
         counts: number of reads of each group, for each position of the criterion and each selected position among the
             levels, shape (n_groups, P, n).
-            (n_groups, P, n).
 
     Returns:
         The p-value, with groups as the sample; NaN for one group.
@@ -138,15 +143,17 @@ def estimate(
     """Tests of both orders and of their interaction, and the selected level positions for each criterion position.
 
     Args:
-        scores: see `panels.blocks`. Reads without a level ordering are left out, and so are strategies in which orders
-            do not vary.
-        resamples, confidence, seed: see the package; groups of texts are drawn.
+        scores: one row per read and criterion, with its score, see `panels.blocks`. Reads without a level ordering are
+            left out, and so are strategies in which orders do not vary.
+        resamples: number of resamples of the bootstrap over groups of texts.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        seed: seed of the bootstrap.
 
     Returns:
         One row per estimate. `quantity` is one of:
 
         - ``criterion_order``, ``level_order``: `p` of no effect of this order on the score, given the other order, with
-          a level for each text and criterion.
+          an intercept for each text and criterion.
         - ``interaction``: `p` of independent effects in log-odds, see `act_apart`, from `n_pairs` pairs of reads with
           different scores.
         - ``same_selection``: `p` of the hypothesis that shares of level positions do not depend on the criterion's

@@ -28,7 +28,7 @@ def mean_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     Args:
         values: score of each text under each criterion, shape (..., U, C); NaN without a score. Each pair of criteria
             is correlated over the texts that have both scores.
-        weights: number of times that each text counts, shape (resamples, U).
+        weights: number of times that each text counts in each resample, shape (resamples, U).
 
     Returns:
         Shape (resamples, ...). Pairs with a constant criterion are left out; NaN if all pairs are left out.
@@ -37,7 +37,7 @@ def mean_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _mean(values: np.ndarray) -> np.ndarray:
-    """Mean of the known values over the last axis; NaN if no value is known."""
+    """Mean over the last axis of the values that are not NaN; NaN if all are NaN."""
     has_value = ~np.isnan(values)
     count = has_value.sum(axis=-1)
     return np.where(has_value, values, 0).sum(axis=-1) / np.where(count > 0, count, np.nan)
@@ -47,7 +47,9 @@ def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Pearson's r of each pair of criteria; NaN for a constant criterion. Shape (resamples, ..., C * (C - 1) / 2).
 
     Args:
-        values, weights: see `mean_correlation`.
+        values: score of each text under each criterion, shape (..., U, C); NaN without a score. Each pair of criteria
+            is correlated over the texts that have both scores.
+        weights: number of times that each text counts in each resample, shape (resamples, U).
     """
     has_score = (~np.isnan(values)).astype(float)
     with np.errstate(invalid="ignore"):  # centred, to lose no digits; a criterion without scores has no mean
@@ -74,8 +76,10 @@ def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray,
     """Scores of a study that judges one criterion at a time, as an array like a panel's. Shape (U, R, C).
 
     Args:
-        reads: reads of one judge, profile, dataset, strategy and scale, see `blocks.blocks`.
+        reads: reads of one judge, profile, dataset, strategy and scale about one criterion at a time, one row per read.
+        panel: reads of a study that asks for several criteria, for its texts and criteria.
         item_ids: id of the item of each text and criterion, shape (U, C); null without an item.
+        readout: readout of the scores.
     """
     text, criterion = np.nonzero(pd.notna(item_ids))
     item = pd.Index(item_ids[text, criterion]).get_indexer(reads["item_id"])
@@ -95,9 +99,9 @@ def estimate(
     """Mean correlation between criteria: judged in one prompt, judged alone, and judged by people.
 
     Args:
-        scores: see `panels.blocks`.
+        scores: one row per read and criterion, with its score, see `panels.blocks`.
         alone: reads of studies that judge one criterion at a time, see `blocks.blocks`; can be empty.
-        confidence: see the package. Groups of texts are the sample.
+        confidence: nominal coverage of the intervals, such as 0.95. Groups of texts are the sample.
 
     Returns:
         One row per `KEYS`, `readout`, `basis` and `quantity`. If `basis` is ``mean``, means over the reads of a text
@@ -150,12 +154,22 @@ def estimate(
 
 
 def _equal_reads(panel: panels.Panel, separate: np.ndarray | None) -> int:
-    """Number of reads in each mean: the smaller of two numbers, the reads of one prompt and the reads alone."""
+    """Smaller of two numbers of reads of a text: with all criteria in one prompt, and with one criterion at a time.
+
+    Args:
+        panel: reads that ask for all criteria in one prompt.
+        separate: scores from reads about one criterion at a time, shape (U, R, C); None if there are none.
+    """
     return panel.values.shape[1] if separate is None else min(panel.values.shape[1], separate.shape[1])
 
 
 def _evenly(values: np.ndarray, count: int) -> np.ndarray:
-    """`count` reads of each text, at equal distances among forward and reversed orderings. Shape (U, count, C)."""
+    """`count` reads of each text, at equal distances among forward and reversed orderings. Shape (U, count, C).
+
+    Args:
+        values: scores, shape (U, R, C), for R reads of a text.
+        count: number of reads to take.
+    """
     return values[:, np.arange(count) * values.shape[1] // count]
 
 
@@ -186,7 +200,13 @@ def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
 def _correlations(
     panel: panels.Panel, separate: np.ndarray | None, basis: str
 ) -> Iterator[tuple[str, bool, np.ndarray, np.ndarray]]:
-    """Each quantity: its name, True if it is a difference, and the two results of `_left_out`."""
+    """Each quantity: its name, True if it is a difference, and the two results of `_left_out`.
+
+    Args:
+        panel: reads that ask for all criteria in one prompt.
+        separate: scores from reads about one criterion at a time, shape (U, R, C); None if there are none.
+        basis: ``mean`` to correlate means over the reads of a text, ``read`` to correlate single reads.
+    """
     inside, apart = panel.values, separate
     if basis == "mean":
         count = _equal_reads(panel, separate)
@@ -203,7 +223,7 @@ def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None =
     """A mean correlation, or its difference from another, for all groups and with each part of the groups left out.
 
     Args:
-        groups: index of each text's group, shape (U,).
+        groups: index of each text's group, from 0, shape (U,).
         values: scores, shape (U, C), or scores of single reads, shape (U, R, C).
         other: scores to compare with, of the same shapes. If given, only scores and pairs of criteria that both have
             are used.

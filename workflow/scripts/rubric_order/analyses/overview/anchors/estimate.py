@@ -22,7 +22,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Means of each group of items, in the order of the groups' ids.
 
     Args:
-        scores: see `blocks.blocks`.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
 
     Returns:
         One row per `KEYS`, `readout`, `quantity` and `group_id`, with the group's `n_items`, its `items` (their ids as
@@ -48,7 +48,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
-    """Shared columns and values of the groups of a block, for each readout and quantity; see `tidy.from_parts`."""
+    """Shared columns and values of the groups of a block, for each readout and quantity, for `tidy.from_parts`."""
     group = block.units("group")
     sizes = np.bincount(group)
     _, first = np.unique(group, return_index=True)

@@ -37,8 +37,11 @@ def estimate(
     """Size, lengths, scores and agreement of each dataset.
 
     Args:
-        items, pairs: tables of one or more datasets, see `datasets.prepare`.
-        resamples, confidence, seed: settings of the percentile bootstrap, which draws groups with replacement.
+        items: items of one or more datasets, one row per item.
+        pairs: pairs of items that judges compare, of the same datasets, one row per pair; see `datasets.prepare`.
+        resamples: number of resamples of the percentile bootstrap, which draws groups with replacement.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        seed: seed of the bootstrap.
         golds: dictionary from dataset to the kind of its labels, for datasets whose labels are not from people, see
             module `gold`.
 
@@ -97,7 +100,8 @@ def krippendorff_alpha(scores: np.ndarray, groups: np.ndarray, weights: np.ndarr
     Coincidences are sums over items, so a resample's coincidences are a weighted sum of its groups' coincidences.
 
     Args:
-        scores: shape (n_items, n_raters); NaN where a rater gave no score. Items with one score do not count.
+        scores: score of each item by each rater, shape (n_items, n_raters); NaN where a rater gave no score. Items with
+            one score do not count.
         groups: index of each item's group, shape (n_items,), from 0 to n_groups - 1.
         weights: number of times that each group counts, shape (..., n_groups).
 
@@ -134,8 +138,10 @@ def rater_vs_rest(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -
     but one.
 
     Args:
-        scores, groups, weights: see `krippendorff_alpha`. For each rater, the items are those that another rater scored
-            too.
+        scores: score of each item by each rater, shape (n_items, n_raters); NaN where a rater gave no score. For each
+            rater, the items are those that another rater scored too.
+        groups: index of each item's group, shape (n_items,), from 0 to n_groups - 1.
+        weights: number of times that each group counts, shape (..., n_groups).
 
     Returns:
         The mean r, shape (...). NaN with a single rater, or if any rater's scores, or the means of the other raters,

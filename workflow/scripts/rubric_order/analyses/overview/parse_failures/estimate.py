@@ -20,7 +20,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Counts of missing scores by reason, and by the position of each option if that position is known.
 
     Args:
-        scores: see `scores.score_reads`; columns `COLUMNS`.
+        scores: one row per read, or per read and question, with columns `COLUMNS`, see `scores.score_reads`.
 
     Returns:
         One row per `KEYS`, `option`, `position` of the option in the prompt, and `reason`. `n_scores` is the number of

@@ -46,7 +46,11 @@ def share_covariance(counts: np.ndarray) -> np.ndarray:
 
 
 def v_error(counts: np.ndarray) -> tuple[float, float]:
-    """Cramer's V of the pooled shares, and its standard error over new reads of the same items, by the delta method."""
+    """Cramer's V of the pooled shares, and its standard error over new reads of the same items, by the delta method.
+
+    Args:
+        counts: number of selections of each position in each item, shape (n_items, n).
+    """
     n = counts.shape[1]
     away = counts.sum(axis=0) / counts.sum() - 1 / n
     length = np.sqrt((away**2).sum())
@@ -64,7 +68,7 @@ def pearson_error(values: np.ndarray, human: np.ndarray) -> tuple[float, float]:
 
     Args:
         values: scores, items by reads, shape (m, K); NaN without a score.
-        human: human scores, shape (m,).
+        human: human score of each item, shape (m,).
     """
     k = (~np.isnan(values)).sum(axis=1)
     values, human, k = values[k > 0], human[k > 0], k[k > 0]
@@ -87,6 +91,9 @@ def sd_error(values: np.ndarray) -> tuple[float, float]:
     The variance of an item's standard deviation comes from leaving out one read at a time. Items with fewer than two
     scores are left out. The error uses only items with three scores or more. Items with two scores are assumed to vary
     like these.
+
+    Args:
+        values: scores, items by reads, shape (m, K); NaN without a score.
     """
     is_scored = ~np.isnan(values)
     k = is_scored.sum(axis=1)
@@ -114,6 +121,7 @@ def redrawn(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
 
     Args:
         values: scores, items by reads, shape (m, K); NaN without a score.
+        rng: generator of the draws.
 
     Returns:
         Shape (DRAWS, m); NaN for an item without a score.
@@ -135,6 +143,9 @@ def _factor(values: np.ndarray) -> float:
     """Ratio of two variances, k / (k - 1): of means of new reads, and of means of draws from the given reads.
 
     k is the mean number of reads, over the items with two reads or more. NaN if there is no such item.
+
+    Args:
+        values: scores, items by reads, shape (m, K); NaN without a score.
     """
     reads = (~np.isnan(values)).sum(axis=1)
     k = reads[reads > 1].mean() if (reads > 1).any() else np.nan
@@ -148,7 +159,9 @@ def spearman_error(values: np.ndarray, human: np.ndarray, *, rng: np.random.Gene
     or human scores are constant.
 
     Args:
-        values, human: see `pearson_error`.
+        values: scores, items by reads, shape (m, K); NaN without a score.
+        human: human score of each item, shape (m,).
+        rng: generator of the draws.
     """
     scored = ~np.isnan(values).all(axis=1)
     values, human = values[scored], human[scored]
@@ -168,9 +181,11 @@ def reversal_errors(
     """Agreement of two strategies' rankings of candidates, and its standard error over new reads of the same items.
 
     Args:
-        left: scores under the first strategy, items by reads, shape (m, K).
-        right: scores under the second strategy, items by reads, shape (m, K').
-        places: rows of the items of each prompt, see `rankings.prompts`.
+        left: scores under the first strategy, items by reads, shape (m, K); NaN without a score.
+        right: scores under the second strategy, items by reads, shape (m, K'); NaN without a score.
+        places: rows of the items of each prompt, padded with -1, shape (n_prompts, n_candidates), see
+            `rankings.prompts`.
+        rng: generator of the draws.
 
     Returns:
         Dictionary from each of `REVERSALS` to its mean over prompts and the error of this mean, see
@@ -222,7 +237,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     `reruns.variances`.
 
     Args:
-        scores: see `blocks.blocks`.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
         confidence: share of other runs that the range contains.
         seed: seed of the reads that are drawn for the errors of ranks.
 
@@ -293,7 +308,10 @@ class _Shared(NamedTuple):
         dataset: name of the dataset.
         orderings: the orderings, shape (D, n).
         r: correlations of each ordering; None without human scores.
-        selected, covariance: see `reruns.cost_errors`. None for readout ``soft``, which does not select options.
+        selected: selections of each score (rows) at each position, shape (n, n). None for readout ``soft``, which does
+            not select options.
+        covariance: covariance over new reads of the entries of the flattened `selected`, shape (n * n, n * n). None for
+            readout ``soft``.
         items: number of items.
         reads: number of reads with a score.
     """

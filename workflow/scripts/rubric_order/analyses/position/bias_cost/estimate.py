@@ -20,7 +20,11 @@ COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 
 
 def cheapest(costs: np.ndarray) -> np.ndarray:
-    """Weights of the cheapest orderings, equal if there are several. Shape (..., D); rows sum to 1, or are NaN."""
+    """Weights of the cheapest orderings, equal if there are several. Shape (..., D); rows sum to 1, or are NaN.
+
+    Args:
+        costs: cost of each ordering, shape (..., D).
+    """
     least = costs <= costs.min(axis=-1, keepdims=True) + 1e-9  # equal costs can differ by rounding
     with np.errstate(invalid="ignore"):
         return least / least.sum(axis=-1, keepdims=True)
@@ -65,9 +69,11 @@ def estimate(
     averaged.
 
     Args:
-        scores: see `blocks.blocks`.
-        resamples, confidence, seed: see the package. Each dataset is resampled to its own size. A group is never in
-            both halves, whatever is drawn.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
+        resamples: number of resamples of the bootstrap over clusters. Each dataset is resampled to its own size. A
+            group is never in both halves, whatever is drawn.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        seed: seed of the bootstrap and of the divisions into halves.
         splits: number of random divisions into halves. Results are averaged over them.
 
     Returns:
@@ -132,7 +138,7 @@ def _of_sources(
     seed: int,
     splits: int,
 ) -> Iterator[tuple[Row, Row]]:
-    """All quantities of each dataset of one study, and of all datasets together; see `tidy.from_parts`."""
+    """All quantities of each dataset of one study, and of all datasets together, as parts for `tidy.from_parts`."""
     everything = dict(zip([*KEYS, "readout", "cluster"], key, strict=True))
     everything["method"] = f"percentile bootstrap over {key[-1]}s, {resamples} resamples; {splits} splits"
     weights = {name: _weights(source, name, resamples, seed) for name, source in sources.items()}
@@ -211,7 +217,7 @@ def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np
 
     Args:
         shares: share of each position (columns) for each score (rows), shape (n, n).
-        error: standard errors of the shares; 0 where none is known.
+        error: standard error of each share, shape (n, n); 0 where none is known.
     """
     away = shares - 1 / shares.shape[-1]
     z = np.divide(np.abs(away), error, out=np.full(away.shape, np.inf), where=error > 0)
@@ -225,8 +231,9 @@ def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tupl
     A score that is never selected has equal shares, and units add 0.
 
     Args:
-        table: selections of each unit, shape (n_units, n * n).
-        chosen: True for the units that are used.
+        table: selections of each score at each position in each unit, shape (n_units, n * n).
+        chosen: True for the units that are used, shape (n_units,).
+        n: number of score levels.
 
     Returns:
         Shapes (n, n) and (n_units, n, n). Units that are not chosen add 0.
@@ -258,8 +265,9 @@ def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray
     units.
 
     Args:
-        table: selections of each unit, shape (n_units, n * n).
+        table: selections of each score at each position in each unit, shape (n_units, n * n).
         firsts: for each split, True for the units of the first half, shape (splits, n_units).
+        orderings: the orderings, given by the score at each position, shape (D, n).
 
     Returns:
         Dictionary from quantity to the mean over splits and halves, and its standard error.
@@ -304,8 +312,8 @@ def _cross_fit(
     """Agreement with people, in one half of the groups, of the ordering that is cheapest in the other half.
 
     Returns:
-        For each dataset (and ``all``), a dictionary from quantity to means over splits and both halves, shape (1 +
-        resamples,).
+        Dictionary from dataset (and ``all``) to a dictionary from quantity to its means over splits and both halves: in
+        the data, then in each resample, shape (1 + resamples,).
     """
     n, canonical = orderings.shape[1], shared_orderings.canonical_place(orderings)
     estimates: dict[str, dict[str, list[Any]]] = {name: {} for name in [*sources, EVERY]}

@@ -22,7 +22,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Counts and decisiveness of each group of reads.
 
     Args:
-        scores: see `blocks.blocks`.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
 
     Returns:
         One row per group of `KEYS`. These columns describe the size:

@@ -38,9 +38,14 @@ def estimate(
     """Two one-sided tests of effects that other statistics have estimated.
 
     Args:
-        score_effects, position_preference, strategy_comparison, condition_comparison: tables of these statistics.
-        level: level of each test.
-        points, log_odds, r: margin for effects in points, for effects in log-odds, and for differences of r.
+        score_effects: estimates, see `score_effects.estimate`.
+        position_preference: estimates, see `position_preference.estimate`.
+        strategy_comparison: estimates, see `strategy_comparison.estimate`.
+        condition_comparison: estimates, see `condition_comparison.estimate`.
+        level: level of each one-sided test.
+        points: margin for effects on scores, in points.
+        log_odds: margin for effects on log-odds.
+        r: margin for differences of Pearson's r.
 
     Returns:
         One row per group of `KEYS`, `baseline`, `other`, `readout`, `cluster` and `quantity`. `baseline` is a strategy
@@ -103,7 +108,10 @@ def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> It
     """The rows of one quantity.
 
     Args:
+        name: the quantity.
+        margin: margin of the effects, in their unit.
         effects: one row per effect that is tested to be small, with the columns that `COLUMNS` names.
+        level: level of each one-sided test.
     """
     if not len(effects):
         return

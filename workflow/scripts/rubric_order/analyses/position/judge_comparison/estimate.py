@@ -61,7 +61,7 @@ class Measured(NamedTuple):
     Attributes:
         estimates: dictionary from quantity to its estimate.
         influence: dictionary from quantity to what each cluster adds to the estimate, shape (n_clusters,).
-        selection: V squared with the arrays for its error; None if V squared is not known.
+        selection: V squared with the arrays for its error; None if V squared is not estimated.
         dataset: the dataset.
         ids: ids of the clusters.
     """
@@ -83,9 +83,11 @@ def estimate(
     """Differences between two judges, profiles, scales or datasets, all else being equal, and trends.
 
     Args:
-        scores: see `blocks.blocks`; strategies in which every score is shown in every position are used.
-        confidence: see the package.
-        sampling_temperatures: see `position_preference.estimate`. Trends over temperature need no entry in `sweeps`.
+        scores: reads with their scores, one row per read, see `blocks.blocks`; strategies in which every score is shown
+            in every position are used.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        sampling_temperatures: for each judge, a dictionary from profile to the temperature of its answers. A missing
+            temperature is unknown. Trends over temperature need no entry in `sweeps`.
         sweeps: dictionary from the name of a sweep to a dictionary. The latter has a value, such as the logarithm of
             the judge's size, for each ``judge`` (with its default profile) or ``judge/profile``.
 
@@ -143,8 +145,10 @@ def differences(
     """The rows of `estimate` for differences, without trends and without adjusted p-values.
 
     Args:
-        scores, confidence: see `estimate`.
-        clusters: kinds of clusters, see `keys.CLUSTERS`.
+        scores: reads with their scores, one row per read, see `blocks.blocks`; strategies in which every score is shown
+            in every position are used.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
     """
     return [
         base_columns | row
@@ -322,9 +326,10 @@ def _of_selections(
     error as these unequal clusters, minus 1.
 
     Args:
-        parts: weights and estimates.
+        parts: weight of each V squared in the sum, and the V squared with the arrays for its error.
         number: index of each cluster, for all parts one after the other. The same cluster has the same index.
         total: the weighted sum.
+        confidence: nominal coverage of the interval, such as 0.95.
     """
     chance = np.array([max(of.raw - of.estimate, ROUNDING) for _, of in parts])
     common = max(float(sum(of.estimate / by for (_, of), by in zip(parts, chance, strict=True)) / sum(1 / chance)), 0.0)

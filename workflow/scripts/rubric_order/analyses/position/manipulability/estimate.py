@@ -29,15 +29,18 @@ class Measured(NamedTuple):
     """Values of one quantity that the choice of an order can move.
 
     Attributes:
-        quantity, choice: see `estimate`.
+        quantity: ``points``, ``places`` or ``best_changed``.
+        choice: ``own`` if an order is chosen for one item, ``shared`` if one order is chosen for all items.
         seen: value in the reads of each item, candidate or prompt, shape (k,); NaN does not count. A single number
             without an axis if there is one value for all items together.
         chance: value by chance, of the same shape.
         unit: index of the group of each item, candidate or prompt, shape (k,).
         most: largest possible value.
-        reached: value reached for each item, candidate or prompt, shape (k,); None if it is not known.
-        draws: mean of `reached` in each resample of groups, if other groups choose the orderings.
-        beyond: True if chance can be distinguished from the effects of orderings.
+        reached: value reached for each item, candidate or prompt, shape (k,); None if no reads are left to score the
+            chosen orderings.
+        draws: mean of `reached` in each resample of groups, shape (resamples,), if other groups choose the orderings;
+            else None.
+        beyond: True if the value minus `chance` is given. It is not given if exchanges cannot change the value.
     """
 
     quantity: str
@@ -76,12 +79,14 @@ def estimate(
     Items without a score in some ordering are left out.
 
     Args:
-        scores: see `blocks.blocks`.
-        resamples, confidence: see the package.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
+        resamples: number of resamples of the bootstrap over groups.
+        confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of the bootstrap, of exchanges and of folds.
         exchanges: number of times that orderings are exchanged within items, to see the effect of chance alone.
         folds: number of parts of the groups. Each part is scored in the orderings that the other parts choose.
-        temperatures: see `within_item_deviation.estimate`.
+        temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
+            temperature. A missing temperature is unknown.
 
     Returns:
         One row per group of `KEYS`, `readout`, `choice`, `quantity` and `part`; intervals are over groups (`cluster`).
@@ -109,7 +114,7 @@ def estimate(
 
         ``chance`` contains all differences between an item's reads, also the effects of orderings. So ``beyond`` is
         rather too small. For ranks it is below 0 if an order moves all candidates alike. With one read in each
-        ordering, exchanges do not change the range of an item, so ``beyond`` is not known.
+        ordering, exchanges do not change the range of an item, so ``points`` with choice ``own`` have no ``beyond``.
 
         If `known_from` is ``option probabilities``, scores are expected scores, or the expectations of drawn scores.
         Then ``chance`` is 0, and ``reached`` equals ``seen``, except for ``points`` with one order for all.
@@ -204,7 +209,9 @@ def _parts(measured: Measured, exact: bool, confidence: float) -> Iterator[Row]:
     """Rows of the parts of one quantity: seen, by chance, beyond chance, and reached.
 
     Args:
+        measured: values of the quantity.
         exact: True if scores have no chance.
+        confidence: nominal coverage of the intervals, such as 0.95.
     """
     seen, chance, unit, most = measured.seen, measured.chance, measured.unit, measured.most
     jackknife = "jackknife over groups, Student's t"
@@ -255,7 +262,12 @@ def _expected(block: blocks.Block, temperature: float) -> np.ndarray:
 
 
 def _repeats(block: blocks.Block, values: np.ndarray) -> np.ndarray:
-    """Scores of the r repeats of each ordering, shape (n_items, D, r); all items have r reads in each ordering."""
+    """Scores of the r repeats of each ordering, shape (n_items, D, r); all items have r reads in each ordering.
+
+    Args:
+        block: the reads.
+        values: score of each read of each item, shape (n_items, K).
+    """
     shown, number = block.orderings
     cell = block.item * len(shown) + number
     order = np.argsort(cell, kind="stable")

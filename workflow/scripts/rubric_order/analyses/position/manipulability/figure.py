@@ -39,7 +39,7 @@ def draw(manipulability: pd.DataFrame, *, view: View, layout: Layout, labels: La
     """Reach of the orders: one panel per dataset and quantity, one row per judge.
 
     Args:
-        manipulability: see `estimate` of this result.
+        manipulability: estimates of this result, see `estimate`.
     """
     chosen = view.rows(manipulability, "study", "profile", "strategy", "n", "readout")
     if chosen.empty:

@@ -34,21 +34,24 @@ def estimate(
     """Spread of what orderings add to single items, and the shares of scores and best candidates that they change.
 
     Args:
-        scores: see `blocks.blocks`; strategies in which every score is shown in every position are used.
+        scores: reads with their scores, one row per read, see `blocks.blocks`; strategies in which every score is shown
+            in every position are used.
         confidence: confidence of the intervals.
         level: level of the test that a spread is below the margin.
         margin: in points. A smaller spread is not worth mention. The margin is also the largest error that a mean of
             few reads may have, see ``needed``.
-        temperatures: see `within_item_deviation.estimate`.
-        clusters: kinds of clusters, see `keys.CLUSTERS`.
+        temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
+            temperature. A missing temperature is unknown.
+        clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
 
     Returns:
         One row per group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is one of:
 
         - ``spread``: standard deviation between single items of what an ordering adds to their scores. It leaves out
-          what the ordering adds to all items alike, and repetition, see `spread`. `known_from` says how repetition is
-          known: from repeats; from the temperature and the probabilities of the judge; or it is 0 for option
-          probabilities if nothing is written before the answer. If repetition is not known, the estimate is missing.
+          what the ordering adds to all items alike, and repetition, see `spread`. The variance of repetition comes from
+          repeats, or from the temperature and the probabilities of the judge, or it is 0 for option probabilities if
+          nothing is written before the answer; `known_from` says which of these. If there is none of them, the estimate
+          is missing.
         - ``within``: the same standard deviation with repetition, so it is not less than ``spread``.
         - ``changed``: share of the items whose score differs between another ordering and the usual ordering (or the
           first ordering, if the usual one was not read). By option probabilities, it counts the changes that must
@@ -64,21 +67,21 @@ def estimate(
           same way from the ends of the distances.
 
         ``one_read`` and ``needed`` have rows only if items share their orderings; otherwise `n_orderings` is 0. If
-        chance is not known, these two are as large as they can be: all differences between reads, except shifts that
+        `known_from` is empty, these two are as large as they can be: all differences between reads, except shifts that
         all items share, count as chance. Their lower ends assume no chance. With option probabilities and a text before
         the score, errors leave out the chance that remains in a mean of `n_orderings` reads. These errors are those of
         ``random`` in `ordering_subsets`, but for all items with at least two scores instead of complete items only.
 
         A small number can have other causes than a small effect of the order. A judge may always give the same score.
         Or it may repeat an error in every ordering, because the mean over all orderings is the judge's own mean and not
-        the truth. A large number can also have other causes: chance alone, which repeats of one ordering also average
-        out, or a shift that all items share, which changes no rank.
+        the true value. A large number can also have other causes: chance alone, which repeats of one ordering also
+        average out, or a shift that all items share, which changes no rank.
 
         `low` and `high` are the interval at confidence 1 - 2 `level`. `logarithm` is True if both intervals are
         computed for the logarithm. `verdict` says whether the spread is shown to be smaller than `margin`, see
-        `equivalence.verdict`. With fewer than `FEW_CLUSTERS` clusters, nothing is shown to be small. If the spread is
-        not known, ``within`` can still show that it is small. If each item has its own orderings, the mean shift is
-        part of the spread, and the k-th reads of all items are compared in place of reads of one ordering.
+        `equivalence.verdict`. With fewer than `FEW_CLUSTERS` clusters, nothing is shown to be small. If ``spread`` is
+        missing, ``within`` can still show that it is small. If each item has its own orderings, the mean shift is part
+        of the spread, and the k-th reads of all items are compared in place of reads of one ordering.
     """
     rows: list[Row] = []
     for block in blocks.blocks(scores):
@@ -248,9 +251,13 @@ def _of_few(
     """Error of one read, and the number of orderings with which the error of the mean is at most the margin.
 
     Args:
-        most: reads with as much chance as possible.
-        least: reads with as little chance as possible.
-        count: number of orderings.
+        most: variances of single reads if as much of them as possible is chance.
+        least: variances of single reads if as little of them as possible is chance.
+        unit: index of each item's cluster, from 0.
+        count: number of all orderings.
+        confidence: confidence of the outer intervals.
+        level: the inner intervals have a confidence of 1 - 2 `level`.
+        margin: largest error that is good enough, in points.
     """
     sizes = np.arange(1, count + 1)
     rows = [_few(most, least, int(k), unit, count, confidence, level) for k in sizes]
@@ -286,7 +293,11 @@ def _few(
 
 
 def _in_every_ordering(repeated: np.ndarray) -> bool:
-    """True if, under every ordering, repetition is known for at least half of the items."""
+    """True if, under every ordering, at least half of the items have a variance of repetition.
+
+    Args:
+        repeated: variance by repetition of each item under each ordering, shape (m, D); NaN without repeats.
+    """
     return bool(((~np.isnan(repeated)).mean(axis=0) >= 0.5).all())
 
 
@@ -346,7 +357,13 @@ def _of_candidates(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _flips(scores: np.ndarray, reference: int) -> np.ndarray:
-    """For each prompt, share of the other orderings without a best candidate in common with the reference ordering."""
+    """For each prompt, share of the other orderings without a best candidate in common with the reference ordering.
+
+    Args:
+        scores: score of each candidate in each ordering, shape (D, n_prompts, n_candidates); NaN where there is no
+            candidate.
+        reference: index of the reference ordering.
+    """
     others = np.delete(scores, reference, axis=0)
     return rankings.compare_rankings(others, scores[reference]).top1_flip.mean(axis=0)
 
@@ -361,7 +378,17 @@ def _mean(
     logarithm: bool = False,
     squared: bool = False,
 ) -> Row:
-    """Columns of a mean over the known values of items, or of the mean's root if values are squares."""
+    """Columns of a mean over the known values of items, or of the mean's root if values are squares.
+
+    Args:
+        values: value of each item, shape (m,); NaN does not count.
+        unit: index of each item's cluster, shape (m,).
+        confidence: confidence of the outer interval.
+        level: the inner interval has a confidence of 1 - 2 `level`.
+        added: number that is added to the mean.
+        logarithm: True to compute the intervals on the scale of the logarithm.
+        squared: True to return roots of the mean and of the ends.
+    """
     has_value = ~np.isnan(values)
     counts = {"n_items": int(has_value.sum()), "n_clusters": len(np.unique(unit[has_value]))}
     if not has_value.any():

@@ -30,7 +30,10 @@ def estimate(
     """The tests of other statistics that decide bias cards, adjusted as cards adjust them.
 
     Args:
-        decisiveness, position_selection, position_preference, score_effects: tables of these statistics.
+        decisiveness: estimates, see `decisiveness.estimate`.
+        position_selection: estimates, see `position_selection.estimate`.
+        position_preference: estimates, see `position_preference.estimate`.
+        score_effects: estimates, see `score_effects.estimate`.
 
     Returns:
         One row per deciding test of a group of `KEYS` (dataset ``all``: all of a study's datasets together), `cluster`

@@ -33,11 +33,11 @@ def estimate(
     """Position preference of each dataset and of all of a study's datasets together, for both readouts.
 
     Args:
-        scores: see `blocks.blocks`.
-        confidence: see the package.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
+        confidence: nominal coverage of the intervals, such as 0.95.
         sampling_temperatures: for each judge, a dictionary from profile to the temperature of its answers. A missing
             temperature is unknown.
-        clusters: kinds of clusters, see `keys.CLUSTERS`.
+        clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
 
     Returns:
         One row per estimate of a group of `KEYS`, `readout` and `cluster`, if items are read in several orderings.

@@ -35,7 +35,7 @@ def draw(position_preference: pd.DataFrame, *, view: View, layout: Layout, label
     """Preference of each position: one panel per judge and readout, one line per dataset, with intervals.
 
     Args:
-        position_preference: see `position_preference.estimate`.
+        position_preference: estimates, see `position_preference.estimate`.
     """
     of_reads = view.rows(position_preference, "study", "profile", "strategy", "n", "cluster")
     chosen = rows_with(of_reads, quantity="preference").dropna(subset="estimate")

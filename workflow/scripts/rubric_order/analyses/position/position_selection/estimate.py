@@ -40,10 +40,14 @@ def estimate(
     """Position shares, chi-square, Cramer's V and direction of bias, for both readouts, over items and over groups.
 
     Args:
-        scores: see `blocks.blocks`; each ordering counts once for each item, see `selections.evened`.
-        resamples, confidence, seed: see the package.
-        near_uniform: see `uniformity.direction`.
-        clusters: kinds of clusters, see `keys.CLUSTERS`.
+        scores: reads with their scores, one row per read, see `blocks.blocks`; each ordering counts once for each item,
+            see `selections.evened`.
+        resamples: number of resamples of the bootstrap over clusters.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        seed: seed of the bootstrap and of random rotations.
+        near_uniform: fraction of the uniform share within which shares count as near uniform, see
+            `uniformity.direction`.
+        clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
 
     Returns:
         One row per estimate of a group of `KEYS`, `readout` and `cluster`. `quantity` is one of:
@@ -135,7 +139,10 @@ def _shares(
     Args:
         counts: selections of each position in each cluster, shape (n_clusters, n).
         drawn: sums of these counts in each resample, shape (resamples, n).
-        together: simultaneous intervals.
+        together: lower and upper ends of the simultaneous intervals, each of shape (n,).
+        n_failed: number of reads without a score.
+        cluster: kind of the clusters.
+        options: number of resamples, and confidence of the intervals.
     """
     total = np.maximum(counts.sum(axis=0), 0)
     nothing = np.full(len(total), np.nan)

@@ -35,7 +35,7 @@ def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels
     """Share of each position with intervals: one panel per judge and readout, one line per dataset, and uniform shares.
 
     Args:
-        position_selection: see `position_selection.estimate`.
+        position_selection: estimates, see `position_selection.estimate`.
 
     Source: after Xu et al. (2026), Figure 4.
     """

@@ -22,7 +22,7 @@ def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels
     """Share of each position with intervals: one panel per dataset, one line per judge, and uniform shares.
 
     Args:
-        position_selection: see `position_selection.estimate`.
+        position_selection: estimates, see `position_selection.estimate`.
 
     Source: after Figure 5 of the earlier version of Xu et al.
     """

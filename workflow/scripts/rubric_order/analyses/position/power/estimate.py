@@ -21,7 +21,7 @@ def design_effect(reads: np.ndarray, correlation: np.ndarray) -> np.ndarray:
     """Design effect of K reads per item with correlation rho: 1 + (K - 1) rho.
 
     Args:
-        reads: K.
+        reads: K, number of reads per item.
         correlation: rho, the correlation between two reads of an item of the indicators of a position. It is 0 for
             independent reads. It is 1 for identical reads, such as greedy repeats of one prompt, which count as one
             read.
@@ -44,10 +44,15 @@ def estimate(
     """The smallest V that would be found, for assumed studies and for existing ones.
 
     Args:
-        position_selection: see `position_selection.estimate`; its design effects of selected options are used.
+        position_selection: estimates, see `position_selection.estimate`. Design effects of selected options are used,
+            without those of saturated judges.
         n: number of positions of the assumed studies.
-        items, budgets, correlations: values of the assumed studies. There is one study for every combination.
-        level, power: level and power of the test of uniform selection.
+        items: numbers of items of the assumed studies. There is one study for every combination of items, budget and
+            correlation.
+        budgets: numbers of reads per item of the assumed studies.
+        correlations: correlations of two reads of an item, in the assumed studies.
+        level: level of the test of uniform selection.
+        power: probability with which the test finds a V.
 
     Returns:
         One row per study. `source` is ``assumed``, or ``measured`` for an existing study. A measured study also has its
@@ -91,7 +96,7 @@ def estimate(
 
 
 def _measured(statistics: pd.DataFrame) -> pd.DataFrame:
-    """Design effect and V of each existing study."""
+    """Design effect and V of each existing study whose judge is not saturated."""
     # Saturated judges are left out: their design effect does not say which V would be found, see
     # `uniformity.is_saturated`.
     quantities = ["design_effect", "cramers_v"]

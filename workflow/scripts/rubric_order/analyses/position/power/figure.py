@@ -32,7 +32,7 @@ def draw(power: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> 
     Only judges and datasets with as many positions as the assumed studies are drawn.
 
     Args:
-        power: see `power.estimate`.
+        power: estimates, see `power.estimate`.
     """
     assumed = power[power["source"] == "assumed"]
     n = int(assumed["n"].iloc[0])

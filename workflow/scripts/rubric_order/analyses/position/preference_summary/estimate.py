@@ -42,8 +42,9 @@ def estimate(
 
     Args:
         scores: reads from which the estimates come, for the correlations of the estimates' errors; see `blocks.blocks`.
-        position_preference: see `position_preference.estimate`; estimates without a standard error are left out.
-        confidence: see the package.
+        position_preference: estimates, see `position_preference.estimate`; estimates without a standard error are left
+            out.
+        confidence: nominal coverage of the intervals, such as 0.95.
 
     Returns:
         One row per `term` of a study, profile, condition, strategy, scale, `readout`, `cluster`, `quantity` and, for
@@ -123,7 +124,9 @@ def _correlations(
 
     Args:
         setting: columns that the estimates of the summary share.
+        block: the estimates, one per row.
         dataset: index of each estimate's dataset, from 0, shape (m,).
+        influence: dictionary from block, readout and kind of cluster to the influences of its clusters.
     """
     position = setting["position"]
     quantity = (setting["quantity"], 0 if pd.isna(position) else int(position))

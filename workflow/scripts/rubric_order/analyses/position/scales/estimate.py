@@ -20,7 +20,7 @@ def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.
     """Cramer's V of each dataset and its mean over datasets, which may come from several studies.
 
     Args:
-        position_selection: see `position_selection.estimate`.
+        position_selection: estimates, see `position_selection.estimate`.
         studies: names of the studies. If several studies have the same judge, profile, strategy, scale and dataset, the
             first of these studies counts.
 

@@ -32,7 +32,8 @@ class Laid(NamedTuple):
             every position.
         units: dictionary from kind of cluster to the index of each item's cluster.
         scores: scores of the reads that have one, shape (n_reads,).
-        n_reads, n_failed: numbers of reads with and without a score.
+        n_reads: number of reads with a score.
+        n_failed: number of reads without a score.
         lowest: lowest score of the scale.
     """
 
@@ -58,13 +59,14 @@ def estimate(
     """Shifts of the mean score in points, of each dataset and of all of a study's datasets together.
 
     Args:
-        scores: see `blocks.blocks`. A strategy is used if it shows every score in every position, or if all of its
-            items are read in the same orderings, at least two. Each ordering counts once for each item, however often
-            it was read.
-        confidence, seed: see the package.
+        scores: reads with their scores, one row per read, see `blocks.blocks`. A strategy is used if it shows every
+            score in every position, or if all of its items are read in the same orderings, at least two. Each ordering
+            counts once for each item, however often it was read.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        seed: seed of the random signs of clusters.
         sign_changes: number of times that the signs of clusters are changed at random, to see the effect of chance.
-        points: margin of `p_bounded`.
-        clusters: kinds of clusters, see `keys.CLUSTERS`.
+        points: margin of `p_bounded`, the size from which on a shift is not small, in points.
+        clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
 
     Returns:
         One row per group of `KEYS` (dataset ``all``: the items of all datasets), `readout`, `cluster`, `quantity`, and
@@ -89,9 +91,9 @@ def estimate(
           orderings, and otherwise positions of levels. `p_holm` and `p_bh` are adjusted for the `n_tests` of the
           family.
 
-        The fit has a level for each item, so a missing score makes the shift of its ordering less precise, but does not
-        bias it. If each item has its own orderings, as in `random` (see `designs.Design.shared`), the only quantities
-        are ``level_position`` and ``order_test``. If not every score is shown in every position, there is no
+        The fit has an intercept for each item, so a missing score makes the shift of its ordering less precise, but
+        does not bias it. If each item has its own orderings, as in `random` (see `designs.Design.shared`), the only
+        quantities are ``level_position`` and ``order_test``. If not every score is shown in every position, there is no
         ``level_position``.
 
         Intervals are from a jackknife over clusters, with Student's t of `df` degrees of freedom, see
@@ -138,8 +140,9 @@ def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid
     """Scores of one block and readout.
 
     Args:
-        values: items by reads, see `blocks.Block.matrix`.
-        kinds: kinds of clusters.
+        block: the reads.
+        values: score of each read of each item, shape (n_items, K); NaN for a read without a score.
+        kinds: kinds of clusters, see `keys.CLUSTERS`.
     """
     score, items = values[block.item, block.column], len(block.items)
     scored = ~np.isnan(score)
@@ -194,7 +197,7 @@ def _stacked(tables: Iterable[additive.Cells]) -> additive.Cells:
 def _of_reads(
     shared: Row, laid: Laid, draws: int, confidence: float, seed: int, points: float
 ) -> Iterator[tuple[Row, Row]]:
-    """All rows of some reads with one kind of cluster; see `tidy.from_parts`."""
+    """All rows of some reads with one kind of cluster, as parts for `tidy.from_parts`."""
     unit = laid.units[shared["cluster"]]
     sizes = np.bincount(unit).astype(float)
     effective = resampling.effective(sizes)

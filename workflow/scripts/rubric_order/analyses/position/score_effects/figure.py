@@ -30,7 +30,7 @@ def draw(score_effects: pd.DataFrame, *, view: View, layout: Layout, labels: Lab
     """Shift of the mean score under each ordering: one panel per judge, one row per ordering.
 
     Args:
-        score_effects: see `score_effects.estimate`.
+        score_effects: estimates, see `score_effects.estimate`.
     """
     chosen = view.rows(score_effects, "study", "profile", "strategy", "n", "dataset", "cluster", quantity="ordering")
     chosen = rows_with(chosen, readout=view.readouts)

@@ -22,8 +22,10 @@ def estimate(
     """Positions at which each score is selected, of each dataset and of all of a study's datasets together.
 
     Args:
-        scores: see `blocks.blocks`.
-        resamples, confidence, seed: see the package. Each dataset is resampled to its own size.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
+        resamples: number of resamples of the bootstrap over clusters. Each dataset is resampled to its own size.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        seed: seed of the bootstrap.
 
     Returns:
         One row per group of `KEYS` (dataset ``all``: all datasets), `readout`, `cluster`, `quantity`, `score` and
@@ -68,7 +70,7 @@ def estimate(
 
 
 def _cells(shared: Row, sums: np.ndarray, lowest: int, confidence: float) -> Iterator[tuple[Row, Row]]:
-    """The rows of shares and of rates, for each score and position; see `tidy.from_parts`."""
+    """The rows of shares and of rates, for each score and position, as parts for `tidy.from_parts`."""
     n = shared["n"]
     score, position = (axis.ravel() + first for axis, first in zip(np.indices((n, n)), (lowest, 1), strict=True))
     shared = shared | {"n_reads": int(sums[0, 1].sum() / n)}

@@ -26,7 +26,7 @@ def draw(score_position: pd.DataFrame, *, view: View, layout: Layout, labels: La
     Numbers are percentages. A number is bold if its interval does not contain the equal share.
 
     Args:
-        score_position: see `score_position.estimate`.
+        score_position: estimates, see `score_position.estimate`.
 
     Source: the earlier version of Xu et al., Table 5, as a picture.
     """
@@ -55,6 +55,9 @@ def _draw_panel(axis: Axes, shares: pd.DataFrame, n: int, furthest: float) -> Ax
     """The shares of one judge.
 
     Args:
+        axis: panel to draw in.
+        shares: shares of the judge, one row per score and position.
+        n: number of score levels.
         furthest: largest distance of a share from the equal share over all judges, in percentage points.
     """
     share, low, high = (

@@ -37,8 +37,9 @@ def draw(
     """Cramer's V (left, or above) and Pearson's r by value of the setting: one row per dataset, one line per judge.
 
     Args:
-        position_selection: see `position_selection.estimate`.
-        human_agreement: see `human_agreement.estimate`; a dataset without human scores has no panel on the right.
+        position_selection: estimates, see `position_selection.estimate`.
+        human_agreement: estimates, see `human_agreement.estimate`; a dataset without human scores has no panel on the
+            right.
         setting: for each judge, a dictionary from profile to the value of the varied setting. Numbers are drawn to
             scale, other values at equal distances.
         label: name of the setting.

@@ -6,8 +6,8 @@ The model of the score of item i, read under ordering o, is
 
 with repetitions independent of each other. The variance of repetitions may depend on the item and on the ordering: a
 judge can be surer of itself in one ordering than in another. Reads of different orderings differ by all terms except
-the first. The part of repetition is known if it is measured in each ordering, see `repetition.variances`. Otherwise
-interaction and repetition cannot be distinguished.
+the first. The part of repetition can be estimated if repeats or option probabilities give its variance in each
+ordering, see `repetition.variances`. Otherwise interaction and repetition cannot be distinguished.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ def item_moments(values: np.ndarray) -> np.ndarray:
     """Number of each item's scores, their variance (divisor: their number minus 1), and the root of the variance.
 
     Args:
-        values: items by reads, NaN without a score, shape (m, K).
+        values: scores, items by reads, NaN without a score, shape (m, K).
 
     Returns:
         Shape (m, 3); variance and root are NaN with fewer than two scores.
@@ -51,8 +51,8 @@ def parts(reads: np.ndarray, noise: np.ndarray) -> np.ndarray:
     Args:
         reads: scores under different orderings, shape (m, D). If orderings are repeated, means over the repeats. NaN
             for a read without a score.
-        noise: variance of one read by repetition alone, mean over the item's orderings, shape (m,); NaN where it is not
-            known.
+        noise: variance of one read by repetition alone, mean over the item's orderings, shape (m,); NaN if neither
+            repeats nor option probabilities give it.
 
     Returns:
         Shape (m, 3 + D): 1, the variance of the item's reads, `noise`, and each read's deviation from their mean.
@@ -65,8 +65,8 @@ def unit_parts(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Moments of each unit of resampling, from its items' moments. Sums of rows over units give the split.
 
     Args:
-        table: result of `parts`, one row per item.
-        unit: see `blocks.Block.units`.
+        table: moments of each item, one row per item, see `parts`, shape (m, 3 + D).
+        unit: index of each item's unit of resampling, from 0 and without gaps, shape (m,).
 
     Returns:
         Shape (n_units, 5 + 2D). The columns of a unit are 1; the sums of `parts`; and three terms for the variance of
@@ -89,10 +89,10 @@ def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bo
         repeats: number of reads over which each score was averaged before it was given to `parts`; 1 for single reads.
         crossed: True if all items were read in the same D orderings, from which one is drawn. Otherwise each item's
             reads are themselves draws.
-        known: True if `noise` of `parts` is known.
+        known: True if the variance by repetition was given to `parts`; False if it was NaN.
 
     Returns:
-        Dictionary from component to its values, each of shape (...). If repetition is known, the components are:
+        Dictionary from component to its values, each of shape (...). If `known`, the components are:
 
         - ``repetition``: variance of reads of one ordering, mean over items and orderings.
         - ``ordering``: variance over orderings that repetition does not explain.
@@ -100,7 +100,7 @@ def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bo
         - ``shift``, ``interaction``, only for crossed reads: two parts of ``ordering``. All items have ``shift`` in
           common; ``interaction`` differs from item to item.
 
-        If repetition is not known, crossed reads have ``shift`` and ``rest``. ``rest`` is the residual mean square:
+        If `known` is False, crossed reads have ``shift`` and ``rest``. ``rest`` is the residual mean square:
         repetition, plus D / (D - 1) times interaction. Reads that are not crossed then have nothing.
 
     Source: two-way analysis of variance with fixed orderings and random items (Searle, Casella and McCulloch, 1992,
@@ -140,7 +140,7 @@ def estimate(
     """Variation of an item's scores from read to read, and its split into ordering and repetition.
 
     Args:
-        scores: see `blocks.blocks`.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
         confidence: confidence of the intervals, which are from a jackknife over clusters, with Student's t.
         temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
             temperature, see `repetition.variances`.
@@ -151,12 +151,12 @@ def estimate(
         - ``mean_sd``: mean over items of the standard deviation of an item's scores (divisor: their number minus 1), as
           in the paper.
         - ``variance``: mean over items of the square of this standard deviation.
-        - parts of the variance, for strategies of several orderings, see `split`. If the variance of repetition is
-          known in each ordering, they are ``repetition``, ``ordering`` and ``ordering_share``; items in the same
-          orderings also have ``shift`` and ``interaction``. If it is not known, only items in the same orderings have
-          parts: ``shift`` and ``rest``.
+        - parts of the variance, for strategies of several orderings, see `split`. If repeats or option probabilities
+          give the variance of repetition in each ordering, they are ``repetition``, ``ordering`` and
+          ``ordering_share``; items in the same orderings also have ``shift`` and ``interaction``. If they do not, only
+          items in the same orderings have parts: ``shift`` and ``rest``.
 
-        `repetition_from` says how repetition is known; it is empty if repetition is not known. `n_items` counts items
+        `repetition_from` says which of the two gives this variance; it is empty if neither does. `n_items` counts items
         with at least two scores. For the parts, if items are in the same orderings, it counts items with a score from
         every read.
 
@@ -181,7 +181,7 @@ def _of_readout(
     *,
     confidence: float,
 ) -> Iterator[tuple[Row, Row]]:
-    """All quantities of a block's scores (items by reads); see `tidy.from_parts`."""
+    """All quantities of a block's scores (items by reads), as parts for `tidy.from_parts`."""
     spread = item_moments(values)[:, 1:]
     statistics: list[Split] = [(_spread, ~np.isnan(spread[:, 0]), np.column_stack([np.ones(len(spread)), spread]), "")]
     if len(block.orderings[0]) > 1:

@@ -26,10 +26,10 @@ def estimate(
     """Differences between two conditions of a study, all else being equal, item by item.
 
     Args:
-        scores: see `blocks.blocks`. All conditions of a study, judge, profile, dataset, strategy and scale are in one
-            table.
-        confidence: see the package.
-        points: margin of `p_bounded`.
+        scores: reads with their scores, one row per read, see `blocks.blocks`. All conditions of a study, judge,
+            profile, dataset, strategy and scale are in one table.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        points: margin of `p_bounded`, the size from which on a difference is not small, in points.
 
     Returns:
         One row per `KEYS`, `other`, `readout`, `cluster` and `quantity`. `other` is the condition that `condition` is

@@ -22,9 +22,10 @@ def estimate(
     """Agreement of golden scores with the mean of people's scores.
 
     Args:
-        items, human_scales: see `golden.by_item`.
+        items: one row per item of the datasets.
+        human_scales: dictionary from dataset to its least and greatest human score, by default `golden.SCALE`.
         confidence: confidence of the intervals.
-        golden_scores: see `golden_scores.estimate`; None if no judge makes golden scores.
+        golden_scores: votes of judges on items, see `golden_scores.estimate`; None if no judge makes golden scores.
 
     Returns:
         One row per dataset, `source` (``labels``, or a judge) and `quantity`. `quantity` is one of:

@@ -21,8 +21,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     """Correlation of a text's length with its mean score, and of the length with its human score.
 
     Args:
-        scores: see `blocks.blocks`.
-        confidence: see the package.
+        scores: reads with their scores, one row per read, see `blocks.blocks`.
+        confidence: nominal coverage of the intervals, such as 0.95.
         items: the datasets' items, for the lengths of their texts in characters.
 
     Returns:

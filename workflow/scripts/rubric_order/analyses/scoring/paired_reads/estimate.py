@@ -146,7 +146,14 @@ def _contrasts(numbers: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _means(values: np.ndarray, number: np.ndarray, unit: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean at each number, shape (n,), and its change when each cluster is added to the rest, (n_clusters, n)."""
+    """Mean at each number, shape (n,), and its change when each cluster is added to the rest, (n_clusters, n).
+
+    Args:
+        values: difference of each pair of reads, shape (n_pairs,).
+        number: index of each pair's number, from 0, shape (n_pairs,).
+        unit: index of each pair's cluster, from 0, shape (n_pairs,).
+        n: how many different numbers there are.
+    """
     clusters = int(unit.max()) + 1
     cell = unit * n + number
     count = np.bincount(cell, minlength=clusters * n).reshape(clusters, n)

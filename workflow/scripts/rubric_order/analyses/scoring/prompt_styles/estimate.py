@@ -31,7 +31,8 @@ def estimate(
     Args:
         scores: one row per read, with `NEEDED`; or several such tables, for example one per file. A judge with two
             prompt styles counts as two judges in these tables.
-        items, human_scales: see `golden.by_item`.
+        items: one row per item of the datasets.
+        human_scales: dictionary from dataset to its least and greatest human score, by default `golden.SCALE`.
         prompt_styles: dictionary from recorded judge to model and prompt style, for judges with a prompt style.
         confidence: confidence of the intervals.
 
@@ -180,6 +181,12 @@ def _sizes(one: np.ndarray, other: np.ndarray, human: np.ndarray, n: int) -> dic
     """Quantities that compare two sets of scores of the same items: a dictionary from name and score level.
 
     Only ``share`` has score levels. For other quantities, the level is None.
+
+    Args:
+        one: score of each item under the first prompt, from 1 to n, shape (items,).
+        other: score of each item under the second prompt, in the same form.
+        human: people's mean score of each item, from 1 to n, shape (items,); NaN without one.
+        n: number of score levels.
     """
     shares = [_shares(scores, n) for scores in (one, other)]
     sizes: dict[tuple[Any, ...], Any] = {

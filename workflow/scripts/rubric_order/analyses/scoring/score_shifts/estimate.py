@@ -30,10 +30,11 @@ def estimate(
     """Differences of each variant of a prompt from the study's base, see `variants.variants`.
 
     Args:
-        scores, bases: see `variants.variants`.
+        scores: one row per read, with its score; or several such tables, for example one per file.
+        bases: dictionary from study to condition and strategy of its base.
         confidence: confidence of the intervals.
-        level: level of the test that the mean shift is negligibly small.
-        points: margin of this test.
+        level: level of each one-sided test that the mean shift is smaller than the margin.
+        points: margin of this test, in points.
 
     Returns:
         One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster` and `quantity`. It uses the
@@ -90,7 +91,13 @@ def _rows(found: Variants, cluster: str, confidence: float, level: float, points
 
 
 def total_variation(one: np.ndarray, other: np.ndarray, n: int) -> float:
-    """Half of the summed differences between the shares of the scores 1 to n. `one` and `other` have shape (items,)."""
+    """Half of the summed differences between the shares of the scores 1 to n.
+
+    Args:
+        one: score of each item under the first prompt, from 1 to n, shape (items,).
+        other: score of each item under the second prompt, shape (items,).
+        n: number of score levels.
+    """
     if not len(one):
         return np.nan
     shares = [np.bincount(scores.astype(int), minlength=n + 1) / len(scores) for scores in (one, other)]

@@ -28,8 +28,12 @@ def estimate(
     """Agreement of items' mean scores with golden scores, for each variant.
 
     Args:
-        scores, bases: see `variants.variants`.
-        items, human_scales, golden_scores: see `golden.by_item`.
+        scores: one row per read, with its score; or several such tables, for example one per file.
+        bases: dictionary from study to condition and strategy of its base.
+        confidence: nominal coverage of the intervals, such as 0.95.
+        items: one row per item of the datasets.
+        human_scales: dictionary from dataset to its least and greatest human score, by default `golden.SCALE`.
+        golden_scores: votes of judges on items, see `golden_scores.estimate`; None if no judge makes golden scores.
 
     Returns:
         One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster`, source of `golden` scores
@@ -105,7 +109,14 @@ def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> I
 
 
 def _bounds(found: Variants, place: int, rated: np.ndarray, given: np.ndarray) -> tuple[float, float]:
-    """Least and greatest r, if each read without a score may have any score from 1 to n."""
+    """Least and greatest r, if each read without a score may have any score from 1 to n.
+
+    Args:
+        found: reads of the same items in several variants.
+        place: index of the variant.
+        rated: True for items with a golden score, shape (items,).
+        given: golden score of each item, shape (items,); NaN without one.
+    """
     reads, total = found.reads[rated, place], found.total[rated, place]
     missing = reads - found.scored[rated, place]
     low, high = ((total + missing * score) / reads for score in (1, found.keys["n"]))

@@ -36,7 +36,7 @@ def draw(
     """A correlation, or its differences from the base: one panel per judge, one row per variant.
 
     Args:
-        scoring_accuracy: see `scoring_accuracy.estimate`.
+        scoring_accuracy: estimates, see `scoring_accuracy.estimate`.
         golden: source of golden scores.
         quantity: correlation that is drawn.
         shown: ``difference`` or ``correlation``.

@@ -23,7 +23,7 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
     """Effect of each piece of advice on agreement with golden scores, for each judge, and over judges and datasets.
 
     Args:
-        scoring_accuracy: see `scoring_accuracy.estimate`.
+        scoring_accuracy: estimates, see `scoring_accuracy.estimate`.
         confidence: confidence of the intervals over judges. The intervals of single judges stay as they are.
 
     Returns:
@@ -65,7 +65,13 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
 
 
 def advice(varied: str, order: str, kind: str) -> str:
-    """Piece of advice that is the only change of a variant; empty for all other variants."""
+    """Piece of advice that is the only change of a variant; empty for all other variants.
+
+    Args:
+        varied: name of the condition, with its parts.
+        order: strategy of the variant.
+        kind: kind of change from the base, see `variants.kind`.
+    """
     if kind == "order":
         return DESCENDING if order == DESCENDING else ""
     said = parts(varied)

@@ -34,10 +34,14 @@ def estimate(
     """Agreement of two means with golden scores: K reads per item from K variants, and K reads per item of the base.
 
     Args:
-        scores, bases: see `variants.variants`.
+        scores: one row per read, with its score; or several such tables, for example one per file.
+        bases: dictionary from study to condition and strategy of its base.
         confidence: confidence of the intervals.
-        items, human_scales, golden_scores: see `golden.by_item`.
-        sampling_temperatures: for each judge, a dictionary from profile to the temperature of its answers.
+        items: one row per item of the datasets.
+        human_scales: dictionary from dataset to its least and greatest human score, by default `golden.SCALE`.
+        golden_scores: votes of judges on items, see `golden_scores.estimate`; None if no judge makes golden scores.
+        sampling_temperatures: for each judge, a dictionary from profile to the temperature of its answers. A missing
+            temperature is unknown.
 
     Returns:
         One row per study, judge, profile, dataset, scale, `readout`, `cluster`, `golden` source and `quantity`. Columns

@@ -200,7 +200,17 @@ def _effects(fit: cluster_robust.Fit, asked: Mapping[tuple[str, str], np.ndarray
 def _slopes(
     values: np.ndarray, text: np.ndarray, shown: np.ndarray, unit: np.ndarray, n: int, confidence: float
 ) -> Iterator[Row]:
-    """Slopes of the score on the number that is shown, see `estimate`."""
+    """Slopes of the score on the number that is shown, see `estimate`.
+
+    Args:
+        values: score of each read of each item, shape (items, reads); NaN without a score.
+        text: level that the reference answer of each read was written for, shape (reads,); 0 without a reference
+            answer.
+        shown: number that the prompt of each read states for its reference answer, shape (reads,); 0 without one.
+        unit: index of each item's cluster, from 0, shape (items,).
+        n: number of score levels.
+        confidence: nominal coverage of the intervals, such as 0.95.
+    """
     same, fitting = (text == n) & (shown > 0), (text == shown) & (shown > 0)
     slopes = {NUMBER: _of_items(values, shown, same), BOTH: _of_items(values, shown, fitting)}
     slopes[TEXT] = slopes[BOTH] - slopes[NUMBER]
@@ -216,7 +226,13 @@ def _slopes(
 
 
 def _of_items(values: np.ndarray, shown: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Slope of each item's scores on the number shown, in the chosen reads. NaN without a score, or for one number."""
+    """Slope of each item's scores on the number shown, in the chosen reads. NaN without a score, or for one number.
+
+    Args:
+        values: score of each read of each item, shape (items, reads); NaN without a score.
+        shown: number that the prompt of each read states for its reference answer, shape (reads,).
+        chosen: True for the reads that are used, shape (reads,).
+    """
     number = shown[chosen] - shown[chosen].mean() if chosen.any() else np.zeros(0)
     if not number.any():
         return np.full(len(values), np.nan)

@@ -26,8 +26,11 @@ def estimate(
     """Counts of scores on the items that are read in all variants.
 
     Args:
-        scores, bases: see `variants.variants`.
-        items, human_scales, golden_scores: see `golden.by_item`.
+        scores: one row per read, with its score; or several such tables, for example one per file.
+        bases: dictionary from study to condition and strategy of its base.
+        items: one row per item of the datasets.
+        human_scales: dictionary from dataset to its least and greatest human score, by default `golden.SCALE`.
+        golden_scores: votes of judges on items, see `golden_scores.estimate`; None if no judge makes golden scores.
 
     Returns:
         One row per dataset (or ``all``), variant (`varied`, `order`) and `score`. Scores are as on their scale, but

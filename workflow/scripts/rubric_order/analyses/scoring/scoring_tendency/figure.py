@@ -28,7 +28,7 @@ def draw(
     """Counts of scores: one panel per judge, one row per variant or source of golden scores.
 
     Args:
-        scoring_tendency: see `scoring_tendency.estimate`.
+        scoring_tendency: estimates, see `scoring_tendency.estimate`.
         also: further studies. Their rows follow the rows of the study.
     """
     studies = list(dict.fromkeys((view.study, *also)))
