@@ -75,34 +75,32 @@ def test_docstrings_of_functions_and_classes_change_nothing(scripts, head):
     assert changed_by(scripts, "rubric_order/plan.py", f'{head}\n    x = 1\n    """No docstring."""\n') == "a"
 
 
-@pytest.mark.parametrize(
-    ("text", "entries"),
-    [
-        ("A = Column('a', 'int8', unit='tokens', meaning='Length of the answer.')\n", ""),
-        ("A = Column('a', 'int16', unit='points', meaning='Length.')\n", "a"),
-        ("A = other('a', 'int8', unit='tokens', meaning='Length.')\n", "a"),
-    ],
+COLUMN = (
+    "from rubric_order.contracts.contract import Column\n",
+    "A = Column('a', 'int8', unit='points', meaning='Length.')\n",
 )
-def test_what_a_column_means_counts_for_nothing_and_its_type_counts(scripts, text, entries):
-    ours = "from rubric_order.contracts.contract import Column\n"
-    changed_by(scripts, "rubric_order/plan.py", f"{ours}A = Column('a', 'int8', unit='points', meaning='Length.')\n")
-    assert changed_by(scripts, "rubric_order/plan.py", ours + text) == entries
+SETTING = (
+    "from rubric_order.settings.base import Role, setting\n",
+    "a = setting(1, 'A text.', reruns='all', role=Role.RUN)\n",
+)
 
 
 @pytest.mark.parametrize(
-    ("text", "entries"),
+    ("before", "text", "entries"),
     [
-        ("a = setting(1, 'A better text.', reruns='less', role=Role.RUN)\n", ""),
-        ("a = setting(1, description='A better text.', role=Role.RUN)\n", ""),
-        ("a = setting(2, 'A text.', reruns='all', role=Role.RUN)\n", "a"),
-        ("a = setting(1, 'A text.', reruns='all', role=Role.WIRE)\n", "a"),
-        ("a = setting(1, 'A text.', reruns='all', role=Role.RUN, otherwise='none')\n", "a"),
+        (COLUMN, "A = Column('a', 'int8', unit='tokens', meaning='Length of the answer.')\n", ""),
+        (COLUMN, "A = Column('a', 'int16', unit='points', meaning='Length.')\n", "a"),
+        (COLUMN, "A = other('a', 'int8', unit='tokens', meaning='Length.')\n", "a"),
+        (SETTING, "a = setting(1, 'A better text.', reruns='less', role=Role.RUN)\n", ""),
+        (SETTING, "a = setting(1, description='A better text.', role=Role.RUN)\n", ""),
+        (SETTING, "a = setting(2, 'A text.', reruns='all', role=Role.RUN)\n", "a"),
+        (SETTING, "a = setting(1, 'A text.', reruns='all', role=Role.WIRE)\n", "a"),
+        (SETTING, "a = setting(1, 'A text.', reruns='all', role=Role.RUN, otherwise='none')\n", "a"),
     ],
 )
-def test_the_description_of_a_setting_counts_for_nothing(scripts, text, entries):
-    ours = "from rubric_order.settings.base import Role, setting\n"
-    changed_by(scripts, "rubric_order/plan.py", f"{ours}a = setting(1, 'A text.', reruns='all', role=Role.RUN)\n")
-    assert changed_by(scripts, "rubric_order/plan.py", ours + text) == entries
+def test_descriptions_of_columns_and_settings_count_for_nothing_and_all_else_counts(scripts, before, text, entries):
+    changed_by(scripts, "rubric_order/plan.py", "".join(before))
+    assert changed_by(scripts, "rubric_order/plan.py", before[0] + text) == entries
 
 
 def test_a_function_of_the_same_name_that_is_not_ours_counts_whole(scripts):
@@ -344,3 +342,10 @@ def test_a_module_that_no_package_has_is_an_error(scripts, other, module):
 def test_a_dotted_name_of_the_library_is_its_module(scripts):
     dotted, path = "rubric_order.figures.pies", "figures/pies.py"
     assert code_version(scripts / "entry_c.py", [dotted]) == code_version(scripts / "entry_c.py", [path])
+
+
+def test_two_functions_that_import_different_modules_under_one_name_use_both(scripts):
+    text = "def {}():\n    from rubric_order.{} import X as it\n"
+    changed_by(scripts, "rubric_order/plan.py", text.format("f", "seeds") + text.format("g", "deep"))
+    assert "a" in changed_by(scripts, "rubric_order/seeds.py", "SEED = 'another'\n")
+    assert "a" in changed_by(scripts, "rubric_order/deep.py", "X = 'another'\n")

@@ -14,7 +14,7 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -174,14 +174,15 @@ def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) 
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))
     packages = (f"{PACKAGE}.", f"{package}.")
-    used = frozenset(name for name in _names(nodes, path) if f"{name}.".startswith(packages) and name != PACKAGE)
-    imported = {name: whole for name, whole in _imported(nodes, path).items() if whole in DESCRIPTIONS}
+    imports = [*_imports(nodes, path)]
+    used = frozenset(name for name in _names(nodes, imports) if f"{name}.".startswith(packages) and name != PACKAGE)
+    described = {name: whole for name, whole in imports if whole in DESCRIPTIONS}
     for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
             node, clean=False
         ):
             node.body = node.body[1:]
-        if isinstance(node, ast.Call) and (called := imported.get(getattr(node.func, "id", ""))):
+        if isinstance(node, ast.Call) and (called := described.get(getattr(node.func, "id", ""))):
             node.keywords = [keyword for keyword in node.keywords if keyword.arg not in DESCRIPTIONS[called]]
             if called == SETTING:
                 node.args = node.args[:1]
@@ -190,14 +191,16 @@ def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) 
     return hashlib.blake2b("".join(parts).encode(), digest_size=8).hexdigest(), used
 
 
-def _names(nodes: list[ast.AST], path: Path | None = None) -> Iterator[str]:
+def _names(nodes: list[ast.AST], imports: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Dotted names that are imported, and names that start from an imported name: `tables` and then `tables.write`.
 
-    Imports that begin with a dot start at `path`, the path of the file within the folder of its package.
+    Args:
+        nodes: nodes of a file's syntax tree.
+        imports: see `_imports`.
     """
-    imported = _imported(nodes, path)
     yield from (alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names)
-    yield from imported.values()
+    yield from (whole for _, whole in imports)
+    imported = dict(imports)
     for node in nodes:
         parts = []
         while isinstance(node, ast.Attribute):
@@ -207,19 +210,20 @@ def _names(nodes: list[ast.AST], path: Path | None = None) -> Iterator[str]:
             yield ".".join([imported[node.id], *reversed(parts)])
 
 
-def _imported(nodes: list[ast.AST], path: Path | None) -> dict[str, str]:
-    """Dictionary from a name that an import binds to the dotted name of what it stands for, see `_names`."""
-    imported = {}
+def _imports(nodes: list[ast.AST], path: Path | None) -> Iterator[tuple[str, str]]:
+    """Each name that an import binds, with the dotted name of what it stands for. Two functions can bind one name.
+
+    Imports that begin with a dot start at `path`, the path of the file within the folder of its package.
+    """
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.partition(".")[0]
-                imported[alias.asname or first] = alias.name if alias.asname else first
+                yield (alias.asname, alias.name) if alias.asname else (first, first)
         elif isinstance(node, ast.ImportFrom):
             above = path.parts[: len(path.parts) - node.level] if path is not None and node.level else ()
             module = ".".join([*above, *([node.module] if node.module else [])])
-            imported |= {alias.asname or alias.name: f"{module}.{alias.name}" for alias in node.names if module}
-    return imported
+            yield from ((alias.asname or alias.name, f"{module}.{alias.name}") for alias in node.names if module)
 
 
 def _write(node: object, parts: list[str]) -> None:

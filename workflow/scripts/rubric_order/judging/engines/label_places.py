@@ -32,8 +32,9 @@ def places_of_labels(
     several such labels, because it repeats one after thinking, the last one counts.
 
     Args:
-        tokens: the tokens of the answer. pieces: the text of each token.
+        tokens: the tokens of the answer.
         variants: the tokens that write each label.
+        pieces: the text of each token.
         questions: the questions, which have the same labels.
     """
     name_pattern = "|".join(map(re.escape, sorted((question.name for question in questions), key=len, reverse=True)))

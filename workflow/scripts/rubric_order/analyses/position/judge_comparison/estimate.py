@@ -160,7 +160,7 @@ def differences(
 def _units(
     scores: pd.DataFrame | Iterable[pd.DataFrame], clusters: Sequence[str]
 ) -> Iterator[tuple[Row, dict[tuple[Any, ...], Measured]]]:
-    """What estimates have in common that can be compared, and a dictionary from values of `COMPARED` to estimates."""
+    """Keys that comparable estimates share, and a dictionary from values of `COMPARED` to these estimates."""
     units_by_key: dict[tuple[Any, ...], dict[tuple[Any, ...], Measured]] = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if block.crossed and preference.identifies(block) else ():
