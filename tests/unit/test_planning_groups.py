@@ -115,3 +115,12 @@ def test_the_command_prints_findings_groups_and_reads():
     (row,) = [line for line in done.output.splitlines() if line.startswith("equivalent")]
     *_, n_groups, n_reads = row.split()
     assert int(n_reads.replace(",", "")) == 16 * int(n_groups)
+
+
+@pytest.mark.parametrize("needed", [20, 21, 700_001, 1_000_000, 1_000_001])
+def test_the_smallest_number_that_is_enough_is_found_up_to_a_million(needed):
+    least = planning_groups.least(lambda groups: groups >= needed, 20)
+    if needed > 1_000_000:
+        assert least == (math.inf, "more than 1,000,000 groups are needed")
+    else:
+        assert least == (needed, "")

@@ -46,7 +46,7 @@ LETTERS = "ABCDEFGHIJ"
 COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")  # from 2 on
 RANKS = ("best", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 MATH = "math"  # task for which the prompt of MT-Bench shows reference answers
-# From P4 (a textbook section on debiasing judges), the section's answer to Q2.
+# From a textbook section on debiasing judges (46.3), its answer to Q2.
 LENGTH_SENTENCE = "Judge on correctness, not length; favor concise correct answers over long verbose ones."
 PADDING_SHARE = 0.5
 PADDING = (

@@ -494,12 +494,11 @@ def least(enough: Callable[[float], bool], fewest: int) -> Needed:
             enough.
         fewest: smallest number that may be returned.
     """
-    high = float(fewest)
+    low, high = fewest - 1.0, float(fewest)
     while not enough(high):
-        high *= 2
-        if high > MOST:
+        if high >= MOST:
             return Needed(math.inf, f"more than {MOST:,} groups are needed")
-    low = max(high / 2, fewest - 1.0)
+        low, high = high, min(2 * high, float(MOST))
     while high - low > 1:
         middle = math.floor((low + high) / 2)
         low, high = (low, middle) if enough(middle) else (middle, high)
