@@ -1,4 +1,4 @@
-"""Choose the reads of one judge and dataset that a reader can look at one by one."""
+"""Choose reads of one judge and dataset for the page on which a reader can look at single reads."""
 
 from pathlib import Path
 
@@ -36,7 +36,8 @@ def main(
         items: file of the dataset's items; empty for recorded answers that compare texts.
         responses: folder of the judge's responses, with one file per shard.
         shards: number of the judge's shards.
-        about: the names of `study`, `dataset` and `judge`; `gold` where people did not give the scores.
+        about: the names of `study`, `dataset` and `judge`; and `gold`, the name of the labels, if they are not
+            people's.
         caps: the fields of `reads.Caps`.
         output: the script.
     """

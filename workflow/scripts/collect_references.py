@@ -1,4 +1,4 @@
-"""Put together all attempts to write reference answers, or read those of the user."""
+"""Collect all attempts to write reference answers, or read the user's own reference answers."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def main(
         weights: files that name the weights of the judges; empty if config names the weights.
         responses: dictionary from a step to the file of its answers.
         settings: settings by which reference answers are made.
-        own: file of reference answers of the user; None if judges write them.
+        own: file of the user's own reference answers; None if judges write them.
         output: file of the attempts.
     """
     tables = ITEMS.read(items), RUBRICS.read(rubrics)

@@ -1,4 +1,4 @@
-"""Make a GGUF file that a Python package ships loadable for vLLM."""
+"""Convert a GGUF file, which a Python package ships, into a model folder that vLLM can load."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from rubric_order.judging import weights
 
 
 def main(gguf: dict, output: Path) -> None:
-    """Dequantise the file into a model folder."""
+    """Dequantise the weights in the file, and write the model folder."""
     weights.convert_gguf(gguf["package"], gguf["file"], gguf["sha256"], output, dtype=gguf["dtype"])
 
 

@@ -7,7 +7,7 @@ from rubric_order.datasets import fetching
 
 
 def main(source: dict, mirror: Path | None, what: str, output: Path) -> None:
-    """Read a file from the mirror or the network. It is put in place only if its checksum is right.
+    """Read a file from the mirror or the network. The file is put in place only if its checksum is right.
 
     Args:
         source: the file's block of config, see `fetching.fetch`.

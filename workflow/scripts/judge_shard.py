@@ -23,7 +23,7 @@ def main(
     store: Path,
     output: Path,
 ) -> None:
-    """Ask the requests whose answers the store lacks. Write the shard's responses in the order of its requests.
+    """Ask the shard's requests that the store does not answer. Write its responses in the order of its requests.
 
     Args:
         requests: file of requests of each study that uses the judge, in a folder with the study's name. A shard has a

@@ -1,4 +1,4 @@
-"""Ask a judge a sample of its requests, before all others."""
+"""Ask a judge a sample of its requests, before all other requests."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def main(
     store: Path,
     output: Path,
 ) -> None:
-    """Ask the requests of a sample whose answers the store lacks. The studies will use these answers.
+    """Choose a sample of the requests, and ask those that the store does not answer. The studies will use the answers.
 
     Args:
         requests: file of requests of each study that uses the judge, in a folder with the study's name.

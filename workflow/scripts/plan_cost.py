@@ -18,9 +18,9 @@ def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Pa
     Args:
         judges: dictionary from each judge to its `settings`, the name of the folder of its `converted` weights, its
             `studies` with their datasets, and `unpinned`: true if nobody has asked the hub for the model's commit yet.
-        references: dictionary from each dataset whose reference answers are still to be made to the facts that this
-            depends on: the `settings` and `rounds`, the paths of the files, the `labels` of the judges that write and
-            review, and the judges, scales and conditions of the `studies` that read the dataset.
+        references: dictionary with an entry for each dataset whose reference answers are still to be made. An entry has
+            the `settings` and `rounds` of their making, the paths of the files, the `labels` of the judges that write
+            and review, and the judges, scales and conditions of the `studies` that read the dataset.
         plans: folder of plans, with one folder per study and dataset and one file per judge.
         requests: folder of requests, with one folder per study and one file per judge.
         stores: folder of response stores, one per judge.

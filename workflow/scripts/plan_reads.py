@@ -37,8 +37,8 @@ def main(
         study: id of the study.
         judge_id: id of the judge.
         judge: the judge's settings.
-        weights: JSON file that names the judge's weights, see ``describe_weights.py``. None if config names them, or if
-            the run only tells the costs and nobody has asked the hub yet.
+        weights: JSON file that names the judge's weights, see ``describe_weights.py``. None if config names the
+            weights, or if the run only tells the costs and has not asked the hub for the model's commit.
         probe: the study's probe.
         profiles: profiles of the judge that the study reads.
         design: the fields of `Design`.

@@ -15,7 +15,7 @@ def main(items: Path, pairs: Path, dataset: dict, judge: Recorded, output: Path)
     Args:
         items: file of the dataset's items.
         pairs: file of the dataset's pairs.
-        dataset: `name` and `adapter` of the dataset, and its `benchmark` if an option names one.
+        dataset: `name` and `adapter` of the dataset, and its `benchmark` if an option of the dataset names one.
         judge: the recorded judge, with `simulation`. It compares texts or scores them.
         output: the file, as JSON Lines.
     """

@@ -1,4 +1,4 @@
-"""Write the page that shows single reads of a study. ``choose_reads.py`` writes the reads that it shows."""
+"""Write the page that shows single reads of a study. The reads themselves are written by ``choose_reads.py``."""
 
 from pathlib import Path
 

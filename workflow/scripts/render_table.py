@@ -15,7 +15,7 @@ def main(module: str, statistics: dict[str, Path], settings: dict, labels: dict,
     Args:
         module: name of the module that makes the table.
         statistics: dictionary from an argument of the table to the file of the statistic that it takes.
-        settings: the other arguments: the table's block of config.
+        settings: the table's block of config, which has the other arguments.
         labels: fields of `Labels`, with the labels of judges and datasets. All formats but CSV have labels in place of
             ids.
         caption: the table's caption.

@@ -1,7 +1,8 @@
 """Catalogue of results: each statistic, table and figure, with its inputs and its headings. Data only.
 
 The name of a result is also the name of its folder, of its file and, if there is one, of its block of config. Other
-packages have records of the same types (`Result`). `registry` finds the results of both.
+packages have records of the same types (`Result`). `registry` finds the results of this catalogue and of other
+packages.
 """
 
 from collections.abc import Collection
@@ -25,13 +26,14 @@ class Statistic(NamedTuple):
         reads: inputs of the statistic besides scores. Each is an argument:
 
             - `items` and `pairs` of datasets;
-            - `alone` and `golden`, the scores of the studies that keys of config with these meanings name;
+            - `alone`, the scores of the studies that key `alone` of the statistic's own block names;
+            - `golden`, the scores of the studies that key `studies` of block `golden_scores` names;
             - `references`, the reference answers that were made;
             - `answers`, metadata of each judge's answers from its shards;
             - `published`, the tables of a paper;
             - another statistic.
         settings: blocks of config under `statistics`, or single keys of them, whose values are further arguments. If
-            several have the same argument, the last one is taken.
+            two blocks have a key of the same name, the value in the later block is taken.
         derived: further arguments that are taken from other parts of config (`DERIVED`).
         block: model of the statistic's own block of config, a subclass of `settings.base.Settings`; only for other
             packages, since our blocks are in `settings/statistics.py`.
@@ -74,8 +76,8 @@ class Result(NamedTuple):
     """A result of another package: a statistic, a table and a figure of one name, or some of these.
 
     Attributes:
-        folder: package with the modules `estimate`, `table` and `figure`, as far as there are such results.
-        statistic, table, figure: records as in this catalogue; None for a record that is lacking.
+        folder: package with one module for each of the records that exist: `estimate`, `table` or `figure`.
+        statistic, table, figure: records as in this catalogue; None for a record that does not exist.
         references: BibTeX entries of the works that its methods cite, separated by empty lines.
     """
 
@@ -411,8 +413,9 @@ PARTS = {"statistics": ("COLUMNS", "estimate"), "tables": ("CAPTION", "TABLE"), 
 def module(kind: str, name: str) -> str:
     """Dotted name of the module that makes a result.
 
-    The module is in a folder with the name of the result. The folder is under the theme of the statistic with that
-    name, or else of the first statistic that is shown.
+    The module is in a folder with the name of the result, or with the name that its record gives as `module`. The
+    folder is in the folder of a theme: the theme of the statistic that has the folder's name or, if there is no such
+    statistic, the theme of the first statistic that the result shows.
 
     Args:
         kind: `statistics`, `tables` or `figures`.
@@ -431,5 +434,5 @@ def module_file(kind: str, name: str) -> str:
 
 
 def fits(probe: str, among: Collection[str]) -> bool:
-    """Tell whether a probe is among some probes, as in `Statistic.probes` or `registry.probes`."""
+    """Tell whether `among`, such as `Statistic.probes` or a result of `registry.probes`, contains a probe or `ANY`."""
     return ANY in among or probe in among

@@ -1,4 +1,4 @@
-"""Scorers for Inspect that ask a judge in several orders of its rubric's levels, and the reads in their logs.
+"""Scorers for Inspect that ask a judge in several orders of its rubric's levels, and a function that reads their logs.
 
 The module needs the package ``inspect-ai``. In a task, ``rubric_in_orders`` is a scorer. For a stored log, `regrade`
 asks the judge of another scorer again.
@@ -54,7 +54,7 @@ class _Scale(NamedTuple):
 
     @property
     def values(self) -> list[float]:
-        """Value of each label: its number, its value as a grade of Inspect, or else its level, from 1."""
+        """Value of each label: its number if all are numbers, `GRADES` if all are grades, else its level from 1."""
         if all(label.isdecimal() for label in self.labels):
             return [float(label) for label in self.labels]
         return [
@@ -80,11 +80,11 @@ def rubric_in_orders(
     Args:
         levels: descriptions of scores 1 to n.
         question: the criterion.
-        strategy: ``balanced`` reads each answer in all 2n rotations. ``rotated`` reads it in one rotation, which
-            changes between samples and between epochs, at the cost of an ordinary scorer.
+        strategy: ``balanced`` reads each answer in all 2n rotations. ``rotated`` reads each answer in one rotation, so
+            it costs as much as an ordinary scorer. The rotation changes between samples and between epochs.
         template: see `render`.
-        model: the judge; by default the model of the role.
-        model_role: role of the judge; without such a role the evaluated model judges.
+        model: the judge; by default the model that has the role `model_role`.
+        model_role: role of the judge. If no model has this role, the evaluated model judges.
 
     Raises:
         InputError: levels or template cannot be used.
@@ -125,11 +125,11 @@ def regraded(
 
     Args:
         labels: labels of the levels as the prompt writes them, the lowest first, such as ``["I", "P", "C"]``. A sample
-            has no score if its prompt does not have these levels exactly once.
+            has no score if its prompt does not list these levels exactly once.
         of: name of the other scorer; by default the scorer that recorded a prompt.
         strategy: see `rubric_in_orders`; ``rotated`` asks at most once per sample.
-        model: the judge; by default the model of the role.
-        model_role: role of the judge; without such a role the evaluated model judges.
+        model: the judge; by default the model that has the role `model_role`.
+        model_role: role of the judge. If no model has this role, the evaluated model judges.
 
     Raises:
         InputError: there are too few labels.
@@ -167,7 +167,7 @@ def regrade(
     model: str | Model | None = None,
     **options: Any,
 ) -> EvalLog:
-    """Add a further score to each sample of a stored log: from the same judge, with the levels in other orders.
+    """Add a further score to each sample of a stored log, for which the same judge reads the levels in other orders.
 
     Args:
         log: a log with its samples, such as ``inspect_ai.log.read_eval_log`` returns.
@@ -228,7 +228,7 @@ def _orders(strategy: str, n: int) -> np.ndarray:
 
 
 def _chosen(strategy: str, n: int, state: TaskState) -> list[tuple[int, ...]]:
-    """Orderings in which a sample is read, each once."""
+    """The distinct orderings in which a sample is read."""
     orders = [tuple(map(int, order)) for order in _orders(strategy, n)]
     if strategy == "rotated":
         digest = hashlib.blake2b(str(state.sample_id).encode(), digest_size=8).digest()

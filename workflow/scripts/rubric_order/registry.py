@@ -41,7 +41,7 @@ RECORDS: plugins.Records[Result] = plugins.Records(plugins.RESULTS, Result, _res
 
 
 def names(kind: Kind) -> tuple[str, ...]:
-    """Names of our results of a kind, then of all results of other packages, also of those that lack this kind."""
+    """Names of our results of a kind, then of all results of other packages, with or without a record of this kind."""
     return (*OURS[kind], *(name for name in RECORDS.names() if name not in OURS[kind]))
 
 
@@ -110,12 +110,12 @@ def caption(kind: Kind, name: str, library: Path) -> str:
 
 
 def probes(statistics: Iterable[str]) -> set[str]:
-    """The probes whose scores some statistics read, directly or through other statistics."""
+    """The probes whose scores the given statistics read, directly or through other statistics."""
     return {probe for name in behind(statistics) for probe in statistic(name).probes}
 
 
 def behind(statistics: Iterable[str]) -> list[str]:
-    """Some statistics, and the statistics that they read, directly or through others."""
+    """The given statistics, and the statistics that they read, directly or through others."""
     every: dict[str, None] = {}
     pending = [*statistics]
     while pending:
@@ -131,9 +131,9 @@ def load(name: str) -> plugins.Record[Result]:
     """The record of a result of another package.
 
     Raises:
-        InputError: no package or several packages register the name, or one of our results has it; the object cannot
-            be imported or is no record; a module or a part of a module is missing; or the record names something that
-            does not exist. The message names the package.
+        InputError: the name is registered by no package or by several, or is the name of one of our results; the object
+            cannot be imported or is no record; a module or a part of a module is missing; or the record names something
+            that does not exist. The message names the package.
     """
     record = RECORDS.load(name)
     problem = next(_problems(name, record.value), None)

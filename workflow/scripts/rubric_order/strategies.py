@@ -1,8 +1,8 @@
 """Strategies: the ways to choose the orderings in which the options of a prompt are shown. Each strategy has a record.
 
 An ordering is a permutation of 1..n: entry p - 1 is the option at position p. Functions return integer arrays with one
-ordering per row. They import Numpy themselves, since checks of a config and each start of Snakemake read only the
-records.
+ordering per row. Each function imports Numpy when it is called, since checks of a config and each start of Snakemake
+read only the records.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rubric_order.base.errors import UnfitError
 if TYPE_CHECKING:
     import numpy as np
 
-MAX_ORDERINGS = 5040  # 7!; with more orderings, `all` is a mistake rather than a plan
+MAX_ORDERINGS = 5040  # 7!; a config that asks for more orderings by `all` is taken for a mistake
 RECORDED = "recorded"
 
 
@@ -228,27 +228,30 @@ class Strategy:
 
     Attributes:
         name: name in the settings of a study.
-        words: description for the text of methods.
+        words: description of the orderings in the text of methods.
         probes: probes that offer the strategy.
         orderings: function that makes the orderings, shape (reads, n); None where they exist already.
         colour, marker, line: look in every figure, in the terms of Matplotlib.
         compared: place in the order in which strategies are compared and shown. Each strategy is compared with every
             later strategy. None if the strategy is compared with no other.
-        every_position: True if every option is in every position.
+        every_position: True if every level or criterion is in every position; False for strategies for candidates
+            alone.
         drawn: True if the orderings are drawn anew for each unit.
         crossed: order of the score levels in a crossed design: `balanced`, `drawn`, or `canonical`.
         one_ordering: True if all reads are in the canonical ordering.
         one_ordering_a_read: True if the k-th reads of all items share one ordering, and orderings vary with k.
-        rounds: least number of reads in each of n orderings, if the budget has to be a multiple of n; else 0.
-        in_turn: True if each unit takes one of the orderings, in turn.
-        fits: results that can show the strategy, besides the results for all strategies with `every_position`:
+        rounds: least number of reads in each of the n orderings, if the budget has to be a multiple of n; else 0.
+        in_turn: True if each unit is read in one of the orderings, and the next unit in the next ordering.
+        fits: kinds of results that can show the strategy, in addition to the results that show all strategies with
+            `every_position`:
 
-            - `levels`, scores at each position;
-            - `one_set`, orderings that all items share;
-            - `repeats`, several reads of each ordering;
+            - `levels`, results about scores at each position;
+            - `one_set`, results about orderings that all items share;
+            - `repeats`, results about several reads of each ordering;
             - `compared`, rankings by two strategies;
-            - `deviation`, within items;
-            - `budget_curve` and `by_dataset`.
+            - `deviation`, deviations within items;
+            - `budget_curve`, budget curves;
+            - `by_dataset`, position selection by dataset.
         head: head of the column in table `criteria_agreement`; None where the strategy has no column there.
     """
 

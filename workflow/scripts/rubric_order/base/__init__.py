@@ -1,1 +1,1 @@
-"""Tools that every part uses: files, errors, locks, keys, command lines, the hash of code."""
+"""Tools that every part of the library uses: files, errors, locks, keys, command lines, the hash of code."""

@@ -1,8 +1,8 @@
 """Version of the code that a result depends on: a hash of a script and of the library modules that it uses.
 
-The hash covers the syntax without comments, docstrings, layout and descriptions of columns. So only a change of what
-the code does marks a result as out of date. The hash of each file is kept beside the file's compiled form, because
-every start of Snakemake asks for the hashes of most of the library.
+The hash covers the syntax without comments, docstrings, layout, and the descriptions of columns, contracts and settings
+(`DESCRIPTIONS`). So only a change of what the code does marks a result as out of date. The hash of each file is kept
+beside the file's compiled form, because every start of Snakemake asks for the hashes of most of the library.
 """
 
 import ast
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "rubric_order"
-# Arguments that only pages show, by function: of columns, of contracts, and of settings.
+# From a function to those of its arguments that only pages show. The functions make columns, contracts and settings.
 DESCRIPTIONS = {
     f"{PACKAGE}.contracts.contract.Column": {"meaning", "unit"},
     f"{PACKAGE}.contracts.contract.Contract": {"meaning", "unit"},
@@ -192,7 +192,7 @@ def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) 
 
 
 def _names(nodes: list[ast.AST], imports: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Dotted names that are imported, and names that start from an imported name: `tables` and then `tables.write`.
+    """Dotted names that are imported, and longer names that code makes from these, such as `tables.write`.
 
     Args:
         nodes: nodes of a file's syntax tree.
@@ -211,9 +211,10 @@ def _names(nodes: list[ast.AST], imports: Sequence[tuple[str, str]]) -> Iterator
 
 
 def _imports(nodes: list[ast.AST], path: Path | None) -> Iterator[tuple[str, str]]:
-    """Each name that an import binds, with the dotted name of what it stands for. Two functions can bind one name.
+    """Each name that an import binds, with the full dotted name of the module or object that it stands for.
 
-    Imports that begin with a dot start at `path`, the path of the file within the folder of its package.
+    Two functions can bind the same name to different modules. Imports that begin with a dot start at `path`, the path
+    of the file within the folder of its package.
     """
     for node in nodes:
         if isinstance(node, ast.Import):

@@ -18,7 +18,7 @@ from rubric_order.base.errors import InputError, printable
 
 log = logging.getLogger("rubric_order")
 
-# Errors that say that an output's path leads through a file, or is a folder.
+# Errors about the path of an output: it leads through a file, is a folder, is too long, or its folder does not exist.
 OF_A_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOENT, errno.ENAMETOOLONG}
 OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}  # faults of the disk, not bugs
 
@@ -30,7 +30,7 @@ def run(main: Callable[..., None]) -> None:
 
     - ``dict``: from a file of JSON, or from JSON itself
     - ``list[Path]`` and ``list[str]``: from several words
-    - ``dict[str, Path]``: from several ``name=path``
+    - ``dict[str, Path]``: from several words of the form ``name=path``
     - ``dict[str, list[Path]]``: from a name and several paths (the option is given once for each name)
     - ``Path | None``: from a path or from nothing
     - a class with a method ``from_file``: from the path of a file
@@ -116,14 +116,14 @@ def _settings(text: str) -> dict[str, Any]:
 
 
 class _Named(argparse.Action):
-    """Pairs as a dictionary."""
+    """Put the pairs of name and path after an option into a dictionary."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         setattr(namespace, self.dest, dict(values))
 
 
 class _Grouped(argparse.Action):
-    """A name and its paths, which are added to the names from earlier uses of the same option."""
+    """Add the name and the paths after an option to the names from earlier uses of the same option."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         name, *paths = values

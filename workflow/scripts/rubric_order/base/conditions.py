@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def of_condition(estimates: pd.DataFrame, condition: str) -> pd.DataFrame:
     """Rows of a statistic under one condition, without the column `condition`.
 
-    A row without a condition is kept; it is about no study of this config, for example about an assumed study. A
-    statistic without the column is returned as it is.
+    A row whose condition is missing is kept; it is about no study of this config, for example about an assumed study. A
+    statistic without the column `condition` is returned as it is.
     """
     if "condition" not in estimates:
         return estimates
@@ -25,7 +25,7 @@ def of_condition(estimates: pd.DataFrame, condition: str) -> pd.DataFrame:
 
 
 def parts(name: str) -> set[str]:
-    """Parts of a condition. A condition's name joins its parts by ``+``. The baseline has no parts."""
+    """Parts of a condition, whose name joins them by ``+``. The baseline has no parts."""
     return set(split(name)) - {BASELINE}
 
 

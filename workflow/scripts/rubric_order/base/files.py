@@ -252,7 +252,7 @@ def parse_json(text: str, path: str | Path, line: int | None = None) -> Any:
 
 
 def _check_depth(content: object, where: str) -> None:
-    """Refuse content that is nested more than `MAX_DEPTH` levels deep: even a message that shows it could fail."""
+    """Refuse content that is nested more than `MAX_DEPTH` levels deep. Even a message that shows it could fail."""
     level, seen = [content] if isinstance(content, dict | list) else [], set()
     for _ in range(MAX_DEPTH):
         inside = [entry.values() if isinstance(entry, dict) else entry for entry in level]
@@ -274,8 +274,8 @@ def read_csv(path: str | Path, columns: tuple[str, ...]) -> list[tuple[int, dict
         columns: the required columns.
 
     Raises:
-        InputError: the file is not CSV, or a row has more or fewer cells than there are columns (these messages have
-            the line). Or a column is missing or occurs twice, or there are no rows.
+        InputError: the file is not CSV; a row has more or fewer cells than there are columns; a required column is
+            missing; a column occurs twice; or there are no rows. Messages of the first two kinds name the line.
     """
     csv.field_size_limit(2**24)
     # strict: otherwise a quote that is never closed takes all later rows into one cell

@@ -4,10 +4,10 @@ Code that depends on a flag names it here. Other flags are texts for readers alo
 """
 
 FEW_CLUSTERS = "few clusters"  # intervals and tests depend on which clusters happen to be in the data
-SATURATED = "saturated"  # the scores vary so little that an order has next to nothing to change
+SATURATED = "saturated"  # the scores vary so little that an order can hardly change them
 NO_VARIATION = "no variation"  # every item has the same scores in all orderings
 SEPARATED = "separated"  # only a penalty keeps the estimate finite
-NO_COMPARISONS = "no comparisons"  # no two reads of an item tell of positions
+NO_COMPARISONS = "no comparisons"  # no two reads of one item say anything about positions
 
 
 def has(flags: object, flag: str) -> bool:

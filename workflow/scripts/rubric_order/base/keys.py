@@ -24,7 +24,7 @@ EVERY = "all"  # as a study, dataset, criterion, position or reason: all of them
 MEAN = "mean"  # as a dataset: the mean over datasets
 MACRO = "macro"  # as a criterion: the mean over criteria
 NO_SCORES = "none"  # as the source of a dataset's scores: nobody gave scores
-HUMAN_SCORES = (1, 2, 3, 4, 5)  # scores whose shares a dataset's description gives
+HUMAN_SCORES = (1, 2, 3, 4, 5)  # scores whose shares are given in a dataset's description
 DEFAULT_PROFILE = "default"  # a judge without the changes of any profile
 
 
@@ -34,8 +34,8 @@ def values_in(columns: Collection[str]) -> dict[Readout, str]:
 
 
 def stream(key: Iterable[object]) -> list[object]:
-    """Key that names the random numbers of a group of reads. It leaves out the condition if this is the baseline.
+    """Key that names the random numbers of a group of reads. A condition that is the baseline is left out.
 
-    So studies without conditions draw the same numbers as before conditions existed.
+    So studies without conditions draw the same numbers as in versions of this program that had no conditions.
     """
     return [part for part in key if part != BASELINE]

@@ -17,7 +17,7 @@ NAMED_BY = {"one": "compared", "other": "compared", "which": "of"}
 
 
 class Labels(NamedTuple):
-    """Labels of judges and datasets, in the order of config.
+    """Labels of judges and datasets. In a run, they are in the order in which the studies of config name them.
 
     Attributes:
         judges: dictionary from the id of each judge that studies use to its label. Other judges are written as ids.
@@ -42,7 +42,7 @@ class Labels(NamedTuple):
         return self.datasets.get(name, name)
 
     def place_of_judge(self, name: str) -> int:
-        """Place of a judge in config, from 0. It determines the judge's look, which is the same in all figures."""
+        """Index of a judge's label, from 0. It determines the judge's look, which is the same in all figures."""
         return list(self.judges).index(name) if name in self.judges else len(self.judges)
 
     def place_of_dataset(self, name: str) -> int:
@@ -50,12 +50,12 @@ class Labels(NamedTuple):
 
 
 def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    """Estimates with judges and datasets in the order of config; rows about all of them come last.
+    """Estimates with judges and datasets in the order of the labels; rows about all judges or all datasets come last.
 
     Args:
         estimates: a table of statistics, sorted by its keys, which are its first columns. Published numbers keep the
             order of the paper.
-        labels: labels in the order of config.
+        labels: labels of judges and datasets, which give the order.
     """
     places = {"judge": labels.place_of_judge, "dataset": labels.place_of_dataset}
     columns = list(estimates)

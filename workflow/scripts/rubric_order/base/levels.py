@@ -15,7 +15,7 @@ def lowest_of(reads: "pd.DataFrame") -> int:
 
 
 def common(lowest: Collection[int]) -> int:
-    """Return the lowest score that several scales have in common; 1 if they have none in common.
+    """Return the number with which all scales begin; 1 if they begin with different numbers, or if there is no scale.
 
     Examples:
         >>> common([0, 0]), common([0, 1]), common([])

@@ -170,7 +170,7 @@ def _slurm_job() -> str | None:
 
 
 def _runs(job: str) -> bool | None:
-    """True if SLURM says that a job runs, else False; None if SLURM does not answer."""
+    """True if SLURM says that a job runs; None if SLURM does not answer in time; else False."""
     states = "RUNNING,SUSPENDED,COMPLETING"
     command = ["squeue", "--noheader", f"--states={states}", "--format=%i", f"--jobs={job}"]
     try:

@@ -1,6 +1,6 @@
 """Names of the statistics that bias cards are made from, for all code that estimates or reads them."""
 
-# The statistics of each card. The first says which cards there are. They are also estimated for single criteria.
+# The statistics of each card. The first has one row per card. All of them are also estimated for single criteria.
 REQUIRED = (
     *("decisiveness", "position_selection", "position_preference", "score_effects", "equivalence", "order_spread"),
 )

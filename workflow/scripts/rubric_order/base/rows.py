@@ -30,13 +30,13 @@ def rows_with(table: pd.DataFrame, /, **values: object) -> pd.DataFrame:
 
 
 def places_of(*columns: Iterable[Any]) -> dict[tuple[Any, ...], list[int]]:
-    """Rows that have the same values, in the order of their first rows.
+    """Indices of the rows that have the same values, for each combination of values, in the order of their first rows.
 
     Args:
         columns: columns of equal length, at least one.
 
     Returns:
-        Dictionary from the values to the indices of the rows, from 0.
+        Dictionary from each combination of values to the indices of its rows, from 0.
 
     >>> places_of(["a", "b", "a"], [1, 1, 1])
     {('a', 1): [0, 2], ('b', 1): [1]}

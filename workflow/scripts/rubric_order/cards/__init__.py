@@ -1,1 +1,1 @@
-"""Turn statistics into sentences: how a judge responds to the order, and whether that is known."""
+"""Turn statistics into sentences: how a judge responds to the order, and how sure this finding is."""

@@ -1,4 +1,4 @@
-"""Values of a suite of items, for comparison with a later run: from the statistic `anchors` to a card and back."""
+"""Anchors: means over a suite of items, with which a later run is compared. A card stores them as JSON."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from rubric_order.base.readouts import READ
 from rubric_order.base.rows import places_of
 
 NAME = "anchors"  # the statistic
-QUANTITIES = ("score", "order", "ends", "failed")  # each group has a mean of each quantity, see the statistic
+QUANTITIES = ("score", "order", "ends", "failed")  # each group has a mean of each quantity, see statistic `anchors`
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Separate bias cards for each criterion, if the items of a dataset belong to several criteria.
 
-The statistics of cards are estimated as if each criterion were a dataset of its own, whose name contains the criterion.
+The statistics of cards are estimated as if each criterion of a dataset were a dataset of its own. The name of such a
+dataset contains the names of the dataset and the criterion.
 """
 
 import dataclasses
@@ -29,7 +30,7 @@ class Part(NamedTuple):
 
 
 def split(tables: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Scores of each criterion of each table, as a dataset of its own. Tables with one criterion are left out.
+    """Split each table into one table per criterion, with a dataset of its own. Tables with one criterion are left out.
 
     Args:
         tables: scores with the columns `dataset` and `criterion`.
@@ -41,7 +42,7 @@ def split(tables: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
 
 
 def read(columns: Mapping[str, Sequence[str]], paths: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
-    """Inputs of a statistic, see `inputs.read`, with scores as `split` gives them."""
+    """Inputs of a statistic, see `inputs.read`, with scores as `split` returns them."""
     if "scores" in columns:
         columns = {**columns, "scores": [*dict.fromkeys([*columns["scores"], "criterion"])]}
     tables = inputs.read(columns, paths)

@@ -26,14 +26,15 @@ MOST_NAMED = 3  # most reasons for reads without a score that a card names
 
 @dataclass(frozen=True, repr=False)
 class Card:
-    """Card of one judge's reads: what is known of them.
+    """Card of one judge's reads.
 
     Attributes:
         evidence: the numbers.
         verdict: the verdict on these numbers.
-        notes: sentences about the reads that do not decide the verdict.
+        notes: sentences about the reads. The verdict does not depend on them.
         anchors: values that a later run over the same items is compared with; None if they were not computed.
-        cost: cost of 1,000 items that are read as the items of this card, and its currency; None if it is not known.
+        cost: cost of reading 1,000 items as often as the items of this card, and its currency; None if the cost is not
+            known.
     """
 
     evidence: Evidence
@@ -50,15 +51,17 @@ class Card:
     def to_dict(self) -> CardRecord:
         """The card as JSON has it: numbers that are not known are None.
 
-        Keys, besides counts:
+        Main keys:
 
         - ``judge``, ``verdict``, ``headline``, ``reasons``, ``notes`` and ``advice``;
-        - ``v``, ``v_low`` and ``v_high``: V of written options, if there are any;
-        - ``preference`` for each position, in log-odds, and ``usual_minus_balanced``, in points (with ``_low`` and
-          ``_high``), both for the readout that decides (``decided_by``);
-        - ``groups_for_biased`` and ``groups_for_equivalent``: numbers of groups that are needed, for a card that cannot
-          tell;
-        - ``single_items``, ``agreement`` and ``rankings``: effects of the order on these;
+        - ``v``, ``v_low`` and ``v_high``: V of written options or, if no read has one, of option probabilities;
+        - ``preference``: preference for each position, in log-odds;
+        - ``usual_minus_balanced`` (with ``_low`` and ``_high``): shift by the usual ordering, in points;
+        - ``decided_by``: readout that decides the preference, and readout that decides the shift;
+        - ``groups_for_biased`` and ``groups_for_equivalent``: on a card that cannot tell, numbers of groups that these
+          verdicts need;
+        - ``single_items``, ``agreement`` and ``rankings``: effects of the order on single items, on agreement with
+          people, and on rankings;
         - ``readouts``: further results of each readout;
         - ``cost`` of 1,000 items, if it is known;
         - ``anchors``: values of each group that a later run is compared with.
@@ -186,7 +189,7 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
 
 
 def shares_name(evidence: Evidence, readout: ReadoutResults) -> str:
-    """Name of the fact with the shares of positions for a readout."""
+    """Name of the fact that gives the share of each position by one readout."""
     return f"Share of each position, first to last{_of(evidence, readout)}"
 
 
@@ -224,7 +227,7 @@ def _undetermined(evidence: Evidence) -> str:
 
 
 def _uncounted(evidence: Evidence) -> str:
-    """Reason why positions are not counted, if they are not."""
+    """Reason why positions are not counted."""
     if not evidence.readouts:
         return "no read has a score"
     if not evidence.crossed:
@@ -289,7 +292,7 @@ def _part(share: float) -> str:
 
 
 def _of_copies(evidence: Evidence) -> Iterator[tuple[str, str]]:
-    """Items that are likely one item under several names. They count as independent, so that results look too sure."""
+    """Items that are likely one item under several names. They count as independent, so results look too sure."""
     if evidence.n_copies:
         finding = (
             f"{_count(evidence.n_copies, 'item')} with the very reads of another group's, such as {evidence.copies}"

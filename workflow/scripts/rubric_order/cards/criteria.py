@@ -2,9 +2,9 @@
 
 A card says whether the position of a criterion in the prompt moves its mean score. The rules, in this order:
 
-1. **cannot tell**, if the reads cannot answer: the criterion stood in one position, there are fewer groups than
-   `verdict.FEWEST_GROUPS`, more than `verdict.MOST_FAILED` of the scores are missing, nearly all scores are the same,
-   or no test could be made.
+1. **cannot tell**, if the reads cannot answer: the criterion always stood in the same position, there are fewer groups
+   than `verdict.FEWEST_GROUPS`, more than `verdict.MOST_FAILED` of the scores are missing, nearly all scores are the
+   same, or no test could be made.
 2. **biased**, if the gap between the criterion's best and worst position is larger than chance makes it. The test gives
    groups random signs, and rejects at `order_tests.LEVEL` after Holm's adjustment for the number of criteria of the
    prompt.
@@ -57,7 +57,7 @@ class CriterionCard:
         shifts: mean score at each position minus the mean over positions, in points; empty on the card of all criteria.
         gap: mean score at the best position minus mean score at the worst, in points; on the card of all criteria, the
             mean gap over criteria.
-        by_chance: gap that chance alone makes.
+        by_chance: mean of the gap if chance alone makes it.
         p: p-value for no effect of the position, adjusted for the number of criteria of the prompt; on the card of all
             criteria, the smallest p-value.
         margin: margin of equivalence, in points.
@@ -180,7 +180,7 @@ def _problems(made: CriterionCard) -> Iterator[str]:
 
 
 def _seen(made: CriterionCard) -> Iterator[str]:
-    """Sentence on the gap that was found, for a card that cannot tell."""
+    """Sentence of a card that cannot tell: the gap that was found nevertheless."""
     if made.gap.known:
         yield f"In these reads {_gap(made)}."
 

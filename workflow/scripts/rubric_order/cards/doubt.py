@@ -10,7 +10,7 @@ LOW = 0.3  # agreement is low if the whole interval of r lies below this value
 def reason(found: Agreement | None) -> str:
     """Sentence that agreement is not shown, or is low; empty if there is no such doubt, or if no labels are known.
 
-    The readout that agrees best decides, because written scores can hide what the option probabilities know.
+    The readout that agrees better decides, because expected scores can agree with people where written scores do not.
 
     Example:
         >>> reason(Agreement(mean=Interval(0.05, -0.22, 0.3), n_items=20))

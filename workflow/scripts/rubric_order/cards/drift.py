@@ -1,4 +1,4 @@
-"""Drift of a judge from a baseline over the runs of a gate: what changed, by how much, and whether that is known.
+"""Drift of a judge from a baseline over the runs of a gate: what changed, by how much, and how sure this is.
 
 All runs read the same items in the same orderings. The tests compare means of groups of items: the mean score, the
 effect of the usual ordering, the selections at the ends, the share of reads without a score, and the distance of each
@@ -31,7 +31,7 @@ READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " (probabilities)"}
 
 
 class Drift(NamedTuple):
-    """Change of one quantity, by the comparison that shows it most.
+    """Change of one quantity, from the comparison of runs that has the smallest p-value.
 
     Attributes:
         quantity: one of `QUANTITIES`.
@@ -39,10 +39,10 @@ class Drift(NamedTuple):
         latest: number of runs at the end that are compared with the runs before.
         n_runs: number of all runs, with the baseline; for distances, without the baseline.
         estimate: mean of the last runs minus mean of the runs before; NaN if no group has both.
-        low, high: ends of the interval. The intervals of all quantities, comparisons and runs together hold at `LEVEL`.
+        low, high: ends of the interval. The intervals of all quantities, comparisons and runs share the level `LEVEL`.
         p: p-value for no change, adjusted for all quantities, comparisons and runs.
         n_groups: number of groups that are compared.
-        can_tell: False if no values of so many groups and runs could show a change.
+        can_tell: False if there are too few groups and runs for a test to find any change, however large.
     """
 
     quantity: str
@@ -63,7 +63,7 @@ class Drift(NamedTuple):
 
     @property
     def same(self) -> bool:
-        """True if all runs have the same values. Then nothing says how far apart other runs could lie."""
+        """True if all runs have the same values. Such runs do not say how far apart further runs could lie."""
         return self.estimate == 0 and self.low == self.high == 0
 
     @property
@@ -82,14 +82,14 @@ class Drift(NamedTuple):
 
     @property
     def direction(self) -> str:
-        """Sign of a change of distance in words; empty for other quantities, whose sign says all."""
+        """Direction of a change of distance, in words; empty for other quantities, whose sign shows the direction."""
         if self.quantity != DISTANCE:
             return ""
         return "nearer than before, " if self.estimate < 0 else "farther than before, "
 
     @property
     def narrowest(self) -> float:
-        """Half of the interval's width, which is how far an interval around a drift of 0 would reach."""
+        """Half of the interval's width: the distance from 0 to the ends of an interval of this width around 0."""
         return (self.high - self.low) / 2
 
     @property
@@ -122,18 +122,19 @@ class Drift(NamedTuple):
 def drifts(
     baseline: Anchors, runs: Sequence[Anchors], *, n_cards: int = 1, daily: bool = True, levels: int = 10
 ) -> list[Drift]:
-    """Drift of each quantity, after the last of some runs.
+    """Drift of each quantity, as it is known after the last run.
 
     Args:
         baseline: the first run.
         runs: the runs after the baseline, oldest first, of the same suite.
-        n_cards: number of cards of the gate; they share the level.
-        daily: whether runs are tested one after the other. If so, all runs, past and to come, share the level. If not,
-            this one test has the whole level.
+        n_cards: number of cards of the gate. The tests of all cards share `LEVEL`.
+        daily: whether each run is tested after it is made. If so, the tests of all runs, past and future, share
+            `LEVEL`. If not, the tests after the last run have the whole level.
         levels: number of score levels, which bounds changes in points.
 
     Returns:
-        One drift for each readout and quantity of these runs. The distance needs two runs after the baseline.
+        One drift for each readout and quantity of the runs. There is a drift of the distance only if there are two or
+            more runs after the baseline.
 
     Raises:
         ValueError: there is no run.
@@ -153,14 +154,15 @@ def drifts(
 
 
 def moved(baseline: Anchors, runs: Sequence[Anchors], drift: Drift) -> np.ndarray:
-    """Change of each group in the comparison of a drift. For a distance, it is the change of the group's mean score.
+    """Change of each group between the runs that a drift compares. For a distance, the mean score's change is returned.
 
     Args:
         baseline, runs: see `drifts`.
-        drift: one of the drifts that `drifts` returns for them.
+        drift: one of the drifts that `drifts` returns for these runs.
 
     Returns:
-        Shape (n_groups,): mean of the last runs minus mean of the runs before; NaN if either has no value.
+        Shape (n_groups,): mean of the last runs minus mean of the runs before; NaN if one of the two means is not
+        known.
     """
     quantity = SCORE if drift.quantity == DISTANCE else drift.quantity
     values = _stacked([baseline, *runs], (drift.readout, quantity))

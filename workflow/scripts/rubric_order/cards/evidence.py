@@ -64,11 +64,11 @@ class ReadoutResults:
     """Results of one readout of some reads.
 
     Attributes:
-        shares: share of the selections at each position, from the first to the last; empty if scores keep their
-            positions.
+        shares: share of the selections at each position, from the first to the last; empty unless every score is shown
+            in every position.
         v: Cramer's V of the shares.
         p_selection: p-value for equal shares.
-        preference: preference for each position in log-odds; NaN if it cannot be told.
+        preference: preference for each position in log-odds; NaN if it is not known.
         p_preference: p-value for all preferences being 0.
         preference_flag: `flag` of `position_preference`.
         interaction: log-odds that the highest score gains at the last position, and the lowest score at the first,
@@ -77,15 +77,15 @@ class ReadoutResults:
         usual: mean score in the usual ordering minus the mean over orderings.
         p_usual: p-value for this shift being 0.
         largest_gap: gap between the mean scores of the two orderings that differ most.
-        gap_by_chance: mean of this gap if chance alone makes it.
+        gap_by_chance: mean of the largest gap if chance alone makes it.
         p_points: p-value for no mean effect of the order.
-        small_points: whether the effects in points are shown to be small.
-        small_log_odds: whether the effects in log-odds are shown to be small.
-        small_interaction: whether the interaction is shown to be small.
+        small_points: verdict on whether the effects in points are small.
+        small_log_odds: verdict on whether the effects in log-odds are small.
+        small_interaction: verdict on whether the interaction is small.
         preference_errors: standard errors of the preferences; NaN if they are not known.
         interaction_error: standard error of the interaction; NaN if it is not known.
         shift_errors: standard error of each ordering's mean score minus the mean over all orderings; NaN if not known.
-        saturated: whether the scores vary so little that an order has nothing to change.
+        saturated: whether the scores vary so little that an order can hardly change them.
     """
 
     name: Readout
@@ -123,14 +123,14 @@ class Agreement:
 
     Attributes:
         usual: r of one read in the usual ordering; unknown if no strategy reads in the usual ordering.
-        single: mean of r over the orderings, with one read per item; only items scored in the usual ordering count.
+        single: mean over the orderings of r with one read per item. Only items scored in the usual ordering count.
         mean: r of the mean of all reads of an item.
         order: `single` minus `usual`.
         averaging: r of the mean of all reads, minus `single`.
         reliability: reliability of the mean of several people's scores; unknown if one person rated.
         n_items: number of items that have a human score.
         gold: kind of label that the judge is compared with, see module `gold`.
-        expected: r of the mean expected score of an item, if `mean` is of written scores and both are known.
+        expected: r of the mean expected score of an item, if `mean` is the r of written scores; unknown if it is not.
     """
 
     usual: Interval = UNKNOWN
@@ -145,7 +145,7 @@ class Agreement:
 
     @property
     def ceiling(self) -> float:
-        """r between a judge without error and the scores of these people: the root of their reliability."""
+        """r between a judge without error and the mean of people's scores: the square root of `reliability`."""
         return math.sqrt(self.reliability.estimate) if self.reliability.estimate > 0 else math.nan
 
 
@@ -155,7 +155,7 @@ class Rankings:
 
     Attributes:
         flip: share of the prompts in which no candidate is among the best both in the usual ordering and in the mean.
-        excess: part of `flip` that is above the noise of few reads, if it can be told.
+        excess: part of `flip` that the noise of few reads does not explain; unknown if this noise is not known.
         usual_reads: reads per item in the usual ordering.
         n_prompts: number of prompts that have competing candidates.
     """
@@ -179,12 +179,12 @@ class Evidence:
         soft: results of option probabilities; None if there are none.
         known_share: share of the reads whose option probabilities are known.
         drawn: whether answers are drawn from the option probabilities, see `order_tests.drawn_as_they_are`.
-        exponent: interval of the power that decides `drawn`, see `sampling.exponent`.
+        exponent: ends of the interval of the exponent that decides `drawn`, see `sampling.exponent`.
         detectable_v: the smallest V that a study of this size finds with 80% power, for the main readout.
-        agreement: results of the main readout; None if there are no human scores.
-        rankings: results of the main readout; None if there are no competing candidates.
+        agreement: agreement of the main readout with people; None if there are no human scores.
+        rankings: changes of rankings by the main readout; None if there are no competing candidates.
         spread: effects of orderings on single items.
-        failures: dictionary from each reason, the commonest first, to the number of reads that have no score for it.
+        failures: dictionary from each reason, the commonest first, to the number of reads that therefore have no score.
     """
 
     keys: dict[str, Any]
@@ -223,9 +223,9 @@ class Evidence:
 
     @property
     def main(self) -> ReadoutResults:
-        """The readout of the selections: written scores if there are any, else option probabilities.
+        """The main readout: written scores if there are any, else option probabilities.
 
-        Without a read, this readout has no results.
+        If no read has a score, the returned readout has no results.
         """
         return self.hard or self.soft or ReadoutResults(Readout.HARD)
 
@@ -258,7 +258,7 @@ class Evidence:
 
     @property
     def saturated(self) -> bool:
-        """True if the scores of the main readout vary so little that an order has next to nothing to change."""
+        """True if the scores of the main readout vary so little that an order can hardly change them."""
         return self.main.saturated or self.commonest_share >= uniformity.COMMONEST
 
     @property
@@ -268,12 +268,12 @@ class Evidence:
 
     @property
     def unequal(self) -> bool:
-        """True if groups are so unequal that they say clearly less than as many equal groups."""
+        """True if groups are so unequal that they say clearly less than the same number of equal groups would say."""
         return self.effective_groups < MUCH_LESS * self.n_groups
 
     @property
     def independent_groups(self) -> float:
-        """Number of groups that limits are compared with: the effective number if it is known, else `n_groups`."""
+        """Number of groups to compare with the limits of a verdict: the effective number if known, else `n_groups`."""
         return self.n_groups if math.isnan(self.effective_groups) else self.effective_groups
 
     @property
@@ -317,7 +317,7 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
 
 
 def _by_key(table: pd.DataFrame) -> ByKey:
-    """Dictionary from each key to its rows, as plain values.
+    """Dictionary from the values of `KEYS` to the rows that have them, as plain values.
 
     With a thousand keys, a small table for each key would take more time than its contents.
     """
@@ -352,8 +352,8 @@ def _agreement(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -
             for name in ("order", "averaging", "averaging_baseline")
         )
         usual = _one(parts["human_agreement"].get(_with_strategy(key, baseline)), **of, quantity="pearson")
-        # r of one read in the usual ordering. If an item has several reads, the gain from averaging them is subtracted,
-        # and no interval is known.
+        # r of one read in the usual ordering. If an item has several reads, the gain from averaging them is subtracted
+        # from the r of their mean, and no interval is known.
         if order.known and usual.known:
             one = usual if baseline == "single" else Interval(usual.estimate - of_usual.estimate)
             single = one.estimate + order.estimate

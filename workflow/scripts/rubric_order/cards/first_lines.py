@@ -11,8 +11,8 @@ class FirstLines(NamedTuple):
 
     Attributes:
         name: name of the card, see `limits.name`; for a card of criteria, with the criterion.
-        finding: the verdict with its size in points and in decisions, or with its first reason.
-        advice: what to do.
+        finding: the verdict with the size of the effect in points and in decisions, or with the first reason.
+        advice: advice to a user of the judge.
     """
 
     name: str
@@ -21,7 +21,7 @@ class FirstLines(NamedTuple):
 
 
 def first_lines(path: str | Path) -> list[FirstLines]:
-    """First lines of a `summary.json`: of the notes on judges without a score, of the cards, and of the criteria.
+    """First lines of a `summary.json`: of notes on judges without a score, of cards, and of cards of criteria.
 
     Raises:
         InputError: the file is no summary.

@@ -2,10 +2,10 @@
 
 A change that the tests of `drift` find is a failure, whatever its size. If a largest drift of the mean score is given,
 the mean score is compared with this limit instead. Like other limits, it is kept if the whole interval lies inside. A
-change that was found in an earlier run stays a failure until there is a new baseline. The reason is that later runs are
-compared with all runs before, and those runs then contain reads of the changed judge.
+change that was found in an earlier run stays a failure until there is a new baseline. The reason: a later run is
+compared with all runs before it, and after the change these contain reads of the changed judge.
 
-Reads count once. If all means of a run equal the means of an earlier run or of the baseline to the last digit, the
+The same reads count once. If all means of a run equal those of an earlier run or of the baseline to the last digit, the
 reads are taken for a copy, unless the caller says that the judge was asked anew. A copy is no evidence, and a few
 copies would look like a change.
 """
@@ -35,7 +35,7 @@ class Checked(NamedTuple):
     Attributes:
         findings: one finding for each quantity of each card, and one for each card with a change that an earlier run
             found.
-        runs: the history with this run; unchanged if the reads are counted already.
+        runs: the history with this run added; unchanged if the reads of this run are counted already.
         drifts: dictionary from each card's name to the drifts of its quantities.
         notes: sentences on how the run was counted.
     """
@@ -131,8 +131,8 @@ class _Place(NamedTuple):
         name: name of the run; None if it is named by its time.
         before: runs that this run is compared with.
         others: runs whose findings stay: all runs except a run that this run replaces.
-        kept: cards of an earlier run of the same name that are not checked now.
-        counted: whether the reads of this run are in the history, or in the baseline, already.
+        kept: cards of the replaced run that are not checked now.
+        counted: whether the reads of this run are in the history or in the baseline already.
         notes: see `Checked`.
     """
 
@@ -153,8 +153,8 @@ def _place(
 ) -> _Place:
     """Place of a run: the place of the earlier run, or of the baseline, that has the same reads; else the last place.
 
-    An earlier run of the same name is replaced, unless it found a change. In that case it stays, and this run becomes a
-    further attempt.
+    An earlier run of the same name is replaced, unless it found a change. A run that found a change stays, and this run
+    becomes a further attempt.
     """
     for number, past in enumerate(runs):
         if (not new_reads or history.is_attempt(past.run, run)) and _equal(seen, past.cards):
@@ -176,7 +176,7 @@ def _place(
 
 
 def _equal(seen: Mapping[str, history.Seen], past: Mapping[str, history.Seen]) -> bool:
-    """True if all cards have the same judges and anchors as in another run."""
+    """True if each card of a run has the same judge and the same anchors in another run."""
     return all(
         key in past and (card.judge, card.anchors) == (past[key].judge, past[key].anchors) for key, card in seen.items()
     )
@@ -286,7 +286,7 @@ def _finding(card: str, drift: drifts.Drift, max_drift: float | None) -> Finding
 
 
 def _excluded(drift: drifts.Drift, max_drift: float) -> str:
-    """Words on the drift that a suite of this size can exclude, to follow a finding; empty if it is not known."""
+    """End of a finding: the drift that a suite of this size can exclude; empty if this is not known."""
     if math.isnan(drift.low):
         return ""
     excluded = f"; drifts above {_up(max(-drift.low, drift.high))} points are excluded"

@@ -13,18 +13,18 @@ from rubric_order.methods.uncertainty import distributions
 
 TWICE = "where orderings are read once, what the order does to single items cannot be told from chance"
 SATURATED = "the written scores are saturated"
-BOUNDS = 0.02  # the share of pairs that differ is kept at least this far from 0 and from its maximum
+BOUNDS = 0.02  # least distance of the share of pairs of reads that differ from 0 and from its maximum
 
 
 class Groups(NamedTuple):
-    """Numbers of groups that are needed, if each group is like the groups that were read.
+    """Numbers of groups that a verdict needs, if each group is like the groups that were read.
 
     Attributes:
         log_odds: groups needed to find a judge `biased` by a preference for one position.
         points: groups needed to find a judge `biased` by a shift of the usual ordering.
         equivalent: groups needed to show that a judge without bias is `equivalent`.
-        repeated: like `equivalent`, with each ordering read twice as often; None if the study does not lack repeats.
-        effects: sizes of the preference and of the shift.
+        repeated: like `equivalent`, with each ordering read twice as often; None unless the study lacks repeats.
+        effects: sizes of the preference (log-odds) and of the shift (points) that are to be found.
         power: share of studies of this size that reach the verdict.
     """
 
@@ -66,7 +66,7 @@ def planned(
         margins: margins in log-odds, in points, and for the spread between single items.
         effects: effects in log-odds and in points that are to be found; the first two margins by default.
         like: number of actual groups for each effective group.
-        repeated: errors if each ordering is read twice as often.
+        repeated: standard errors if each ordering is read twice as often; None if this is not asked for.
     """
     log_odds, points = effects or margins[:2]
     limits = dict(zip(("margin_log_odds", "margin_points", "margin_spread"), margins, strict=True))
@@ -87,7 +87,7 @@ def planned(
 def of_reads(
     evidence: Evidence, *, effects: tuple[float, float] | None = None, power: float = planning_groups.POWER
 ) -> Groups | None:
-    """Numbers of groups needed if they are like the groups of some reads; None if these give no standard errors."""
+    """Numbers of groups needed if they are like the groups of the reads; None if the reads give no standard errors."""
     errors = _errors(evidence)
     if errors is None:
         return None
@@ -110,7 +110,7 @@ def of_reads(
 
 
 def _errors(evidence: Evidence) -> Errors | None:
-    """Standard errors of the quantities that decide, at the effective number of groups; None if one is not known."""
+    """Standard errors of the quantities that decide, at the effective number of groups; None if any is not known."""
     log_odds, points, exponent = evidence.log_odds, evidence.points, 0.0
     low, high = evidence.exponent
     if evidence.soft and evidence.hard and low <= 1 <= high:  # with more groups, expected scores would decide points
@@ -142,9 +142,9 @@ def _errors(evidence: Evidence) -> Errors | None:
 
 
 def _model(evidence: Evidence, readout: ReadoutResults, times: float) -> Errors:
-    """Expected errors of a judge with the same share of pairs of reads that differ.
+    """Expected errors of a judge that has the same share of pairs of reads that differ as the given evidence.
 
-    Each ordering is read `times` as often.
+    Each ordering is read `times` times as often as in the evidence.
     """
     most = 1 - 1 / evidence.n
     differ = evidence.discordant_share if evidence.discordant_share == evidence.discordant_share else most / 2
@@ -180,7 +180,7 @@ def _spread(evidence: Evidence) -> Spread:
 
 
 def _repeated(evidence: Evidence, errors: Errors) -> Errors:
-    """Errors if each ordering is read twice as often: the part of chance shrinks, differences between groups stay."""
+    """Errors if each ordering is read twice as often: the share of chance shrinks, differences between groups stay."""
     now, then = (_model(evidence, evidence.hard or evidence.log_odds, times) for times in (1, 2))
 
     def halved(seen: Any, chance: Any, rest: Any) -> Any:

@@ -17,7 +17,7 @@ WORDS = {
     verdicts.CANNOT_TELL: "Cannot tell",
 }
 RARE = 0.005  # smaller shares are written as "hardly a score" or "hardly a prompt"
-HALF = 0.5  # of the reads
+HALF = 0.5  # share of the reads
 
 
 class Headline(NamedTuple):
@@ -25,7 +25,8 @@ class Headline(NamedTuple):
 
     Attributes:
         verdict: the verdict in a few words.
-        size: size of the effect in points and in decisions; empty if nothing is known.
+        size: size of the effect in points and in decisions (scores and best answers that change); empty if it is not
+            known.
     """
 
     verdict: str
@@ -53,7 +54,7 @@ def headline(evidence: Evidence, verdict: verdicts.Verdict) -> Headline:
 
 
 def _points(evidence: Evidence, word: str) -> Iterator[str]:
-    """Size in points: the shift if there is a bias, else the largest shift that the reads do not exclude.
+    """Size in points: the shift if the judge is biased, else the largest shift that the reads do not exclude.
 
     The size of a bias of the option probabilities is given in expected scores, because written scores hardly show it.
     """
@@ -84,7 +85,8 @@ def _shifted(points: float) -> str:
 def _decisions(evidence: Evidence) -> Iterator[str]:
     """Size in decisions: scores and best answers that another order changes beyond chance.
 
-    If written scores are saturated, scores by the option probabilities can still change, and the line says so.
+    If written scores are saturated, scores by the option probabilities can still change. The line says whose scores
+    change.
     """
     spread = evidence.spread
     soft = "by the option probabilities " if evidence.saturated and spread.readout == Readout.SOFT else ""

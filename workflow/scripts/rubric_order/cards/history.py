@@ -104,7 +104,7 @@ def read(path: Path, baseline: str) -> list[Run]:
 def accept(summary: Path, baseline: Path, path: Path) -> list[Path]:
     """Make a summary the baseline. The old baseline and its history are kept beside it, with the time in their names.
 
-    The history is moved last. A check that runs in between finds a history of another baseline, and refuses.
+    The history is moved last. A check that runs meanwhile finds a history of another baseline, and refuses it.
 
     Args:
         summary: file of the new baseline.

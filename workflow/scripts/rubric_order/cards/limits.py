@@ -4,14 +4,14 @@ Limits on V, points, log-odds and agreement are compared with intervals:
 
 - A limit is kept if the whole interval lies inside it, and broken if the whole interval lies outside it.
 - The outcome is "cannot tell" if the interval reaches across the limit or is not known, or if there are fewer groups
-  than asked for.
-- If a judge is saturated, the outcome is "cannot tell" for V, and for points and log-odds that written scores decide.
-  Agreement, and effects that option probabilities decide, are compared as usual.
+  than `Limits.groups`.
+- If a judge is saturated, the outcome for V is "cannot tell". So is the outcome for points and for log-odds, if written
+  scores decide them. Agreement, and effects that option probabilities decide, are compared with their limits.
 - The limit on log-odds is kept if the preference for every position keeps it, and broken if the preference for one
   position breaks it.
 
-The share of reads without a score has no interval. The share itself is compared, whatever the number of groups. Too few
-groups are never a failure: their outcome is "cannot tell".
+The share of reads without a score has no interval. The share itself is compared with its limit, whatever the number of
+groups. Too few groups are never a failure: their outcome is "cannot tell".
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,7 +34,7 @@ class Limits(NamedTuple):
         log_odds: greatest preference for a position, either way.
         failed: greatest share of reads without a score.
         agreement: least Pearson's r between human scores and the mean of all reads of an item.
-        groups: least number of groups; with fewer, only the share of reads without a score can be told.
+        groups: least number of groups. With fewer, only the limit on reads without a score can be kept or broken.
     """
 
     v: float | None = None
@@ -62,7 +62,7 @@ def check(cards: Iterable[CardRecord], limits: Limits) -> list[Finding]:
 def status(findings: Iterable[Finding]) -> int:
     """Exit status: 0 if all limits are kept, and 1 if one is broken.
 
-    It is 2 if none is broken but one cannot be told, or if there are no findings.
+    It is 2 if no limit is broken but an outcome is "cannot tell", or if there are no findings.
     """
     outcomes = {finding.outcome for finding in findings}
     return STATUS[FAILED if FAILED in outcomes else CANNOT_TELL if CANNOT_TELL in outcomes or not outcomes else PASSED]

@@ -167,7 +167,7 @@ def text(
         run: the parts of config on which results depend: `studies`, `judges`, `datasets` and `statistics`, and
             `references`, if there are any. Each study also has the entries `permutes` and `source` of its probe.
             `packages` has the `package`, `version`, `methods` and `references` of each statistic of another package
-            (see `catalogue.Result`). `rehearsal` is the sentence of a rehearsal about itself.
+            (see `catalogue.Result`). In a rehearsal, `rehearsal` is a sentence that says that the run is one.
         counts: see `counts`.
         versions: dictionary from judge and kind of version to the number of answers that each version gave.
         statistics: names of the statistics that were made.
@@ -176,7 +176,7 @@ def text(
         references: dictionary from a dataset to its reference answers, which were written or came from a file.
 
     Returns:
-        The text cites by ``[@key]``, and every key is in the references.
+        The text and the references. The text cites by ``[@key]``, and each key has an entry in the references.
     """
     cited: list[str] = ["rubric_order", "snakemake"]
 
@@ -313,7 +313,7 @@ def _study(name: str, study: Mapping[str, Any], counts: Mapping[str, Counts], ci
 
 
 def _draws(strategy: str) -> bool:
-    """True for a strategy whose orderings are drawn, or may be drawn because another package has it."""
+    """True for a strategy that draws orderings, and for a strategy of another package, which may draw them."""
     record = strategies.STRATEGIES.get(strategy)
     return record is None or record.drawn or record.crossed == "drawn"
 

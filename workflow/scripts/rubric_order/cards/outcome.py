@@ -17,7 +17,7 @@ SUITE = "rubric-order check"
 
 
 def headline(findings: Sequence[Finding], outcome: str) -> str:
-    """The outcome of a gate in one sentence, with the counts behind it."""
+    """The outcome of a gate in one sentence, with the numbers of findings."""
     counts = {word: sum(finding.outcome == word for finding in findings) for word in (FAILED, CANNOT_TELL, PASSED)}
     parts = [f"{count} {word}" for word, count in counts.items() if count]
     return f"{outcome.capitalize()}: {MEANING[outcome]} ({', '.join(parts) or 'nothing was looked at'})."

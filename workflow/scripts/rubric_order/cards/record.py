@@ -1,4 +1,4 @@
-"""A card as JSON holds it, for code that reads cards of this version and of earlier ones."""
+"""A card as JSON holds it, for code that reads cards of this version and of earlier versions."""
 
 from typing import Any, NotRequired, TypedDict
 

@@ -31,7 +31,7 @@ class Cell(NamedTuple):
 
     @property
     def sort_text(self) -> str:
-        """The number as a page holds it; empty where nothing is known."""
+        """Text of `sort` for a page; empty if nothing is known."""
         return "" if math.isnan(self.sort) else f"{self.sort:.6g}"
 
 

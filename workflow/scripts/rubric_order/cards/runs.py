@@ -13,11 +13,11 @@ from rubric_order.pages import page as pages
 
 SUMMARIES = ("summary.json", "results/summary.json")  # in the folder of a run
 WIDTH, HEIGHT, EDGE = 640.0, 160.0, 16.0  # of a drawing, in its own units
-LEAST = 0.05  # points that a drawing covers above and below 0 at least
+LEAST = 0.05  # smallest number of points that a drawing covers above 0 and below 0
 
 
 class Run(NamedTuple):
-    """A run of one card.
+    """A card of one run.
 
     Attributes:
         run: name of the run.
@@ -31,12 +31,13 @@ class Run(NamedTuple):
 
 
 class History(NamedTuple):
-    """Runs of cards of one name, in the order in which they were given.
+    """Cards of several runs with one name, in the order in which the runs were given.
 
     Attributes:
         name: name of the cards.
         runs: the runs.
-        change: change of the mean score from the first to the last run, in words; empty for one run.
+        change: change of the mean score from the first to the last run, in words, or the reason why it is not known;
+            empty for one run.
     """
 
     name: str
@@ -97,7 +98,7 @@ def histories(runs: Iterable[Run]) -> list[History]:
 
 
 def _change(runs: Sequence[Run]) -> str:
-    """Change of the mean score from the first to the last run of a card."""
+    """Change of the mean score from the first to the last run of a card, in words, see `History`."""
     if len(runs) < 2:
         return ""
     first, last = (run.card.get("anchors") for run in (runs[0], runs[-1]))
@@ -141,7 +142,7 @@ def content(found: Iterable[History]) -> list[dict[str, Any]]:
 
 
 def page(found: Sequence[History]) -> str:
-    """A page of runs: a table of all runs and, for each card with several runs, the shifts by the usual order."""
+    """A page of runs: a table of all runs and, for each card with several runs, a drawing of its shifts."""
     rows = [
         {"title": f"{run.run}: {run.name}", "link": "", "card": "", "cells": row.cells(run.card)}
         for history in found

@@ -1,4 +1,4 @@
-"""Effects of the order on single items for a card: numbers from `order_spread`, sentences, and the bound."""
+"""Effects of the order on single items for a card: numbers from statistic `order_spread`, and sentences about them."""
 
 import math
 from collections.abc import Iterator
@@ -20,22 +20,23 @@ class Spread:
     """Effects of orderings on single items, by one readout.
 
     Attributes:
-        readout: ``soft`` where option probabilities are known, else ``hard``; empty where nothing is known.
+        readout: ``soft`` if option probabilities are known, else ``hard``; empty if nothing is known.
         sd: spread in points; not known if reads cannot distinguish the order from chance.
         reach: upper end of the interval that is compared with the margin. If the spread is not known, but the spread of
             the reads (chance included) is shown to be small, `reach` and `verdict` are about the spread of the reads.
         verdict: see `equivalence.verdict`.
         scores: share of the items whose score changes, beyond chance, under another ordering than the usual one.
-        best: share of the prompts whose best candidate changes in this way.
+        best: share of the prompts whose best candidate changes, beyond chance, under another ordering than the usual
+            one.
         one_read: distance of one read, in an ordering drawn at random, from the item's mean over all orderings, in
             points.
         needed: number of orderings drawn at random whose mean is within the margin of the mean over all orderings; inf
             if more than all orderings are needed.
-        orderings: number of all orderings; 0 if items do not share their orderings, and then `needed` is not known.
-        at_most: True if `one_read` and `needed` are upper bounds, because chance is not known.
+        orderings: number of all orderings; 0 if items do not share their orderings, so that `needed` is not known.
+        at_most: True if `one_read` and `needed` are upper bounds, because the share of chance is not known.
         confidence: confidence of the interval of `sd`.
         level: level of the interval of `reach`, whose confidence is 1 - 2 * `level`.
-        logarithm: whether both intervals are computed for the logarithm.
+        logarithm: whether both intervals are computed for the logarithm of the spread.
     """
 
     readout: str = ""
@@ -63,7 +64,7 @@ NOTHING = Spread()
 
 
 def gather(rows: list[dict[str, Any]] | None) -> Spread:
-    """Effects from the rows of `order_spread` of one group of reads; of option probabilities, if these have rows."""
+    """Effects from the rows of `order_spread` about one group of reads, by option probabilities if these have rows."""
     by = {(row["readout"], row["quantity"]): row for row in rows or ()}
     readout = Readout.SOFT if (Readout.SOFT, "spread") in by else Readout.HARD
     if (readout, "spread") not in by:
@@ -137,7 +138,7 @@ def of_equivalence(of: Spread) -> Iterator[str]:
 
 
 def of_bias(of: Spread) -> Iterator[str]:
-    """The sentence of a card that is `biased`, if single items move by the margin or more. Means do not show this."""
+    """The sentence of a card that is `biased`, if single items move by the margin or more, which means do not show."""
     if of.verdict == equivalence.NOT_SHOWN:
         yield (
             f"An ordering moves single items, some up and some down: by {_points(of.sd)} points (standard deviation "

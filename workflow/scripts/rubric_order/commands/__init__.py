@@ -1,4 +1,4 @@
-"""The commands of the program ``rubric-order``, in one module each, and their output to a terminal."""
+"""The commands of the program ``rubric-order``, and their output to a terminal."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def text(value: str, style: str = "") -> "Text":
-    """A text for a table or a line. Names and answers that it quotes cannot control the terminal."""
+    """A text for a table or a line. Names and answers that the text quotes cannot control the terminal."""
     from rich.text import Text
 
     return Text(printable(value), style=style)

@@ -149,7 +149,7 @@ def certify(
 def _folder(name: str, items: Path | None) -> Path:
     """The default folder of a study: one folder per judge for the sample, and one per judge and table of texts.
 
-    Earlier versions wrote folders without the name of the table. Such a folder is used again if it is of this table.
+    Earlier versions named folders without the table. Such a folder is used again if its study has the same table.
 
     Args:
         name: id of the judge.
@@ -196,7 +196,7 @@ def _adaptive(
 
 
 def _in_rounds(table: "pd.DataFrame", setting: "Adaptive") -> list[str]:
-    """Sentences on the reads that were made, and on those that were spared."""
+    """Sentences on the reads that were made, and on the reads that were spared."""
     others = table[~table["probe"]]
     sentences = []
     if count := int(table["probe"].sum()):

@@ -145,7 +145,7 @@ def check(
         _write(written.junit(findings), junit)
     except (InputError, OSError) as error:
         refusal = _refusal(error)
-        with contextlib.suppress(OSError):  # the refusal is more important than this file
+        with contextlib.suppress(OSError):  # the message of the refusal is more important than this file
             _write(written.refusal_markdown(str(refusal), title=title), markdown)
         with contextlib.suppress(OSError):
             _write(written.refusal_junit(str(refusal)), junit)
@@ -177,7 +177,7 @@ def _refusal(error: InputError | OSError) -> InputError:
 
 
 def _write(text: str, path: Path | None) -> None:
-    """Write a report completely or not at all. Write directly to anything but a regular file, such as a pipe."""
+    """Write a report completely or not at all. A path that is no regular file, such as a pipe, gets it directly."""
     from rubric_order.base import files
 
     if path is None:

@@ -55,7 +55,7 @@ def described(job: Job) -> str:
 
 
 def _form(job: Job, name: str) -> str:
-    """Rows and columns of an argument's table, or the number of its tables."""
+    """Numbers of rows and columns of an argument's table, or the number of its tables."""
     try:
         value = job.inputs.get(name)
     except FileNotFoundError:

@@ -22,7 +22,8 @@ def plan_groups(
     orderings: Annotated[
         int | None,
         typer.Option(
-            help="In which each item is read: as many as levels, or twice as many. Default: strategy balanced.",
+            help="Number of orderings in which each item is read: the number of levels or, with more than two levels,"
+            " twice that number. Default: as in strategy balanced.",
             show_default=False,
         ),
     ] = None,
@@ -50,9 +51,9 @@ def plan_groups(
 ) -> None:
     """Say how many groups of items a bias card needs to call a judge biased, or equivalent to a judge without bias.
 
-    For biased, the judge has the given effects. For equivalent, it has no bias. The numbers follow from reads of a
-    pilot, or from your expectations of a judge. The preference for a position is its log-odds minus the mean of all
-    positions. The margins of equivalence are the margins of audit.
+    The numbers for biased assume that the judge has the given effects. The number for equivalent assumes that it has no
+    bias. All numbers follow from reads of a pilot, or from your expectations of a judge. The preference for a position
+    is its log-odds minus the mean of all positions. The margins of equivalence are the margins of audit.
 
     Examples: [green]rubric-order plan-groups --levels 5 --pairs-differ 0.3 --repeats 2[/],
     [green]rubric-order plan-groups pilot.csv --effect 0.3[/]

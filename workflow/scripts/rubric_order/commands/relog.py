@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rubric_order.library.relog import Log, Written
     from rubric_order.logs.levels import Rubric
 
-RUBRICS_SHOWN = 5  # largest number of candidate rubrics, those in most prompts
-EXAMPLES_SHOWN = 3  # largest number of wordings of one rubric
+RUBRICS_SHOWN = 5  # largest number of candidate rubrics that are shown, first those in most prompts
+EXAMPLES_SHOWN = 3  # largest number of wordings of one rubric that are shown
 
 
 def relog(

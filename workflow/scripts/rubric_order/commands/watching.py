@@ -1,4 +1,4 @@
-"""Progress of a judge. A terminal shows a bar with rate, money and time left; other outputs get lines of a log."""
+"""Progress of a judge. A terminal shows a bar with rate, money and time left. Any other output gets lines of a log."""
 
 from __future__ import annotations
 

@@ -98,11 +98,11 @@ class Contract:
         return pa.schema({column.name: column.arrow for column in self.columns})
 
     def table(self, frame: pd.DataFrame) -> pa.Table:
-        """A frame as an Arrow table, for `write`, which checks its values.
+        """Turn a frame into an Arrow table. Its values are not checked here, but by `write`.
 
         Raises:
-            ContractError: a column is missing, is not in the contract, is at another place, or has values of several
-                types.
+            ContractError: a column is missing, is not in the contract, is at another place than in the contract, or has
+                values of several types.
         """
         import pyarrow as pa
 
@@ -158,7 +158,8 @@ class Contract:
         """Check that files have columns of the contract.
 
         Args:
-            paths: the files. If the metadata of a file have no version, only its columns are checked.
+            paths: the files. If the metadata of a file name no version of the schema, only the file's columns are
+                checked.
             columns: names of the columns that are read; None for all columns that are not optional.
 
         Raises:

@@ -12,7 +12,7 @@ from rubric_order.contracts.estimates import ESTIMATES
 from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES
 from rubric_order.contracts.scores import SCORES
 
-CONTRACTS: Mapping[str, Contract] = {  # from an argument; all other arguments take estimates
+CONTRACTS: Mapping[str, Contract] = {  # from an argument to its contract; all other arguments take estimates
     **dict.fromkeys(("scores", "alone", "golden"), SCORES),
     "items": ITEMS,
     "pairs": PAIRS,

@@ -49,6 +49,7 @@ class Item:
         rubric: rubric by which the text is scored; None if the adapter found none.
         human_scores: one score per human rater.
         reference_labels: golden scores that came from other judges, such as GPT-4.
+        category: kind of task, as the dataset has it; None if the dataset has none.
         turns: texts of each turn, if the text is a conversation. Instruction, response and reference then hold all
             turns as one text.
     """
@@ -93,7 +94,7 @@ class Pair:
         item_a, item_b: ids of the items.
         preference: the item that people prefer: ``a``, ``b`` or ``tie``; None if it is not known.
         criterion: criterion by which the items are compared.
-        category: as in `Item`.
+        category: kind of task, as in `Item`.
     """
 
     where: str
@@ -210,8 +211,8 @@ def prepare(dataset: str, entries: Iterable[Item | Pair], *, limit: int | None =
         limit: number of groups to keep, beginning with the first; None for all.
 
     Raises:
-        InputError: an item has a field that is empty or of the wrong type, is repeated, or has no rubric in a dataset
-            without pairs; a pair names an item that does not exist; or there are no items.
+        InputError: a field of an item is empty or of the wrong type; an item is repeated; an item has no rubric, in a
+            dataset without pairs; a pair names an item that does not exist; or there are no items.
     """
     for texts in _changed.values():
         texts.clear()

@@ -58,7 +58,7 @@ class Custom(Adapter):
             items: the table.
             rubrics: YAML file of rubrics, if rows do not have their own.
             format: ``csv``, ``jsonl`` or ``parquet``; None to take it from the ending of the file's name.
-            every_rubric: whether each row is judged under each rubric of the file. There is then one item per row and
+            every_rubric: whether each row is judged under each rubric of the file. If so, there is one item per row and
                 rubric, named by the ids of both.
         """
         table = read_table(items, format)

@@ -23,8 +23,8 @@ class Demo(Adapter):
         Args:
             tasks: the file.
             responses: number of responses to keep of each task, beginning with the first, for a quick run; None for
-                all. With one response per task, no two responses compete. In the project's file, four of the 20 tasks
-                then have a response of each level.
+                all. If one response of each task is kept, no two responses compete. In the project's file, the first
+                responses of the 20 tasks have each of the five levels four times.
         """
         if responses is not None and (type(responses) is not int or responses < 1):
             raise InputError(f"option 'responses': expected a whole number from 1, found {responses!r:.60}")

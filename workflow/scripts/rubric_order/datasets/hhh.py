@@ -3,7 +3,7 @@
 A record holds two whole Prometheus prompts without a reference answer. They differ only in the response: one has the
 preferred response, the other has the rejected response. Up to six responses to one instruction are compared in pairs.
 So a response is one item, however many pairs it is in, and its id is the beginning of its checksum. The response with
-the lower checksum is `item_a`, which is independent of the preference.
+the lower checksum is `item_a`, a choice that is independent of the preference.
 
 Source: Askell et al. (2021); prompts of Kim et al. (2024), github.com/prometheus-eval/prometheus-eval.
 """

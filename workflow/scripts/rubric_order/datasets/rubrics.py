@@ -40,8 +40,9 @@ def check_levels(levels: object, where: str) -> tuple[str, ...]:
     """Descriptions of levels in ascending order, from a mapping from level to description. The lowest level is 0 or 1.
 
     Raises:
-        InputError: a level is missing, has no description or the description of another level, or is not a whole
-            number in the allowed range.
+        InputError: `levels` is not a mapping of at least two levels; a key is not a whole number in the allowed range;
+            a level between the lowest and the highest is missing; a level has no description; or two levels have the
+            same description.
     """
     if not isinstance(levels, dict) or len(levels) < 2:
         raise InputError(f"{where}: expected a mapping of at least 2 levels to descriptions, found {levels!r:.80}")

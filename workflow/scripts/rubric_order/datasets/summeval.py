@@ -6,9 +6,9 @@ any order. An article's number is its place in the first file, counted from 0. T
 systems 4,800.
 As in the paper, the reference summaries are not shown to the judge. Rubrics are ours.
 
-Xu et al. (2026) do not say which four systems they took. Ours span the whole range of quality: the systems are ranked
-by their mean expert score over all articles, experts and criteria. Of each three neighbours in this ranking the middle
-system is taken, that is ranks 2, 5, 8 and 11 of 12.
+Xu et al. (2026) do not say which four systems they took. Our four systems span the whole range of quality: the twelve
+systems are ranked by their mean expert score over all articles, experts and criteria. Of each three neighbours in this
+ranking the middle system is taken, that is ranks 2, 5, 8 and 11 of 12.
 
 Source: Fabbri et al. (2021); files of Shen et al. (2023), github.com/DAMO-NLP-SG/LLM_summeval,
 ``model_output_annotations``.

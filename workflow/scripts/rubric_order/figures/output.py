@@ -14,7 +14,7 @@ from rubric_order.figures.presets import PRESETS
 
 PLACES = 9  # decimal places to which positions are rounded
 _METADATA = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-# Parameters of Matplotlib that are lengths, in points, or in inches if they end in `_pad`.
+# Parameters of Matplotlib that are lengths: in inches if their names end in `_pad`, else in points.
 _LENGTHS = [
     *("font.size", "figure.labelsize", "figure.titlesize", "legend.fontsize", "legend.title_fontsize"),
     *("axes.titlesize", "axes.labelsize", "axes.linewidth", "axes.titlepad", "axes.labelpad"),

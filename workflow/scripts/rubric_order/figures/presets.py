@@ -31,7 +31,7 @@ PRESETS = {
     "column": Preset(width_in=3.4, scale=0.875, panels=0.5, dpi=300),  # letters of 7 points
     "slide": Preset(
         width_in=12.0, scale=1.75, panels=1.0, dpi=150
-    ),  # letters of 14 points; a slide is 13.3 inches wide
+    ),  # letters of 14 points; the whole slide is 13.3 inches wide
 }
 
 

@@ -45,7 +45,7 @@ def no_effect() -> dict[str, Any]:
 
 
 def colour(place: int) -> str:
-    """Colour of one of several things. `place` is its index, from 0."""
+    """Colour of one of several things that a figure shows, such as judges. `place` is the thing's index, from 0."""
     return COLOURS[place % len(COLOURS)]
 
 
@@ -71,7 +71,7 @@ def text_width(text: str, size: float | str) -> float:
 
 
 def legend_above(figure: Figure, columns: int | None = None) -> None:
-    """Add a legend above a figure, with each label of its panels once. No single panel needs to have all labels.
+    """Add a legend above a figure, with each label that occurs in any of its panels once.
 
     Args:
         columns: largest number of entries per row; by default, all entries are in one row.
@@ -155,7 +155,7 @@ def arrows(axis: Axes, line: pd.DataFrame, at: ArrayLike, reach: float, colour: 
     Args:
         line: rows with `ci_low` and `ci_high`.
         at: coordinates of the rows on the other axis.
-        reach: distance from 0 to the frame, on both sides.
+        reach: distance from 0 to the frame, the same on both sides.
         upright: True if intervals are vertical.
     """
     markers = (CARETDOWN, CARETUP) if upright else (CARETLEFT, CARETRIGHT)
@@ -202,7 +202,7 @@ def positions(axis: Axes, n: int, *, first: int = 1) -> None:
 
 
 def shares_from_0(axis: Axes, n: int) -> None:
-    """Let the axis of shares go from 0 to at least 5 percentage points above the uniform share."""
+    """Let the axis of shares begin at 0 and end at least 5 percentage points above the uniform share."""
     axis.set_ylim(0, max(axis.get_ylim()[1], 100 / n + 5))
 
 

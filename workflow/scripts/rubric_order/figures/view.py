@@ -25,7 +25,7 @@ class View:
     """Choice of the estimates that a figure shows. A figure uses those fields that its block of config has.
 
     Attributes:
-        study, profile, strategy, n, readout: values that identify the reads behind the estimates.
+        study, profile, strategy, n, readout: values that identify the reads from which estimates were made.
         dataset: a dataset of the study, or `EVERY` for all of its datasets together.
         readouts: readouts of a figure that shows several. Readouts that a judge lacks are left out.
         cluster: the unit that is sampled, ``item`` or ``group``; some figures allow further values.
@@ -41,7 +41,7 @@ class View:
     cluster: str = "group"
 
     def rows(self, table: pd.DataFrame, *keys: Key, **values: object) -> pd.DataFrame:
-        """Rows of a table of estimates with the view's values in the columns `keys`, and `values` in further columns.
+        """Rows of a table of estimates that have the view's values in the columns `keys`, and `values` in others.
 
         >>> import pandas as pd
         >>> table = pd.DataFrame({"study": ["s", "s", "t"], "quantity": ["share", "cramers_v", "share"]})
@@ -83,5 +83,5 @@ def draw(module: ModuleType, *tables: pd.DataFrame, **keywords: Any) -> Figure:
 
 
 def _taken(keywords: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Remove the keywords with some names, and return them."""
+    """Remove the keywords with the given names, and return them."""
     return {name: keywords.pop(name) for name in names if name in keywords}

@@ -1,8 +1,8 @@
-"""Metadata of a judge's files of responses: digests that show if answers changed, and the versions that gave them.
+"""Metadata of a judge's files of responses: digests that show if answers changed, and the versions of the judge.
 
-There is one file of responses for each shard. Its metadata hold, for each study that asked, a digest of the answers and
-the number of failed requests. They also hold the number of answers from each version, see `versions.counts`. One small
-file per judge joins the metadata of all shards.
+There is one file of responses for each shard. For each study with requests in the shard, the metadata of the file hold
+a digest of the answers and the number of failed requests. For all studies together, they hold the number of answers
+from each version, see `versions.counts`. One small file per judge joins the metadata of all shards.
 """
 
 import json
@@ -31,7 +31,7 @@ def write(responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge:
         path: the file.
         studies: the study of each row of `responses`.
         judge: the judge's settings.
-        names: names that the model may call itself, see `versions.counts`.
+        names: names of the model that do not tell its version, see `versions.counts`.
     """
     RESPONSES.write(
         files.in_row_groups(RESPONSES.table(responses)),
@@ -43,7 +43,7 @@ def write(responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge:
 
 
 def of_studies(responses: pd.DataFrame, studies: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Dictionary from each study to a digest of its answers in one shard, and to the number of its failed requests.
+    """Dictionary from each study to the digest of its answers and the number of its failed requests, in one shard.
 
     Args:
         responses: responses of one shard, see `shard.judge`.
@@ -83,7 +83,7 @@ def check(told: Mapping[str, Any]) -> None:
     """Refuse shards whose answers come from several versions.
 
     Raises:
-        InputError: the message names the mixed versions.
+        InputError: the answers come from several versions. The message names them.
     """
     versions.refuse({what: Counter(counts) for what, counts in told["versions"].items()})
 

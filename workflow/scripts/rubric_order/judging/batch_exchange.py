@@ -70,8 +70,8 @@ def read_in(requests: Path, results: Path, judge: Endpoint, store: Store) -> Cou
         Number of lines with each outcome: ``answered``, ``failed``, ``stored before``, or a reason to ignore the line.
 
     Raises:
-        InputError: a file cannot be read, no line is the result of a request, a job of the judge is running, or no
-            request can succeed, see `Reader.response`.
+        InputError: a file cannot be read, no line holds a result of one of the requests, a job of the judge is running,
+            or no request can succeed, see `Reader.response`.
     """
     asked = {request.request_id: request for request in shard.as_requests(_asked(requests))}
     read = Results()

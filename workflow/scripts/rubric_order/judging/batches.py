@@ -1,8 +1,9 @@
-"""Records of sent batches, on disk until their answers are stored. So a kill loses no answer and sends no batch twice.
+"""Records of sent batches. A record stays on disk until all answers of its batch are stored.
 
-A batch has a record, in a file of its own. The record exists from before the batch's requests leave this machine until
-all answers of the batch are in the response store. It holds all that is needed to read the answers, so that they are
-stored even if the study has changed. It is written through to the disk before each step that may cost money.
+Each batch has a record, in a file of its own. The record exists from before the batch's requests leave this machine
+until all answers of the batch are in the response store. So a killed job loses no answer, and no batch is sent twice.
+The record holds all that is needed to read the answers: they are stored even if the study has changed since. The record
+is flushed to the disk before each step that may cost money.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,8 @@ class Sent(NamedTuple):
     Attributes:
         request_id, profile, repeat, begun: see `engines.Request`.
         questions: index of the request's questions in `Record.questions`.
-        tokens, cost: the most that the request can use.
+        tokens: largest number of tokens that the request can use.
+        cost: largest cost of the request.
     """
 
     request_id: str
@@ -46,12 +48,13 @@ class Record(BaseModel):
     """Record of a batch, kept on disk.
 
     Attributes:
-        key: name of the record. The endpoint keeps it with the batch, so that the batch can be found by it.
+        key: name of the record. The endpoint keeps it with the batch, so that a job can find the batch by its key.
         engine: description of the engine, as the store will hold it.
         base_url: address of the endpoint.
         state: ``made`` before the endpoint is asked to create the batch, ``creating`` from then on, and ``created``
-            once its id is known.
-        input_file, batch: ids that the endpoint gave.
+            once the id of the batch is known.
+        input_file: id that the endpoint gave the file of requests.
+        batch: id that the endpoint gave the batch.
         questions: distinct lists of questions that the requests have.
         requests: the requests.
         sent: time at which the record was made, right before the batch was sent; None in a record of an earlier
@@ -221,5 +224,5 @@ class Records:
 
 
 def _is_of(errors: pd.Series, record: Record) -> pd.Series:
-    """True where a row holds an answer (it has no error), or a failure of the record's batch."""
+    """True for an answer, which has no error, and for a failure whose error names the record's batch."""
     return errors.isna() | errors.str.contains(str(record.batch), regex=False).fillna(False).astype(bool)

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class Prompt(NamedTuple):
-    """Parts that make up a chat.
+    """Prompt for a judge, from which a chat is made.
 
     Attributes:
         judge: the judge under its profile, see `Judge.under`.

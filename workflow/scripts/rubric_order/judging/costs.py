@@ -24,7 +24,7 @@ from rubric_order.settings.judges import Decisions, Judge
 
 SAMPLE_PROMPTS = 240  # prompts of one study and dataset whose tokens are counted
 SAMPLE_STRETCHES = 8  # runs of neighbouring requests that make up a sample
-NORMAL = 1.96  # standard normal quantile for the intervals of money
+NORMAL = 1.96  # standard normal quantile for the 95% intervals of money
 CHARACTERS_PER_TOKEN = 4  # assumed where the judge's tokenizer is not on this machine
 
 Encode = Callable[[str, str], Sequence[object]]  # prompt and profile to tokens
@@ -67,8 +67,8 @@ def judge_costs(
 
         - `reads`: number of planned reads.
         - `requests`: number of distinct requests that no earlier study sends.
-        - `answered`: number of these requests that need not be asked, since the store has them.
-        - `to_ask`: number of the other requests. Tokens, hours and money are those of the requests to ask.
+        - `answered`: number of these requests for which the store has an answer or a final failure.
+        - `to_ask`: number of the remaining requests. Tokens, hours and money are those of the requests to ask.
         - `prompt_tokens`, `output_tokens`: tokens of prompts and of answers.
         - `cached_tokens`: prompt tokens that come from the prefix cache.
         - `prompt_tokens_from`: source of the tokens of prompts: "tokenizer", "answers" (the endpoint's counts for this
@@ -76,7 +76,8 @@ def judge_costs(
         - `output_tokens_from`: source of the tokens of answers: "answers" (the mean length of the answers in the store)
           or "max_tokens" (the longest answer allowed).
         - `tokens_per_second`: speed of one job, from config or from earlier jobs.
-        - `hours`, `gpu_hours`: hours of one job, and hours of GPUs.
+        - `hours`: hours that one job takes for the requests to ask.
+        - `gpu_hours`: these hours times the number of GPUs of a job.
         - `cost`: money, if every prompt token has its full price.
         - `cost_cached`: money, if the prefix cache works as estimated, and all prompt tokens that are not in the cache
           are written to it.
@@ -138,7 +139,7 @@ def _with_sum(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_prices(table: pd.DataFrame, judge: Judge, pace: speed.Speed | None) -> pd.DataFrame:
-    """The table with columns for hours and money. The variances, which only their intervals need, are dropped."""
+    """The table with columns for hours and money. The variances, which only the intervals need, are dropped."""
     computed = table["prompt_tokens"] - table["cached_tokens"] + table["output_tokens"]
     pace = pace or speed.Speed()
     seconds = table["to_ask"] / pace.requests if np.isnan(pace.tokens) else computed / pace.tokens
@@ -174,7 +175,7 @@ def _with_prices(table: pd.DataFrame, judge: Judge, pace: speed.Speed | None) ->
 def _unanswered(
     path: Path, keys: pd.DataFrame, store: Store, retry_failed: bool
 ) -> tuple[np.ndarray, list[pd.DataFrame]]:
-    """Indices of the requests of a file that are asked, and sums of the tokens of stored answers, see `_sums`."""
+    """Indices of a file's requests to ask, and tables of the tokens of stored answers, see `_sums`."""
     asked, answers, first = [np.array([], int)], [], 0
     stored_ids = pq.read_table(path, columns=["request_id"])["request_id"]
     for ids, stored in store.each(stored_ids, ["prompt_tokens", "completion_tokens"]):
@@ -192,7 +193,7 @@ def _unanswered(
 
 
 def _sums(tokens: pd.DataFrame) -> pd.DataFrame:
-    """Number of answers, sum of their tokens and sum of squares, for each kind of tokens, dataset and profile."""
+    """Number, summed tokens and summed squared tokens of answers, by kind of tokens, dataset and profile."""
     long = tokens.melt(["dataset", "profile"], var_name="tokens", value_name="sum").dropna(subset="sum")
     parts = long.assign(count=1, squares=long["sum"] ** 2)
     return parts.groupby(["tokens", "dataset", "profile"], as_index=False)[["count", "sum", "squares"]].sum()
@@ -276,7 +277,8 @@ def prompt_tokens(
         for place, row in enumerate(rows.tolist()):
             tokens = encode(texts[row], profiles[row])
             cached = cache.ask(tokens) if cache else 0
-            # The first row of each later stretch is not counted. It fills the cache like the skipped rows before it.
+            # In every run of a dataset's rows but the first run, the first row is not counted. It only fills the cache,
+            # in place of the rows that were skipped before the run.
             if place or code not in begun:
                 counted[code] += len(texts[row]), len(tokens), cached
         begun.add(code)

@@ -35,7 +35,7 @@ def _asked(question: str, options: Sequence[Choice], form: Form) -> Iterator[dic
 def _levels(options: Sequence[Choice], form: Form) -> dict[str, Any]:
     """The field of a question that lists its options, in the order in which they are shown."""
     if form.question == "score":
-        # Levels are sent without labels: the text names a level, and its position is its number.
+        # Levels are sent without labels: a level is known by its description and its position.
         texts = [option.description for option in options]
         systemone = form.dialect == "systemone"
         return {"criteria": texts} if systemone else {"levels": [{"label": text} for text in texts]}

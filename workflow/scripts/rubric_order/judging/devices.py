@@ -4,9 +4,9 @@ Snakemake counts GPUs (``--resources gpu=4``) but does not say which devices a j
 it locks one file per device, in a folder of the user on each machine.
 
 A lock ends with its process, so a killed job leaves no lock behind. vLLM's engine is a separate process. It would
-outlive a killed job and keep the device's memory. So a job that has claimed devices has Linux kill its child processes
-when it ends. This holds for forked children, and for spawned ones, since they import the job's script and with it this
-module.
+outlive a killed job and keep the device's memory. So when a job that has claimed devices ends, Linux kills its child
+processes. Linux kills spawned children as well as forked children, since spawned children import the job's script and
+with it this module.
 """
 
 import contextlib

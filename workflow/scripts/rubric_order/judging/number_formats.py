@@ -1,4 +1,4 @@
-"""Number formats that a processor has no instructions for: computing in them is several times as slow."""
+"""Number formats that a processor has no instructions for: computing in such a format is several times slower."""
 
 import platform
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 from rubric_order.judging.engines import vllm_offline
 from rubric_order.settings.judges import Judge
 
-# Kind of processor to its formats, and to the features that make a format fast: any one of them does. Nothing is known
-# about other kinds of processors.
+# From a kind of processor to its number formats, and from a format to features: a processor with any of the features is
+# fast in the format. Nothing is known about other kinds of processors.
 FAST = {
     "x86_64": {"bfloat16": {"avx512_bf16", "amx_bf16"}, "float16": {"avx512_fp16", "amx_fp16"}},
     "aarch64": {"bfloat16": {"bf16"}, "float16": {"asimdhp"}},

@@ -1,10 +1,10 @@
-"""File of sent calls and of their answers until these are stored. A kill loses no answer that has come.
+"""File of the calls that were sent, and of their answers until the answers are stored.
 
-Before a call is sent, a line is written with its request and the most that the call can use. When the answer has come,
-a second line holds the answer. When the next job over the same endpoint begins, it stores the answers that the response
-store lacks. Each call without an answer is booked in the store: it counts as spent, and its request is asked again. The
-line of a call is on disk before the call is sent, and so are all lines before it: neither a kill nor a power cut loses
-them.
+The file saves every answer that has come from being lost by a kill. Before a call is sent, a line is written with its
+request and the most that the call can use. When the answer has come, a second line holds the answer. When the next job
+over the same endpoint begins, this job stores the answers that the response store lacks. Each call without an answer is
+booked in the store: the call counts as spent, and its request is asked again. The line of a call is on disk before the
+call is sent, and so are all lines before it: neither a kill nor a power cut loses them.
 """
 
 import contextlib
@@ -173,8 +173,8 @@ def _open_calls(path: Path, aside: list[bytes]) -> dict[tuple[str, str], Amount]
 
     Args:
         path: the file.
-        aside: receives the lines that cannot be read, or whose numbers are too large. A call whose line cannot be read
-            counts as one call.
+        aside: receives the lines that cannot be read, or whose numbers are too large. A call whose amount cannot be
+            read counts as one call without tokens and cost.
     """
     used: dict[tuple[str, str], Amount] = {}
     for kind, engine, name, most, line in _lines(path, answers=False):
@@ -208,7 +208,7 @@ def _answers(
     """The answers to the open calls, each with its engine. Calls with an answer are removed from `open_calls`.
 
     A field that this version does not know is left out. A number that is too large for the store is made smaller. In
-    both cases the line goes to `aside` too. An answer that the store cannot hold goes to `aside` alone; its call stays
+    both cases the line goes to `aside` too. An answer that the store cannot hold goes only to `aside`; its call stays
     open.
     """
     for _, engine, name, fields, line in _lines(path, answers=True):

@@ -1,4 +1,4 @@
-"""A model of an engine's prefix cache: the number of leading tokens of a prompt that an earlier prompt computed."""
+"""Model of an engine's prefix cache. It counts a prompt's leading tokens that were computed for an earlier prompt."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ class PrefixCache:
 
         Args:
             block_size: tokens per block.
-            least: least number of tokens of a shared prefix that is reused.
+            least: number of tokens of the shortest shared prefix that is reused.
         """
         self.block_size, self.least = block_size, least
         self._blocks: set[int] = set()

@@ -103,7 +103,7 @@ def _add(found: Mapping[str, dict[str, float]], plan: Plan, step: str, counts: p
 
 
 def reads_to_come(reads: pd.DataFrame, conditions_: Sequence[str], *, n: int, levels: Collection[int]) -> float:
-    """Greatest number of reads to come that show a reference answer that is not made yet.
+    """Greatest number of reads that a study still gets when the missing reference answers are made.
 
     Args:
         reads: the plan of one study, dataset and judge, made without these reference answers.
@@ -112,9 +112,10 @@ def reads_to_come(reads: pd.DataFrame, conditions_: Sequence[str], *, n: int, le
         levels: scores that the reference answers are written for.
 
     Returns:
-        Number of conditions that show one of the reference answers, times the reads of the condition with the most
-        reads, minus the reads of these conditions that the plan already has. It is 0 if no condition shows one of the
-        reference answers. Otherwise it is NaN if the plan has no read on the scale.
+        Number of conditions that show one of the reference answers, times the number of reads in the condition that has
+        the most reads. From this product, the reads that the plan already has in the conditions with a reference answer
+        are subtracted. The result is 0 if no condition shows one of the reference answers, and NaN if one does but the
+        plan has no read on the scale.
     """
     of_scale = reads[reads["n"] == n]
     shown = [name for name in conditions_ if conditions.read(name, n).reference in levels]

@@ -30,7 +30,7 @@ Watch = Callable[[Iterable[Response], int], Iterator[Response]]
 
 CHUNK_SECONDS = 20.0  # longest time that a finished request waits to be written
 LAST_SECONDS = 60.0  # time for further tries to write the last answers, if the disk does not take them
-MAX_WAITING = 4  # most multiples of `CHUNK_REQUESTS` that wait if the disk does not take them; then the job ends
+MAX_WAITING = 4  # the job ends if the disk does not take so many times `CHUNK_REQUESTS` responses
 CHUNK_REQUESTS = 16_384  # most finished requests that wait: only a very fast judge gives so many in `CHUNK_SECONDS`
 
 
@@ -193,9 +193,9 @@ def keep(responses: Iterable[Response], store: Store, engine: str, *, source: It
         responses: the responses to write.
         store: the store to write to.
         engine: description of the engine, as JSON.
-        source: the engine's own iterator, from which `responses` takes them. If a signal ends the job during a write,
-            the exception is raised here and the engine does not see it. This function then throws the exception into
-            `source`, and also keeps the responses that the engine still yields.
+        source: the engine's own iterator, whose responses `responses` passes on. If a signal ends the job during a
+            write, the exception is raised here and the engine does not see it. This function then throws the exception
+            into `source`, and also keeps the responses that the engine still yields.
     """
     chunk: list[Response] = []
     turn, ended = threading.Lock(), threading.Event()
@@ -250,7 +250,7 @@ def _write_at_last(write: Callable[[], bool], folder: Path) -> None:
 
 
 def measured(responses: Iterable[Response], note: Callable[[dict[str, Any]], None]) -> Iterator[Response]:
-    """Pass responses on. At the end, note the counts and the time, even if the job is cut short."""
+    """Pass responses on. At the end, even of a job cut short, note the numbers of requests and tokens, and the time."""
     marks = Marks()
     run = dict.fromkeys(("requests", "failed", "prompt_tokens", "cached_tokens", "completion_tokens"), 0)
     try:

@@ -1,8 +1,8 @@
 """Job arrays of Snakemake's executor for SLURM. Its version 2.8 has four faults, which this module works around.
 
-- Every task of an array starts a Snakemake for the array's first job. That Snakemake runs the command of the task's own
-  job, but then checks the output of the first job, and removes it after a failure (the executor's issue 447). The
-  commands of all tasks are among the arguments, so a task can run its own command instead.
+- Every task of an array starts a process of Snakemake for the array's first job. This process runs the command of the
+  task's own job. But it then checks the output of the first job, and removes that output after a failure (the
+  executor's issue 447). The commands of all tasks are among the arguments, so a task can run its own command instead.
 - All tasks ask SLURM for the resources of the first job. So the jobs of an array must need the same resources.
 - The executor forgets jobs that Snakemake may not start at once, and Snakemake waits for ever (the executor's issue
   473). So ``--jobs`` must be at least the number of jobs of each rule whose jobs become arrays.
@@ -59,8 +59,8 @@ def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) ->
 
         - It is no task of an array.
         - It runs the task's own command already.
-        - The arguments have no command for the task, and the task is the first one of its array, or the executor did
-          not start it.
+        - The arguments have no command for the task. Either the task is the first of its array, or the executor did not
+          start this Snakemake.
 
     Raises:
         InputError: there is no command for the task, so that it would run the job of the first task.
@@ -81,7 +81,7 @@ def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) ->
 
 
 def _commands(arguments: Sequence[str]) -> dict[str, str]:
-    """Dictionary from each task to its compressed command. The option and its value are one argument or two."""
+    """Dictionary from each task to its compressed command. The option that holds them is one argument, or two."""
     for entry, following in zip(arguments, [*arguments[1:], ""], strict=True):
         key, separator, value = entry.partition("=")
         if key == OPTION:

@@ -25,8 +25,9 @@ class Speed(NamedTuple):
         tokens: tokens computed per second: those of answers, and those of prompts except cached tokens. NaN if the
             judge counts no tokens.
         requests: requests answered per second.
-        low, high: ends of an interval of the time per token, or per request if the judge counts no tokens. They are
-            factors of the time that `tokens` or `requests` gives. NaN if runs are too short for an interval.
+        low, high: lower and upper end of a 95% interval of the time per token, or per request if the judge counts no
+            tokens. Each end is a factor, by which the time that follows from `tokens` or `requests` is multiplied. NaN
+            if config gives the speed, or if runs are too short for an interval.
     """
 
     tokens: float = math.nan
@@ -48,7 +49,7 @@ class Marks:
         return time.monotonic() - self._begun
 
     def answered(self, tokens: int) -> None:
-        """Note an answer. At first each answer sets a mark, later every second, every fourth, and so on.
+        """Note an answer. At first each answer sets a mark, later every second answer, every fourth, and so on.
 
         Args:
             tokens: tokens that the run has computed so far.

@@ -28,7 +28,7 @@ def check(judge: Judge, requests: pd.DataFrame) -> None:
     """Refuse requests that the engine of a judge cannot answer.
 
     Raises:
-        InputError: prompts ask several questions.
+        InputError: prompts ask several questions, and the engine answers one question per prompt.
     """
     if not judge.capabilities.several_questions and (requests["questions"].str.len() > 1).any():
         raise InputError(
@@ -37,7 +37,7 @@ def check(judge: Judge, requests: pd.DataFrame) -> None:
 
 
 class Starter:
-    """Starts a judge's engine when it is called. Devices and locks that the engine needs are held until the block ends.
+    """Context manager whose call starts a judge's engine. It holds the engine's devices and locks until the block ends.
 
     Args:
         judge: the judge that answers.

@@ -56,7 +56,8 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
         store: the judge's response store.
 
     Returns:
-        One row per study, and one row for all studies together. Null where requests are not collected yet.
+        One row per study, and one row for all studies together. Columns are null for a study whose requests are not
+        collected yet.
 
         - `requests`: number of requests. Each of them is either `done` (answered), `failed_passing` (failed for a
           reason that may pass), `failed_for_good` or `missing`.

@@ -32,10 +32,10 @@ log = logging.getLogger(__name__)
 FULL_FILE_ROWS = 16_384  # a file of this many rows or more is not joined with others
 GROUP_ROWS = files.GROUP_ROWS
 PART_ROWS = 1_048_576  # results in memory at once, if there are very many
-SECONDS_TO_WAIT = 60.0  # for another job that joins files; after that, this job leaves its own files unjoined
+SECONDS_TO_WAIT = 60.0  # time to wait for another job that joins files; then this job leaves its own files unjoined
 
 SCHEMA = STORE.schema
-KEYS = ["request_id", "error"]  # the request of a row, and how good its result is
+KEYS = ["request_id", "error"]  # the request of a row, and the error that says how good its result is
 
 
 class _Found(NamedTuple):
@@ -92,7 +92,7 @@ class Store:
         return table
 
     def rows_of(self, request_ids: Iterable[str]) -> set[tuple[str, str]]:
-        """Pairs of a request with rows in the store, and the description of an engine that gave one of these rows."""
+        """Pairs of a request id and the description of an engine that gave a row about the request."""
         wanted = pa.array(request_ids, pa.string(), from_pandas=True)
 
         def found() -> pd.DataFrame:
@@ -140,11 +140,12 @@ class Store:
         return pa.concat_tables([_empty([name]), *self._whatever_is_joined(parts)])[name]
 
     def compact(self, request_ids: Iterable[str] | None = None) -> None:
-        """Join the small files that hold some requests into one file, with one row per request.
+        """Join the small files that hold some requests into one file, without copies of rows.
 
         Files that killed jobs left behind are joined too. Other jobs may write and read meanwhile. Only one job at a
-        time joins files: if two jobs joined the same files, both would keep all rows. A failed call that was made
-        keeps its row, in addition to the row of an answer that came later.
+        time joins files: if two jobs joined the same files, both would keep all rows. The joined file keeps the best
+        row of each request and the row of every call: the row of a failed call stays beside the row of an answer that
+        came later.
 
         Args:
             request_ids: requests of one job. Files that hold none of them are left to other jobs. None for all.
@@ -159,7 +160,7 @@ class Store:
                         path.unlink(missing_ok=True)
 
     def _to_join(self, wanted: pa.Array | None) -> list[Path]:
-        """The files to join: undamaged, with wanted requests, and small or with a wanted request of another file.
+        """The undamaged files with wanted requests that are small, or that share a wanted request with another file.
 
         The files are in the order in which they were written, so that neighbours in a file of requests stay neighbours.
         """

@@ -47,7 +47,7 @@ def _told(engine: object, model: object, names: Collection[str]) -> Iterator[tup
 
 
 def listed(answers: pd.DataFrame, *, names: Collection[str] = ()) -> str:
-    """Mixed versions on one line, each with its number of answers; empty where nothing is mixed."""
+    """Versions of each part that has several, on one line with their numbers of answers; empty if no part has."""
     return listed_counts(counts(answers, names=names))
 
 
@@ -64,7 +64,7 @@ def check(answers: pd.DataFrame, *, names: Collection[str] = ()) -> None:
     """Refuse answers of several versions under one judge, see `counts`.
 
     Raises:
-        InputError: the message lists the mixed versions.
+        InputError: the answers come from several versions. The message lists them.
     """
     refuse(counts(answers, names=names))
 
@@ -73,7 +73,7 @@ def refuse(counted: Mapping[str, Counter[str]]) -> None:
     """Refuse counts of several versions under one judge, see `counts`.
 
     Raises:
-        InputError: the message lists the mixed versions.
+        InputError: the answers come from several versions. The message lists them.
     """
     if mixed := listed_counts(counted):
         raise InputError(

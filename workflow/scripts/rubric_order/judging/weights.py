@@ -114,7 +114,7 @@ def describe(model: str, revision: str | None) -> dict[str, str]:
 
 
 def local_files(model: str) -> list[Path]:
-    """The files of a local model, sorted, without hidden files and files that match `BESIDE`."""
+    """The files of a local model, sorted. Hidden files and files that match `BESIDE` are left out."""
     folder = Path(model).expanduser()
     if folder.is_file():
         return [folder]
@@ -127,7 +127,7 @@ def local_files(model: str) -> list[Path]:
 
 
 def state(model: str) -> list[list[Any]]:
-    """Names, sizes and times (ns) of the files of a local model. While these are unchanged, the digest is too."""
+    """Names, sizes and times (ns) of the files of a local model. If these are unchanged, so is the digest."""
     return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in local_files(model)]
 
 

@@ -38,9 +38,9 @@ class Advice:
 
     Attributes:
         goal: goal of the study.
-        table: one row per option, the best first: how items are read, numbers of groups and items, calls, cost, and
-            predicted precision.
-        refused: judges and readouts without a prediction, with the reason.
+        table: one row per option, the best first. Its columns say how items are read, and have the numbers of groups,
+            items and calls, the cost, and the predicted precision.
+        refused: dictionary from each judge and readout without a prediction to the reason.
         statistics: table of all estimates, see ``docs/statistics.md``.
     """
 
@@ -57,7 +57,7 @@ class Advice:
 
     @property
     def notes(self) -> list[str]:
-        """Refusals with their reasons, and variances that came out below 0."""
+        """Sentences on judges and readouts without a prediction, and on variances that count as 0."""
         notes = [f"{name}: {reason}." for name, reason in self.refused.items()]
         flags = [flag for flag in self.table["flag"].unique() if flag]
         return [*notes, *(f"Counted as 0, {flag}." for flag in flags)]
@@ -80,7 +80,7 @@ class Advice:
         return lines
 
     def config(self, place: int = 0, *, study: str = "advised") -> str:
-        """Block of config of one option, in YAML, to be pasted into a config.
+        """Block of config of one option, in YAML, to paste into a config.
 
         Args:
             place: index of a row of `table`, from 0.
@@ -142,8 +142,9 @@ def advise(
         target: value that the precision should reach.
         budget: greatest number of calls, or of money if there is a price.
         price: price of one call.
-        readout: ``hard`` for written scores, or ``soft`` for expected scores; by default all that are known. Goals of
-            cards (``equivalent``, ``bias``, ``shift``) take the readouts that decide a card.
+        readout: ``hard`` for written scores, or ``soft`` for expected scores; by default every readout that the reads
+            have. For goals of cards (``equivalent``, ``bias``, ``shift``) it does not count: they take the readouts
+            that decide a card.
         columns, scale: see `position_bias`.
 
     Returns:

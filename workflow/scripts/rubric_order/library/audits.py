@@ -1,4 +1,4 @@
-"""Audits of files: cards of scores or of choices, depending on the content of a file."""
+"""Audits of files: cards of the scores or of the choices that a file has."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,7 +56,8 @@ def audit(
         columns, scale: see `results.bias_card`.
         nominal: whether the orderings list candidates instead of levels.
         labels: meanings of written labels of choices.
-        margin_points, margin_log_odds: smaller effects count as none.
+        margin_points: a smaller shift of the mean score counts as none.
+        margin_log_odds: a smaller preference for a position counts as none.
 
     Raises:
         InputError: the form of the file is not known, or the file is not as described.

@@ -128,7 +128,7 @@ class Calibrations(Mapping[str, Calibration]):
                 there are several judges. Other columns are kept as they are.
             readout: ``soft``, from option probabilities, or ``hard``, from the written score. The default for a judge
                 is ``soft`` if all its reads with a score have probabilities, and its calibration was learnt from
-                probabilities. Otherwise it is ``hard``.
+                probabilities. Otherwise the default is ``hard``.
             columns: names that the table has for its columns, see `position_bias`.
 
         Returns:

@@ -24,9 +24,9 @@ from rubric_order.parsing.choices import EMPTY
 BIASED, EQUIVALENT, CANNOT_TELL = VERDICTS = ("biased", "equivalent", "cannot tell")
 FORMAT = "rubric-order choices"
 LEVEL = 0.05
-EVEN = (0.35, 0.65)  # orders of a pair count as drawn if each candidate is first in such a share of the reads
-MANY_TIES = 0.05  # share of ties among the choices from which a card warns of them
-FEWEST_CROSSED = 0.5  # if this share of comparisons is read in several orders, these comparisons decide
+EVEN = (0.35, 0.65)  # orders of a pair count as drawn if each candidate is first in such a share of reads
+MANY_TIES = 0.05  # from this share of ties among the choices on, a card warns of ties
+FEWEST_CROSSED = 0.5  # if at least this share of comparisons is read in several orders, these comparisons decide
 
 
 class Evidence(NamedTuple):
@@ -40,22 +40,22 @@ class Evidence(NamedTuple):
         excess: how much more often two orders disagree than two reads of one order.
         worth: log-odds that each position adds to a candidate.
         first_last: worth of the first position minus worth of the last.
-        small: the same difference, with its interval at 90%.
-        largest: worth of the position whose interval is farthest from 0. These intervals hold for all positions
-            together.
-        separated: whether the worth is finite only because of the penalty.
-        fairness: recency minus primacy.
+        small: `first_last` with its 90% interval.
+        largest: worth of the position whose interval is farthest from 0. The intervals hold for all positions together.
+        separated: whether `worth` is finite only because of the penalty.
+        fairness: share of comparisons that are inconsistent and count for a later position, minus the share that count
+            for the first, see `series.preference_fairness`.
         ties: share of ties among the choices.
         failed: share of reads without a choice.
-        gold: agreement with people.
-        gold_first: agreement with people if their choice stands first.
-        gold_later: agreement with people if their choice stands later.
+        gold: share of choices that agree with people's choice.
+        gold_first: this share among reads that show people's choice first.
+        gold_later: this share among reads that show people's choice later.
         gold_gap: `gold_first` minus `gold_later`, within comparisons.
-        longest: share of choices of the longest candidate.
+        longest: share of choices that name the longest candidate.
         crossed: share of comparisons that are read in several orders.
-        drawn: whether orders look drawn.
+        drawn: whether orders look as if they were drawn at random.
         counts: numbers of comparisons, of groups, and of reads with and without a choice; and the greatest number of
-            orders of a comparison.
+            orders in which a comparison was read.
     """
 
     judge: str
@@ -227,12 +227,12 @@ def _gather(own: pd.DataFrame, judge: str, n: int) -> Evidence:
 
 
 def _tests(n: int) -> int:
-    """Number of positions whose worth is tested. It is 1 for two positions, because the worths sum to 0."""
+    """Number of tests of positions' worth. It is 1 for two positions, because their worths sum to 0."""
     return n if n > 2 else 1
 
 
 def _gap(first: np.ndarray, later: np.ndarray, unit: pd.Series, group: np.ndarray) -> Interval:
-    """Agreement with people if their choice stands first minus agreement if it stands later, within comparisons."""
+    """Agreement with people if their choice stands first, minus agreement if it stands later, within comparisons."""
     table = pd.DataFrame({"unit": unit.to_numpy(), "group": group, "first": first, "later": later})
     means = table.groupby("unit").agg({"group": "first", "first": "mean", "later": "mean"})
     gaps = (means["first"] - means["later"]).to_numpy()
@@ -253,15 +253,15 @@ def _verdict(found: Evidence, margin: float) -> tuple[str, tuple[str, ...], str]
 
     With fewer groups than `FEW_CLUSTERS`, the verdict is *cannot tell*. With enough groups, there are two cases:
 
-    - At least half of the comparisons are read in several orders. Then the worth of positions within comparisons
-      decides. The verdict is *biased* if the interval of a position's worth excludes 0. These intervals hold for all
-      positions together. The verdict is *equivalent* if there are two candidates, and the 90% interval of the first
-      position's worth minus the last's lies inside the margin.
-    - Fewer comparisons are read in several orders. Then the verdict is never *equivalent*. It is *biased* if there are
-      two candidates, orders look drawn, and the interval of a position's share among all choices excludes an equal
-      share.
+    - At least half of the comparisons are read in several orders. In this case the worth of positions within
+      comparisons decides. The verdict is *biased* if the interval of any position's worth excludes 0; these intervals
+      hold for all positions together. The verdict is *equivalent* if there are two candidates, and the 90% interval of
+      the first position's worth minus the last position's worth lies inside the margin.
+    - Fewer comparisons are read in several orders. In this case the verdict is never *equivalent*. It is *biased* if
+      there are two candidates, orders look as if they were drawn at random, and the interval of a position's share
+      among all choices excludes an equal share.
 
-    Otherwise, the verdict is *cannot tell*.
+    In all other cases, the verdict is *cannot tell*.
     """
     few = found.counts["n_groups"] < FEW_CLUSTERS
     if few:

@@ -105,8 +105,8 @@ def as_comparisons(
     Returns:
         The columns that statistics of comparisons read. Candidates are numbered in the order of their names. `gold` is
         the number of the candidate that people chose, 0 for a tie, NaN if it is not known. `longest` is the position of
-        the longest candidate, NaN if it is not known or there are several. `sides` names the two columns of candidates
-        if `first` told their order, and a choice was read as a position. Otherwise `sides` is empty.
+        the longest candidate, NaN if it is not known or several are the longest. `sides` names the two columns of
+        candidates if `first` gave their order, and a choice was read as a position. Otherwise `sides` is empty.
 
     Raises:
         InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
@@ -209,7 +209,7 @@ def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.
         first=pair[0].mask(is_turned, pair[1]),
         second=pair[1].mask(is_turned, pair[0]),
     )
-    if "lengths" not in table and {"length_a", "length_b"} <= {*table.columns}:  # by column, not as shown
+    if "lengths" not in table and {"length_a", "length_b"} <= {*table.columns}:  # not in the order shown
         lengths = zip(table["length_a"], table["length_b"], is_turned, strict=True)
         table["lengths"] = [[b, a] if turned else [a, b] for a, b, turned in lengths]
     are_places = False
@@ -220,7 +220,7 @@ def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.
 
 
 def _chosen(words: Words, pair: Sequence[pd.Series], sides: Sequence[str], labels: Labels) -> tuple[pd.Series, bool]:
-    """Choices, in which a candidate replaces the name of its column, and whether any other choice is a position.
+    """Choices in which a candidate replaces the name of its column; and True if any other choice is a position.
 
     Args:
         words: the choices.

@@ -1,4 +1,4 @@
-"""Columns of a table under the names that this project has for them, whatever the file calls them."""
+"""Columns of a table under the names that this project has for them, whatever names the file has."""
 
 import csv
 import difflib
@@ -153,7 +153,8 @@ def named(table: pd.DataFrame, columns: Columns, where: str | Path) -> pd.DataFr
         where: name of the table in errors.
 
     Returns:
-        The known columns and all other columns. A column is left out if `columns` gives its name to another column.
+        The known columns and all other columns. A column is left out if `columns` gives the column's name to another
+        column.
 
     Raises:
         InputError: a named column is missing, or two columns could be meant.
@@ -200,7 +201,7 @@ def shown_first(table: pd.DataFrame) -> str | None:
 
 
 def of_choices(table: pd.DataFrame) -> bool:
-    """True for a table of choices: it has our columns, or columns that nearly all logs of comparisons have."""
+    """True for a table of choices: one with our columns of choices, or with columns that nearly all such logs have."""
     if "choice" in table:
         return "score" not in table or ("first" in table and ("second" in table or sides(table) is not None))
     if "score" in table:
@@ -298,8 +299,8 @@ def missing(absent: Sequence[str], table: pd.DataFrame, where: str | Path, usefu
 
     Args:
         absent: our names of the missing columns.
-        table: the table in which they are missing.
-        useful: our names of optional columns, which are suggested as well.
+        table: the table that lacks the columns.
+        useful: our names of optional columns. Likely names for these are suggested as well.
     """
     present = paths(table)
     free = [name for name in present if not known(name)]

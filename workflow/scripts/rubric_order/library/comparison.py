@@ -103,7 +103,8 @@ def page(found: Comparison, cards: Iterable[Card]) -> str:
     """The page of a comparison, as one file that loads nothing else.
 
     Args:
-        cards: cards of both sides, each made from all reads of its side. Cards of one file may be in any order.
+        cards: cards of both sides, each made from all reads of its side. If both sides come from one file, their cards
+            may be in any order.
     """
     judge_names, cards = (found.one, found.other), list(cards)
     card_of = {card.judge: card for card in cards}  # two runs of one judge are renamed, and found by their order
@@ -148,12 +149,12 @@ def compare(
 
     The function compares two kinds of estimates: position preference (log-odds) and the usual ordering's effect
     (points). The comparison is paired: a group's contribution to the estimate of one judge is compared with the same
-    group's contribution for the other judge. Holm's method adjusts the p-values for their number. If the judges are
-    equal, all tests together call them different in at most `LEVEL` of the cases.
+    group's contribution to the estimate of the other judge. Holm's method adjusts the p-values for their number. If the
+    judges are equal, the tests together call them different in at most `LEVEL` of the cases.
 
     Args:
         one, other: tables or files of reads with one judge each; or `one` alone, with two judges.
-        columns, scale: for both, see `results.bias_card`.
+        columns, scale: names and levels of both tables, see `results.bias_card`.
 
     Raises:
         InputError: there are not two judges, or they have no item or number of levels in common.
@@ -175,7 +176,8 @@ def compare(
     shared = set(sides[0]["item_id"]) & set(sides[1]["item_id"])
     if not shared:
         raise InputError("the two judges have no item in common; items are the same where their names are")
-    # Both sides get one strategy and one grouping, so that they are compared. Each side keeps its own orderings.
+    # Both sides get the same strategy and grouping, since only such reads are compared. Each side keeps its own
+    # orderings.
     own = [side.loc[side["item_id"].isin(shared), judge_comparison.COLUMNS["scores"]] for side in sides]
     strategy = own[0]["strategy"].iloc[0] if own[0]["strategy"].iloc[0] == own[1]["strategy"].iloc[0] else "recorded"
     groups = own[0].drop_duplicates("item_id").set_index("item_id")["group_id"]

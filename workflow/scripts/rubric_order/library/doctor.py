@@ -1,4 +1,4 @@
-"""Diagnosis of a file: what it is, which checks it supports, and why others cannot run."""
+"""Diagnosis of a file: its form, the checks that it supports, and the reasons why other checks cannot run."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -163,7 +163,7 @@ def _of_orders(block: blocks.Block, scored: pd.Series) -> Iterator[Check]:
 
 
 def _of_columns(block: blocks.Block) -> Iterator[Check]:
-    """Checks that depend on columns beside the scores."""
+    """Checks that depend on columns other than the scores."""
     has_probabilities = block.table["position_probabilities"].notna()
     share = has_probabilities.mean()
     why = f"columns of probabilities, in {share:.0%} of the reads" if share else "no columns p_1 to p_n"

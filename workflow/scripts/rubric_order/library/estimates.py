@@ -1,4 +1,4 @@
-"""Statistics of a plain table of reads: those of the workflow, with its default settings and a seed of their own."""
+"""The workflow's statistics of a plain table of reads, with the workflow's default settings and a seed of their own."""
 
 import importlib
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ def scores_of(
         reads: the table, or a file of it.
         where: name of a table in errors; a file is called by its own name.
         columns: names that the table has for its columns.
-        scale: how the levels are written, lowest first; by default as the orderings list them.
+        scale: the levels as they are written, lowest first; by default the levels that the orderings list.
     """
     of_file = Columns.given(columns)
     if scale is not None and not isinstance(scale, Scale):
@@ -60,7 +60,7 @@ def scores_of(
 
 
 def estimate(name: str, scores: pd.DataFrame | blocks.Kept, **others: Any) -> pd.DataFrame:
-    """One statistic of the catalogue that needs reads alone. Settings in `others` replace the defaults."""
+    """One statistic of the catalogue that needs no input but reads. Settings in `others` replace the defaults."""
     module = importlib.import_module(catalogue.module("statistics", name))
     return module.estimate(scores, **_SETTINGS[name] | others)
 
@@ -81,7 +81,8 @@ def of_card(
 
     Args:
         scores: scores of reads, as a table or as `kept` returns them.
-        points, log_odds: margins within which a bias counts as too small to be worth mention.
+        points: margin in points; a smaller shift counts as none.
+        log_odds: margin in log-odds; a smaller preference counts as none.
     """
     from rubric_order.analyses.position.equivalence import estimate as equivalence
 

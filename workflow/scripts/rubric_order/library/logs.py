@@ -123,7 +123,7 @@ def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
     rows: list[dict[str, Any]] = []
     scored = 0
     for row, record in _records(table):
-        if record.get("m1_score") not in (None, ""):  # scored one by one: nothing stood first
+        if record.get("m1_score") not in (None, ""):  # each answer was scored alone, so none was shown first
             scored += 1
             continue
         models = [str(_field(record, f"model_{k}", row, where)) for k in (1, 2)]
@@ -149,8 +149,8 @@ def _alpaca(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]
     """AlpacaEval's annotations. They do not record the order in which outputs were shown, so it is inferred.
 
     The answer names the better output by its position (``m`` is shown first, ``M`` second). `preference` names the
-    better output by its number in the record. Together they tell the order. If they do not, the order is the result of
-    AlpacaEval's random draw, which depends only on the instruction and on seed 0.
+    better output by its number in the record. From both, the order follows. If one of them names no output, the order
+    is the result of AlpacaEval's random draw, which depends only on the instruction and on seed 0.
 
     Source: ``RandomSwitchTwoColumnsProcessor`` and ``utils.random_seeded_choice`` of alpaca_eval.
     """
@@ -204,9 +204,9 @@ def _named_best(raw: object) -> int | None:
 def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Recorded comparisons of any benchmark, in the form that `recorded.importers.Pairwise` reads.
 
-    A record may have a winner beside the answer, or instead of it. It may have a list of candidates instead of two
-    candidates. Two candidates are in the order shown, unless a column names the candidate that was shown first. In this
-    case `choices.as_comparisons` brings them into the order shown.
+    A record may have a winner beside the answer or instead of the answer, and a list of candidates instead of two
+    candidates. Two candidates are in the order shown, unless a column names the candidate that was shown first. If
+    there is such a column, `choices.as_comparisons` brings them into the order shown.
     """
     rows: list[dict[str, Any]] = []
     differ = 0

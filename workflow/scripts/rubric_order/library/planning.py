@@ -13,7 +13,7 @@ from rubric_order.methods.position.planning_groups import Needed
 
 MARGINS = (estimates.LOG_ODDS, estimates.POINTS, estimates.SPREAD)
 LEVELS = (2, 10)
-SATURATED = 0.05  # share of pairs that differ, below which written scores can hardly show a position
+SATURATED = 0.05  # with a smaller share of pairs that differ, written scores can hardly show a preference
 
 
 class Plan(NamedTuple):
@@ -33,13 +33,13 @@ class Plan(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Title of the numbers."""
+        """Title of the table of numbers."""
         of = f"{self.judge}: groups" if self.judge else "Groups"
         return f"{of} that a card needs to be right in {self.found.power:.0%} of studies"
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
-        """Finding, groups and reads, as people read them."""
+        """Rows of the table of numbers, as people read them: finding, groups and reads."""
         log_odds, points = self.found.effects
         kinds = [
             (f"biased, where one position adds {log_odds:g} log-odds", self.found.log_odds, 1),
@@ -66,7 +66,8 @@ def of_pilot(reads: Path, given: Mapping[str, Any], *, effect: float, effect_poi
     """Numbers of groups that the card of each judge of a pilot needs, if groups are like the groups of the pilot.
 
     Raises:
-        InputError: an option is given whose value follows from the reads, or the file is not as described.
+        InputError: `given` has an option, although its value follows from the reads; the reads give no standard errors;
+            or the file is not as described.
     """
     if given:
         options = ", ".join(_option(name) for name in given)

@@ -1,7 +1,7 @@
 """Tests of promptfoo that ask a judge in several orders, and the reads in their results.
 
-A test is one read: its ``vars`` have the prompt, the item and the ordering, so that results can be distinguished and
-shown by order.
+A test is one read. Its ``vars`` have the prompt, the item and the ordering, so that results can be told apart and shown
+by order.
 """
 
 import json

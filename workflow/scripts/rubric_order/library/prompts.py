@@ -15,7 +15,7 @@ from rubric_order.prompts import orderings as strategies
 
 TEMPLATES = Path(frames.__file__).parent / "templates"
 Messages = Sequence[Mapping[str, str]]
-MOST_CHARACTERS = 1_000_000  # of an answer
+MOST_CHARACTERS = 1_000_000  # longest answer that is parsed
 
 
 def orderings(strategy: str = "balanced", n: int = 5, *, budget: int | None = None, seed: int = 0) -> np.ndarray:
@@ -73,7 +73,7 @@ def render(
         template: ``feedback`` (the prompt of Xu et al.), ``score`` (a score alone), or a prompt as printed in a paper,
             such as ``papers/li2025``. It can also be a template of your own: the path of a Jinja file; a list of
             messages, each with ``role`` and ``content`` (Jinja); or the path of a YAML file with such a list. A
-            template writes each of `options` once and in order, and may use `instruction`, `response`, `reference`,
+            template must write each of `options` once and in order. It may use `instruction`, `response`, `reference`,
             `question` and `n`.
 
     Returns:

@@ -31,9 +31,9 @@ MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # texts for a missin
 SUM_WITHIN = 0.02  # allowed distance of a sum from 1: probabilities are often written with two decimals
 # Columns of the workflow's files of scores.
 WORKFLOW = {"study", "item_id", "group_id", "strategy", "condition", "profile", "n", "ordering", "score"}
-PROBE = "score_order"  # its scores are numbers of the levels that the orderings list
+PROBE = "score_order"  # in this probe, scores are numbers of the levels that the orderings list
 ABOUT = {"study": "reads", "profile": DEFAULT_PROFILE, "condition": BASELINE, "dataset": "reads"}
-_ALL_OF = 5  # levels; with more, nobody reads all orderings
+_ALL_OF = 5  # most levels of which anybody reads all orderings
 
 
 def read_file(path: str | Path, *, packed: bool = False) -> pd.DataFrame:
@@ -130,11 +130,11 @@ def as_scores(
     Returns:
         The columns that statistics read, with study and dataset ``reads``. Levels are numbered from 1, and human scores
         are on the same scale. `scale` has the levels as they were written. `lowest` is the number of the lowest level.
-        The table has this column only if levels go by ones, but not from 1. Reads of an item are numbered in the order
-        of the table. `named_groups` says whether groups were named.
+        The table has the column `lowest` only if levels go by ones, but not from 1. Reads of an item are numbered in
+        the order of the table. `named_groups` says whether groups were named.
 
         `strategy` is ``balanced`` or ``all`` if a judge reads every item in all orderings of this strategy, however
-        often, and in no other ordering. Otherwise, and for all orderings of more than five levels, it is ``recorded``.
+        often, and in no other ordering; ``all`` only with five levels or fewer. Otherwise `strategy` is ``recorded``.
 
     Raises:
         InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
@@ -308,7 +308,7 @@ def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
 
 
 def check_cells(reads: pd.DataFrame, where: str | Path) -> None:
-    """Check that no cell that is read holds an object, or a lone surrogate: JSON can write it, but UTF-8 cannot."""
+    """Check that no cell that is read holds an object, or a lone surrogate, which JSON can write but UTF-8 cannot."""
     for name in reads.columns:
         if reads[name].dtype == object and (name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(str(name))):
             nested = reads[name].map(_is_nested)
@@ -418,7 +418,7 @@ def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str 
         of_row = _of_words(of_row, words, judge, scale, where)
     levels = [np.array(own.levels if own else [0]) for own in parsed]
     used, code = [*kinds], words.codes
-    if (turned != 0).any():  # a word is another ordering on each scale
+    if (turned != 0).any():  # a word such as ``descending`` stands for another ordering on each scale
         code = code * len(used) + of_row
         rows = {
             (word, k): np.arange(1, used[k].n + 1)[:: turned[word]]
@@ -453,7 +453,7 @@ def check_alike(key: Words, value: np.ndarray, names: np.ndarray, field: str, wh
     """Check that every key, such as a judge, has one value, such as a number of levels, in all its rows."""
     number, keys = pd.factorize(key.codes)
     first: np.ndarray = np.empty(len(keys), dtype=value.dtype)
-    first[number[::-1]] = value[::-1]  # written from the last row on, so that the value of the key's first row stays
+    first[number[::-1]] = value[::-1]  # from the last row to the first, so that the first value stays
     first = first[number]
     rows = np.flatnonzero(value != first)
     if len(rows):

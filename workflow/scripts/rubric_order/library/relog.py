@@ -108,7 +108,8 @@ def look(paths: Sequence[str | Path], *, scorer: str | None = None, judge: str |
 
     Args:
         paths: see `reading.read`.
-        scorer, judge: choice among several scorers and judges, see `reading.of_one_judge`.
+        scorer: the scorer to take if there are several, see `reading.of_one_judge`.
+        judge: the judge to take if there are several.
 
     Raises:
         InputError: a log cannot be read, or has several judges and none is chosen; or no prompt has levels.
@@ -154,7 +155,7 @@ def write(
     strategy: str = "balanced",
     limit: int | None = None,
 ) -> Written:
-    """Write the study of a log: items, template, config, and recorded answers (also into its response store).
+    """Write the study of a log: items, template, config, and recorded answers, also into the study's response store.
 
     A recorded answer is used for the request whose prompt is the same, byte for byte. This request is not asked again.
     Writing the same log again changes nothing.

@@ -1,4 +1,4 @@
-"""Results of the library: tables that a notebook shows, and that draw themselves.
+"""Results of the library: tables that a notebook shows, with a method that draws them.
 
 The examples have one judge. It reads 40 texts in all balanced orderings, and gives a quarter of the texts the score
 that stands first.
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 Reads: TypeAlias = pd.DataFrame | str | Path
 SIZE: Mapping[str, Any] = {"width_in": 6.4, "columns": 3}
-MARGINS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)  # of `statistics.corrected_means` in config
+MARGINS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)  # the margins of `statistics.corrected_means` in config
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,8 +120,8 @@ def position_bias(
         reads: a table of reads, or a file of them; columns item, ordering, score and, where known, judge, group,
             p_1 to p_n and human_score.
         columns: names that the table has for its columns, such as ``{"item": "sample_id", "score": "grading.score"}``.
-        scale: how the levels are written, lowest first, such as ``"0-10"`` or ``["E", "D", "C", "B", "A"]``; by default
-            as the orderings list them.
+        scale: the levels as they are written, lowest first, such as ``"0-10"`` or ``["E", "D", "C", "B", "A"]``; by
+            default the levels that the orderings list.
 
     Raises:
         InputError: the reads are not as described; the message names row and field.
@@ -203,8 +203,8 @@ def corrected_mean(
 ) -> Result:
     """People's mean score over all items, from a judge's scores of all items and people's scores of some.
 
-    Differences of candidates and pass rates are estimated too. Any scores of any judge can be used; orderings are not
-    needed. ``docs/corrected_means.md`` says when the correction helps, and what breaks it.
+    Differences between candidates and pass rates are estimated too. Any scores of any judge can be used; orderings are
+    not needed. ``docs/corrected_means.md`` says when the correction helps, and when it fails.
 
     Args:
         scores: a table of the scores of one judge, or a file of it. Columns are score (by the judge), human_score
@@ -338,9 +338,9 @@ def _rated(scores: pd.DataFrame, reads: Reads) -> pd.DataFrame:
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows with groups as the sample, each once, without columns that are the same for all plain tables.
+    """The rows with groups as the sample, without columns that are the same for all plain tables.
 
-    A plain table is one dataset. So rows about all datasets together would repeat the other rows.
+    A plain table is one dataset. So rows about all datasets together would repeat the other rows, and are left out.
     """
     same = ["study", "profile", "condition", "dataset", "cluster", "seed", "confidence"]
     chosen = table[(table["cluster"] == "group") & (table["dataset"] != EVERY)].drop(columns=same, errors="ignore")

@@ -1,4 +1,4 @@
-"""Scales of score levels: how levels are written, the orderings that name them, and the level that a score names."""
+"""Scales of score levels: forms in which levels are written, orderings that name levels, and the level of a score."""
 
 import re
 from collections.abc import Sequence
@@ -16,8 +16,9 @@ ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi")
 LETTERS = "ABCDEFGHIJK"
 ASCENDING = {"ascending", "asc", "canonical", "usual", "standard", "forward", "increasing", "low_to_high", "original"}
 DESCENDING = {"descending", "desc", "reversed", "reverse", "backward", "decreasing", "high_to_low"}
-SAME = 1e-9  # numbers that differ by less are the same
-# Matches a score, alone or with words that belong to it. For levels that begin neither at 0 nor at 1, or go by halves.
+SAME = 1e-9  # numbers that differ by less count as the same
+# Matches a score, alone or with words that belong to it. It is for levels that begin neither at 0 nor at 1, or that go
+# by halves.
 _SCORE = re.compile(
     r"\W*(?:\[?(?:final |overall )?(?:score|rating|grade|result|answer)\]?\s*(?:is|of|:|=|-)?\s*)?\W*?"
     r"(?P<number>-?[0-9]+(?:[.,][0-9]+)?)\s*(?:(?:/|out of)\s*(?P<most>[0-9]+(?:[.,][0-9]+)?))?"
@@ -30,7 +31,7 @@ class Scale(NamedTuple):
     """Score levels.
 
     Attributes:
-        labels: how the levels are written, lowest first.
+        labels: the levels as they are written, lowest first.
         numeric: whether the labels are numbers, which are equally far apart.
     """
 
@@ -70,7 +71,7 @@ class Scale(NamedTuple):
         return f"{self.labels[0]}, {self.labels[1]}, ..., {self.labels[-1]}"
 
     def level(self, value: np.ndarray) -> np.ndarray:
-        """Level, from 1, of numbers as they are written. Numbers that are no level give no whole number from 1 to n."""
+        """Level, from 1, of each written number; for a number that is no level, no whole number from 1 to n."""
         levels = (value - self.low) / self.step + 1
         whole = np.round(levels)
         return np.where(np.abs(levels - whole) < 1e-6, whole, levels)

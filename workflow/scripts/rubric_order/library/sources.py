@@ -104,7 +104,7 @@ def _read_csv(path: Path, packed: bool) -> pd.DataFrame:
 
 
 def _delimiter(path: Path) -> str:
-    """The character that separates the columns: the one that the header has most often, outside of quotes."""
+    """The character that separates the columns: the delimiter that the header has most often outside of quotes."""
     with _open(path) as file:
         header = file.read(HEAD).decode("utf-8", "replace")
     bare = re.sub(r'"(?:[^"]|"")*+"', "", header).partition("\n")[0]

@@ -1,4 +1,4 @@
-"""A study of a function that judges: planned, asked and parsed like in the workflow, but in the caller's process."""
+"""A study of a function that judges, planned, asked and parsed as in the workflow, but in the caller's process."""
 
 import inspect
 import operator
@@ -25,7 +25,7 @@ from rubric_order.settings.judges import PythonCallable
 
 PROBE = "score_order"
 REQUIRED, OPTIONAL = ("item", "text"), ("group", "instruction", "reference", "human_score")
-OF_RUBRICS = ("rubric", "rubric_id", "criterion")  # fields that tell rubrics apart; a study has one rubric
+OF_RUBRICS = ("rubric", "rubric_id", "criterion")  # fields of an item that name its rubric; a study here has one rubric
 
 Function: TypeAlias = Callable[[Any], Any]
 Items: TypeAlias = pd.DataFrame | Iterable[Mapping[str, Any]]
@@ -153,7 +153,7 @@ def _name(function: Function) -> str:
 
 
 def _with_function(judge: PythonCallable, function: Function | None) -> tuple[PythonCallable, Function]:
-    """The judge with the version and the kind of prompt of its function, and the function.
+    """The judge, with the version of its function and the kind of prompt that the function takes; and the function.
 
     Raises:
         InputError: the function cannot be called with one argument; or it has no version, and the source of its module

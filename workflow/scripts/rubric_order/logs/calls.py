@@ -100,7 +100,7 @@ class Call:
 
 
 def parsed(content: bytes | str, where: str) -> Any:
-    """Content of JSON.
+    """Value that a JSON text holds.
 
     Raises:
         InputError: the content is not JSON in UTF-8. The message names the place.
@@ -119,7 +119,7 @@ def mapping(value: object, where: str, name: str) -> Mapping[str, Any]:
     """A field that has to be a mapping. An absent field gives an empty mapping.
 
     Raises:
-        InputError: the field is something else.
+        InputError: the field is not a mapping.
     """
     if value is None:
         return {}
@@ -132,7 +132,7 @@ def listed(value: object, where: str, name: str) -> list[Any]:
     """A field that has to be a list. An absent field gives an empty list.
 
     Raises:
-        InputError: the field is something else.
+        InputError: the field is not a list.
     """
     if value is None:
         return []
@@ -145,7 +145,7 @@ def text_of(content: object, where: str, name: str) -> str:
     """Text of a message's content, which is text or a list of parts. Parts with a model's reasoning are left out.
 
     Raises:
-        InputError: a part is not text, such as an image.
+        InputError: a part, such as an image, is not text.
     """
     if isinstance(content, str):
         return content
@@ -194,7 +194,7 @@ def messages_of(content: object, where: str, name: str) -> tuple[Message, ...]:
 
 
 def written(score: object) -> str | None:
-    """A score as text, with whole numbers written without a fraction; None where it is no single value, or NaN."""
+    """A score as text, whole numbers without a fraction; None if the score is no single value or is NaN."""
     if isinstance(score, bool) or not isinstance(score, str | int | float):
         return None
     if isinstance(score, float):
@@ -206,7 +206,7 @@ def sampling_of(settings: Mapping[str, Any], where: str, name: str) -> Sampling:
     """Sampling from the fields of a request.
 
     Raises:
-        InputError: a judge cannot have one of the values.
+        InputError: a value is not possible in the settings of a judge.
     """
     values = OPEN | {key: settings[key] for key in OPEN if settings.get(key) is not None}
     stop = settings.get("stop")

@@ -1,6 +1,6 @@
 """Cutting of recorded prompts into a template and texts: the rubric and all parts that differ are cut out.
 
-When the template is filled with the texts of a call, and with its levels in the recorded order, it gives the recorded
+The template, filled with the texts of a call and with the call's levels in the recorded order, gives the recorded
 prompt.
 """
 
@@ -67,7 +67,7 @@ Parts = tuple[str, ...]
 
 
 class _Prompt(NamedTuple):
-    """A prompt in parts: one part for each message, but two for the message with the levels: before and after them."""
+    """A prompt in parts, one for each message. The message with the levels has a part before and a part after them."""
 
     call: Call
     block: Block
@@ -83,8 +83,8 @@ def cut(calls: Sequence[Call], rubric: Rubric, labels: Sequence[str]) -> Cut:
         labels: labels of these levels, the lowest first.
 
     Raises:
-        InputError: there are too many levels or other labels, the roles of the messages do not form a prompt, the
-            judged texts cannot be found (see `_differing`), or all are empty.
+        InputError: there are too many levels; `labels` are not the labels of the levels; the roles of the messages do
+            not form a prompt; the judged texts cannot be found, see `_differing`; or all judged texts are empty.
     """
     form = rubric.form
     if sorted(labels) != list(form.labels):
@@ -156,7 +156,8 @@ def _check_roles(call: Call) -> None:
 def _is_plain(calls: Sequence[Call], message: int) -> bool:
     """True if each prompt is one user's message with the levels, perhaps after a system message that all share.
 
-    False if the system message looks like a template: it is then written as a template, with its signs escaped.
+    False also if the system message holds braces of a template. The message is then written as part of the template,
+    with these braces escaped.
     """
     first = calls[0].messages
     if message != len(first) - 1 or len(first) > 2 or any(BRACES.search(part.text) for part in first[:-1]):

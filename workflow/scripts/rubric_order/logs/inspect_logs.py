@@ -30,7 +30,7 @@ ZSTANDARD = 93  # compression that zipfile of Python before 3.14 does not know
 LARGEST = 1 << 30  # bytes of one member
 LOCAL_HEADER = 30  # bytes before the name of a member
 ATTACHMENT = "attachment://"
-ENDED = {"max_tokens": "length", "model_length": "length"}  # in words of the chat completions protocol
+ENDED = {"max_tokens": "length", "model_length": "length"}  # finish reasons in words of the chat completions protocol
 SAMPLING = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens", "seed": "seed"}
 BODY = ("frequency_penalty", "presence_penalty", "logit_bias", "reasoning_effort")
 

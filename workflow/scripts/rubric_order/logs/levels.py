@@ -1,8 +1,8 @@
 """The levels of a rubric within a prompt: their places, labels and descriptions.
 
 Levels are lines such as ``Score 1: Poor.``, ``1 - Poor``, ``- 5: Good``, ``(A) Good``, or options within a sentence
-such as ``"C" for correct answers, or "I" for incorrect answers``. A numbered list looks the same, so all levels
-that are found here must be confirmed.
+such as ``"C" for correct answers, or "I" for incorrect answers``. A numbered list looks the same, so a user must
+confirm all levels that are found here.
 """
 
 import itertools
@@ -57,7 +57,8 @@ class Block:
     """Levels that follow each other in a prompt.
 
     Attributes:
-        before, after: text around the label, the same for all levels.
+        before: text right before the label of each level; the same for all levels.
+        after: text right after the label of each level; the same for all levels.
         levels: the levels, in the order of the prompt.
         between: text from one level to the next.
     """

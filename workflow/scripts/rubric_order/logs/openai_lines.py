@@ -1,8 +1,9 @@
 """Requests and answers of the chat completions protocol as JSON Lines.
 
-A line holds a request, an answer, or both. It can come from OpenAI's Batch API or ``vllm run-batch`` (``body``,
-``response/body``) or from a proxy (``request``, ``response``). It can also be a conversation whose last message is the
-judge's answer (``messages``). Requests and answers in different files are joined by ``custom_id``.
+A line holds a request, an answer, or both. A line can come from OpenAI's Batch API or ``vllm run-batch`` (fields
+``body``, ``response/body``) or from a proxy (fields ``request``, ``response``). It can also be a conversation whose
+last message is the judge's answer (field ``messages``). Requests and answers in different files are joined by
+``custom_id``.
 """
 
 import json
@@ -32,7 +33,8 @@ def read_lines(files: Iterable[tuple[Path, list[tuple[int, Any]]]]) -> Iterator[
         files: each file with its lines, numbered from 1.
 
     Raises:
-        InputError: a line holds neither request nor answer, no line holds a request, or two answers have one name.
+        InputError: a line holds neither request nor answer, no line holds a request, or two answers have the same
+            ``custom_id``.
     """
     answers: dict[str, tuple[str, Mapping[str, Any]]] = {}
     requests: list[tuple[str, str, Mapping[str, Any]]] = []

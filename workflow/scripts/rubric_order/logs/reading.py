@@ -10,7 +10,7 @@ from rubric_order.base.errors import InputError, nearest
 from rubric_order.logs import inspect_logs, openai_lines, promptfoo
 from rubric_order.logs.calls import Call, parsed, writable
 
-SETTINGS = ("base_url", "sampling", "max_tokens_name", "extra_body")  # of a judge; all calls of a study share them
+SETTINGS = ("base_url", "sampling", "max_tokens_name", "extra_body")  # the same for all calls of a judge in a study
 TEXTS = ("sample", "grader", "candidate", "score", "text", "instruction", "reference")
 FORMATS = "a log of Inspect (.eval or .json), results of promptfoo (.json), or JSON Lines of chat completions"
 
@@ -57,7 +57,7 @@ def read(paths: Sequence[str | Path]) -> list[Call]:
 
 
 def _some(calls: list[Call], path: Path) -> list[Call]:
-    """Calls of a log.
+    """The calls of a log, which must hold at least one.
 
     Raises:
         InputError: the log has no calls.
@@ -79,7 +79,8 @@ def of_one_judge(calls: Sequence[Call], *, grader: str | None = None, judge: str
         judge: name of the judge, see `Asked.name`; None if there is only one.
 
     Raises:
-        InputError: there are several but no name is given, no call has the name, or the settings of calls differ.
+        InputError: there are several graders or judges and no name is given; no call has the given name; or calls have
+            different settings.
     """
     chosen = _named(calls, [call.grader for call in calls], grader, "scorer")
     chosen = _named(chosen, [call.asked.name for call in chosen], judge, "judge")

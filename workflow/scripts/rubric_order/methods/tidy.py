@@ -14,9 +14,9 @@ def from_parts(parts: list[tuple[Row, Row]], columns: list[str]) -> pd.DataFrame
     """One table from many small tables, without the cost of joining them.
 
     Args:
-        parts: a pair of dictionaries for each small table. The first has values that all rows of this table share. The
-            second has columns: an array, or one value for all rows. If a column is in the first dictionary of one part,
-            it must not be in the second of another.
+        parts: a pair of dictionaries for each small table. The first dictionary has the values that all rows of the
+            small table share. The second has its other columns: an array, or one value for all rows. A column that is
+            in the first dictionary of one part must not be in the second dictionary of another part.
         columns: columns of the result. A row has no value in a column that its part lacks.
     """
     if not parts:
@@ -43,7 +43,7 @@ def from_rows(
         columns: columns of the table. `n` and the counts (``n_...``) are whole numbers. The other columns of `KEYS`,
             and the columns of `words`, are texts. All further columns are real numbers.
         words: columns of text beside `KEYS`.
-        types: dictionary from column to type, for columns that are exceptions to this rule.
+        types: dictionary from column to type, for columns that are exceptions to the types under `columns`.
     """
     texts = {*KEYS[:-1], *words}
 

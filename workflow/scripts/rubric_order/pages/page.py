@@ -16,7 +16,7 @@ def render(name: str, **values: Any) -> str:
     """A page.
 
     Args:
-        name: name of a template in this package. Texts in it are escaped.
+        name: name of a template in this package. Texts that the template inserts are escaped.
         values: keyword arguments: the values that the template may use, under their names.
     """
     environment = jinja2.Environment(
@@ -45,10 +45,10 @@ def _hashed(name: str) -> Markup:
 
 
 def script(value: object) -> str:
-    """A value as JavaScript that no text within it can break.
+    """A value as JSON that a script in a page can contain, whatever texts are in the value.
 
-    It is JSON. ``<``, ``>`` and Unicode line separators are written as escapes, so that no text ends a string or an
-    element of a page.
+    ``<``, ``>`` and Unicode line separators are written as escapes, so that no text ends a string or an element of the
+    page.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>\u2028\u2029":

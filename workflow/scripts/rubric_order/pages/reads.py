@@ -29,14 +29,14 @@ MOVED, FAILED, DRAWN = WHY = ("moved most", "no score most often", "drawn at ran
 
 
 class Caps(NamedTuple):
-    """Limits on the items that are shown of each block of reads.
+    """Limits on the items of each block of reads that are shown.
 
     Attributes:
         moved: number of items that the order moves most.
         failed: number of further items, whose reads most often have no score.
         drawn: number of further items, drawn at random.
-        reads: largest number of reads of an item.
-        characters: largest number of characters of a text.
+        reads: largest number of reads of an item that are shown.
+        characters: largest number of characters of a text that are shown.
         seed: seed of the draw.
     """
 
@@ -49,12 +49,12 @@ class Caps(NamedTuple):
 
 
 def columns(known: Sequence[str]) -> list[str]:
-    """The columns of a file of scores that are read."""
+    """The columns that are read from a file of scores with the columns `known`."""
     return [*COLUMNS, *(name for name in OPTIONAL if name in known)]
 
 
 def measured(scores: pd.DataFrame) -> pd.DataFrame:
-    """Distance by which the order moves each item, over all of its reads.
+    """Size of the order's effect on each item, over all of its reads.
 
     Args:
         scores: scores of one judge and dataset, see `scores.score_reads`, with `COLUMNS` and any of `OPTIONAL`.
@@ -62,9 +62,9 @@ def measured(scores: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row per item of a block, in the order of the scores: `SETTING`, `NAMES`, `n_reads`, `n_failed`, `n_orders`,
         `mean` score, `moved` and `moved_soft`. `moved` is the greatest difference between the mean scores of two
-        orders, and `moved_soft` is the greatest difference between the mean expected scores of two orders. Both are NaN
-        if fewer than two orders have a score. Verdicts of comparisons are no numbers. For them, `moved` is the share of
-        verdicts other than the commonest verdict, and `mean` and `moved_soft` are NaN.
+        orders, and `moved_soft` is the greatest difference between the mean expected scores of two orders. Each is NaN
+        if fewer than two orders have such a score. Verdicts of comparisons are no numbers. For comparisons, `moved` is
+        the share of verdicts other than the commonest verdict, and `mean` and `moved_soft` are NaN.
     """
     keys = [*SETTING, *NAMES]
     table = scores[[*keys, "failure", "expected_score"]].assign(
@@ -105,7 +105,7 @@ def chosen(items: pd.DataFrame, caps: Caps, *, about: Sequence[object]) -> pd.Da
 
     Args:
         items: see `measured`.
-        about: names that, with the block, identify the random draw.
+        about: names that identify the random draw, together with the block.
     """
     parts = []
     for block, part in items.groupby(SETTING, sort=False):
@@ -179,7 +179,8 @@ def content(
     """Everything that the page shows of one judge and dataset, as values for JSON.
 
     Args:
-        prompts: `request_id` and `prompt`. For recorded answers, only known prompts.
+        prompts: table with the columns `request_id` and `prompt`. For recorded answers, it has only prompts that are
+            known.
         responses: see `scores.read_responses`.
         raters: dictionary from an item's id to its human scores, for items with scores of several people.
         about: see `choose`.
@@ -221,7 +222,7 @@ def page_of(study: str, *, permutes: str, sets: Sequence[Mapping[str, str]], reh
     """The page of a study.
 
     Args:
-        permutes: name of the things that are put in several orders, see `Probe`.
+        permutes: name of the options that are put in several orders, see `Probe`.
         sets: `dataset` and `judge` of each file beside the page, with their labels.
         rehearsal: note of a rehearsal; empty in any other run.
     """
@@ -230,7 +231,7 @@ def page_of(study: str, *, permutes: str, sets: Sequence[Mapping[str, str]], reh
 
 
 class _Prompts(NamedTuple):
-    """Prompts. The prompts of one item share a beginning and an end, which are stored once.
+    """Prompts in packed form. The prompts of one item share a beginning and an end, which are stored once.
 
     Attributes:
         frames: pairs of beginning and end.
@@ -264,7 +265,7 @@ def _prompts(reads: pd.DataFrame, prompts: Mapping[str, str], longest: int) -> _
 
 def _shared(texts: Sequence[str]) -> int:
     """Number of characters with which all texts begin alike."""
-    first, last = min(texts), max(texts)  # all texts between these two share the beginning of these two
+    first, last = min(texts), max(texts)  # all other texts lie between these two
     differ = (place for place, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
     return next(differ, min(len(first), len(last)))
 

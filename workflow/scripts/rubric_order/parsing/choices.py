@@ -18,7 +18,7 @@ class Choice(NamedTuple):
     """Choice that an answer makes under one question.
 
     Attributes:
-        label: the label that was chosen, one of the question's; None where the answer chooses none.
+        label: the chosen one of the question's labels; None where the answer chooses none.
         pattern: the form of writing that decided.
         reason: why there is no label, one of `REASONS` or of the reasons in `decisions`; None where there is a label.
         first: for a comparison, the letter of the first `[[A]]` or `Choice: A`, whatever else the answer says.

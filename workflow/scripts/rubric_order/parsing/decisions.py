@@ -21,7 +21,7 @@ REFUSAL = "refusal"  # the model declines to answer a question
 MISSING_LEVEL = "missing_level"  # an option has no probability, or two
 BAD_PROBABILITIES = "bad_probabilities"  # a probability is below 0, above 1 or no number, or the sum is not 1
 TIED = "tied"  # several options are equally the most probable
-CHOSEN, MOST_PROBABLE = "chosen", "most_probable"  # forms of a choice
+CHOSEN, MOST_PROBABLE = "chosen", "most_probable"  # values of `pattern` of a choice
 
 ROUNDING = 0.005  # largest error of a probability that is rounded to two decimals
 SLACK = 1e-6
@@ -64,7 +64,7 @@ class Decision(NamedTuple):
     chosen: int | None
 
     def choice(self, labels: Sequence[str]) -> Choice:
-        """The label of the option that the model names, or else of the most probable option. A tie chooses nothing.
+        """The label of the option that the model names, or else of the most probable option. A tie chooses none.
 
         Args:
             labels: label of the option at each position.
@@ -89,7 +89,7 @@ class DecisionError(ValueError):
 
 
 def value_of(label: str) -> str:
-    """Name of a level in a `choice`. JavaScript would sort the keys of an object if they were bare numbers."""
+    """Name of a level in a `choice`. It is no bare number, because JavaScript sorts keys that are numbers."""
     return f"Score {label}"
 
 
@@ -99,7 +99,7 @@ def names_of(form: Form, labels: Sequence[str], number: int = 0) -> list[str]:
     Args:
         form: form of the questions.
         labels: label of the option at each position.
-        number: number of the ordering, counted from 1; 0 if the request asks about a single ordering.
+        number: place of the ordering in the request, from 1; 0 if the request asks about a single ordering.
     """
     names = [value_of(label) for label in labels] if form.question == "predicate" else [NAME]
     return [f"{name} ({number})" if number else name for name in names]
@@ -168,7 +168,7 @@ def _decision(given: Sequence[object], form: Form, labels: Sequence[str]) -> Dec
 
 
 def reread(text: str, form: Form, labels: Sequence[Sequence[str]], place: int = 0) -> Choice:
-    """The choice of a stored answer for one of the orderings that were asked about. No text makes it raise an error.
+    """The choice of a stored answer for one of the orderings that were asked about. No text raises an error.
 
     Args:
         text: the answer, as JSON.

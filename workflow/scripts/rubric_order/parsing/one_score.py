@@ -120,7 +120,7 @@ _PENDING = re.compile(
 )
 
 _THINKING_NAMES = r"(?:think|thinking|thoughts?|reasoning|scratchpad|analysis|reflection)"
-# `soft` closes a block. Outside of a block it means nothing, since it also ends the turns of other models.
+# `soft` closes a block of thinking. Outside of such a block it is ignored, since other models end a turn with it.
 _THINKING = re.compile(
     rf"(?P<open><(?:seed:)?{_THINKING_NAMES}>|\[THINK\]|◁think▷|<\|(?:begin_of_thought|START_THINKING)\|>"
     r"|<\|channel\|>\s*+(?:analysis|commentary)\b|\A(?-i:analysis(?=[A-Z])))"
@@ -159,10 +159,10 @@ def _scales(scale: Scale) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Patter
     Returns:
         Four patterns:
 
-        - of the scale, mentioned beside a score;
-        - of the template's placeholder before a score;
-        - of the prompt's words about the scale, in place of a score;
-        - of any other scale.
+        - for the scale, mentioned beside a score;
+        - for the template's placeholder before a score;
+        - for the prompt's words about the scale, in an answer that repeats them in place of a score;
+        - for any other scale.
     """
     lowest, highest = scale
     span = rf"(?<![\w.,]){lowest}\s*(?:to|and|through|-)\s*{highest}(?![\w/]|[.,:]\d)"
@@ -182,8 +182,9 @@ def _scales(scale: Scale) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Patter
 def _filled_in(span: str, highest: int) -> str:
     """Pattern for a score after the template's placeholder, as in `[RESULT] (an integer between 1 and 5): 4`.
 
-    It matches the text before the score. Its group `label` is the label before the placeholder, if any. A number
-    that describes the scale (`1 = bad`) or counts a sentence of the instructions (`4. Please do not`) is no score.
+    The pattern matches the text before the score. Its group `label` is the label before the placeholder, if any. A
+    number that describes the scale (`1 = bad`) or counts a sentence of the instructions (`4. Please do not`) is no
+    score.
     """
     label = (
         rf"(?:(?P<label>{RESULT}\s?:?\s?|\b{LABEL}\s?:\s?)|^[^\w\n(\[{{<]{{0,5}}"
@@ -227,7 +228,7 @@ def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = Fa
             number the next part.
 
     Returns:
-        The label of the score, or the reason why there is none. Never raises on any text.
+        The label of the score, or the reason why there is none. No text raises an error.
     """
     answer = strip_thinking(text or "")
     if answer is None:

@@ -19,7 +19,7 @@ JSON = "json"
 LABELLED = "labelled"  # right after the name
 TRAILING = "trailing"  # at the end of the line that the name begins
 BELOW = "below"  # at the start of the line after the name
-MAX_JSON = 20  # places of an answer at which a JSON value is looked for
+MAX_JSON = 20  # most places of an answer at which a JSON value is looked for
 
 # What can stand between a name and its score on one line.
 _MARKS = r"(?:[^\S\n]|[\"'“”‘’()\[\]{}<>:=~#|→,;]|\.{2,}|…|-(?=[\s>]))*+"
@@ -67,8 +67,9 @@ def parse_scores(
         truncated: whether the engine says that the answer was cut at the token limit.
 
     Returns:
-        One choice per name, in the order of `names`. No text makes the function raise an error. A criterion without a
-        score in the answer has one of three reasons:
+        One choice per name, in the order of `names`. No text raises an error. For an answer without text, or with
+        thinking that has no end, all criteria have the same reason. In other answers, a criterion without a score has
+        one of three reasons if nothing like a score is written for it:
 
         - ``truncated`` if the answer was cut;
         - else ``echo`` if the answer repeats the prompt and its JSON scores no criterion;
@@ -129,7 +130,7 @@ def parse_field(text: str | None, name: str, labels: Sequence[str]) -> Choice | 
 
     Returns:
         The score, or the reason why the field gives none. None where no field of that name holds a score, or where the
-        labels are no numbers. No text makes it raise an error.
+        labels are no numbers. No text raises an error.
 
     Example:
         >>> parse_field('{"reason": "A 3 for style.", "coherence": 7}', "coherence", choices.numbers(10)).label
@@ -152,7 +153,7 @@ def parse_object(text: str | None, labels: Sequence[str]) -> Choice | None:
 
     Returns:
         The score, or the reason why the field gives none. None where the answer is no such object, or its field holds
-        no score. No text makes it raise an error.
+        no score. No text raises an error.
 
     Example:
         >>> parse_object('{"quality": 10}', choices.numbers(10)).label
@@ -297,7 +298,7 @@ class _Pairs(list[Any]):
 
 
 def _scores(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
-    """Every key of a JSON value and of the values in it, with its value.
+    """Every key of a JSON object and of the objects within it, each with the value of the key.
 
     Two kinds of pairs are added: a name and a score that are values of one object, and the names and scores of two
     lists that belong together.

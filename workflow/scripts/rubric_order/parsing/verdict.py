@@ -1,8 +1,9 @@
 """Finding the verdict in an answer about several candidates: the best position, a tie, or a ranking.
 
 A candidate is called by its label (`A`), by its number (`Response 1`), or by its turn (`the first answer`). Forms of
-writing a verdict are tried from the most to the least explicit. All explicit verdicts of an answer must agree. If
-there is none, a plain sentence that concludes the answer counts. Considerations before the conclusion are no verdict.
+writing a verdict are tried from the most to the least explicit. All explicit verdicts of an answer must agree. If an
+answer has no explicit verdict, a plain sentence that concludes the answer counts. Considerations before the conclusion
+are no verdict.
 
 A verdict can also be a relation (`A > B`, `A >> B`, `A = B`). It counts in the places where a label counts: in double
 brackets, after words such as `Final verdict:`, or on a line of its own that begins or ends the answer; never within a
@@ -164,7 +165,7 @@ def parse_verdict(text: str | None, labels: Sequence[str], *, tie: bool = False,
     Returns:
         The label, with the form as `pattern`; or the reason why there is no label. Two different verdicts are
         `CONFLICTING`. A tie or a label that was not offered is `OUT_OF_RANGE`. `first` is the result of
-        `first_verdict`. No text makes it raise an error.
+        `first_verdict`. No text raises an error.
     """
     return _agreed(text, tuple(labels), tie, truncated)._replace(first=first_verdict(text))
 

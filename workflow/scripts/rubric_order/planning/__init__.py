@@ -1,1 +1,1 @@
-"""From items to reads, and from reads to distinct requests."""
+"""Planning of reads of items, and of the distinct requests that the reads need."""

@@ -1,4 +1,4 @@
-"""From items to reads: one row for each judge answer that a study needs."""
+"""Reads, planned from items: one row for each judge answer that a study needs."""
 
 import functools
 import itertools
@@ -95,7 +95,8 @@ def plan_reads(
         sorted by profile, scale, condition and strategy, then in the order of the units.
 
     Raises:
-        InputError: a rubric has no such scale, a strategy has too many orderings, or no unit fits any condition.
+        InputError: a rubric has no scale with a wanted number of levels, a strategy has too many orderings, or no unit
+            fits any condition.
     """
     module, items = probes.load(probe), in_sample(items, sample=design.sample, seed=design.seed)
     variants = [judge.under(profile) for profile in profiles]

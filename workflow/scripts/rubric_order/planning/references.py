@@ -129,7 +129,8 @@ def slots(
             first item.
 
     Raises:
-        InputError: a rubric has no scale of n levels or has scores from 0, or (`SAME`) instructions in a group differ.
+        InputError: a rubric has no scale of n levels; the scores of a rubric begin with 0; or, with `SAME`, items of a
+            group have different instructions.
     """
     wordings = {}
     for rubric in rubrics.itertuples():
@@ -203,7 +204,7 @@ def requests(plan: Plan, step: str, responses: Mapping[str, pd.DataFrame]) -> pd
     """Requests of a step, given the answers to all steps before it: `contracts.reads.REQUESTS`.
 
     A writer is asked for a text for each slot without an accepted text. A reviewer is asked two questions about each
-    text of the round: whether the text matches, and for its score.
+    text of the round: whether the text matches the description, and which score it has.
 
     Raises:
         InputError: a template cannot show a text.
@@ -259,8 +260,8 @@ def _by_id(responses: pd.DataFrame) -> dict[str, Any]:
 def read_verdict(answer: str, *, truncated: bool) -> tuple[str | None, str | None]:
     """The verdict of a review (``yes`` or ``no``) or the reason why there is none.
 
-    The verdict is at the beginning, after a word such as "verdict", or a last sentence of one word. In a truncated
-    answer, the last sentence does not count. An answer that says both ``yes`` and ``no`` gives no verdict.
+    The verdict stands at the beginning, or after a word such as "verdict", or is alone in the last sentence. In a
+    truncated answer, the last sentence does not count. An answer that says both ``yes`` and ``no`` gives no verdict.
     """
     text = strip_thinking(answer)
     if text is None:

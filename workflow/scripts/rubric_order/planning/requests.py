@@ -1,7 +1,7 @@
-"""From reads to the distinct requests of a judge.
+"""The distinct requests of a judge, made from the reads that need them.
 
-A request is the call that is sent for a read. Its name is the hash of everything that determines the answer. So reads
-of several strategies and studies can share a request.
+A request is the call that is sent for a read. The name of a request is the hash of everything that determines the
+answer. So reads of several strategies and studies can share a request.
 """
 
 import hashlib
@@ -55,7 +55,8 @@ def distinct_requests(
     Args:
         reads: plans of one study and judge, with `COLUMNS`.
         owned_elsewhere: request ids that an earlier study sends.
-        greedy: profiles whose repeats are declared equal. Repeats of a read are then one request, with repeat 0.
+        greedy: profiles whose repeats are declared equal. Under such a profile, all repeats of a read are one request,
+            with repeat 0.
     """
     table = reads[COLUMNS]
     table = table[~text_columns.is_among(table["request_id"], owned_elsewhere)]
@@ -153,10 +154,10 @@ def of_reads(
 
 
 def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
-    """The requests of one shard. A shard has neighbouring whole units, and about as many requests as other shards.
+    """The requests of one shard. A shard consists of neighbouring whole units.
 
-    The function reads only the row groups that hold these requests, and the row groups in which the shard begins and
-    ends.
+    All shards have about the same number of requests. The function reads only the row groups that hold these requests,
+    and the row groups in which the shard begins and ends.
 
     Args:
         path: file of requests.

@@ -59,8 +59,8 @@ class Shown(NamedTuple):
 
     Attributes:
         ordering: the option at each position.
-        levels: in a crossed design, the score level at each position of the second axis. For the meaning in one request
-            for all orderings see `Probe.asks_together`. In all other cases empty.
+        levels: in a crossed design, the score level at each position of the second axis. If one request asks about all
+            orderings, see `Probe.asks_together`. In all other cases empty.
         condition: name of the variation beside the order.
     """
 
@@ -100,8 +100,9 @@ def lowest_scores(reads: pd.DataFrame) -> list[int]:
 class Probe(ABC):
     """Base class of probes: what a study permutes, how a prompt shows it and asks for it, and how answers are scored.
 
-    Each import of this module counts in `code_version` of all scripts that use probes, such as the script that asks
-    judges. So parsing and scores are in other modules. Many probes use `one_score.parse_score` and `readouts.score`.
+    The modules that this module imports count in `code_version` of all scripts that use probes, such as the script that
+    asks judges. So parsing and scores are in modules that this module does not import. Many probes use
+    `one_score.parse_score` and `readouts.score`.
 
     Attributes:
         PERMUTES: description of the things that the orderings permute, such as ``the answers in a list``.

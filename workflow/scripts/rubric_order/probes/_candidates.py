@@ -3,8 +3,8 @@
 A unit is a pair or a list of items of one group under one criterion. A label names a position: the first candidate
 is always A. A study can vary more than the order, in these conditions (`CONDITIONS`):
 
-- `tie`, `no_tie`: the prompt offers a tie, or does not. In the other conditions here, it does as the original prompt
-  (`OFFERS_TIE`: only MT-Bench's prompt offers a tie).
+- `tie`, `no_tie`: the prompt offers a tie, or does not. In all other conditions, the prompt offers a tie if the
+  original prompt does (`OFFERS_TIE`: only MT-Bench's prompt does).
 - `length_sentence`: a sentence tells the judge not to judge by length. It is not MT-Bench's own sentence.
 - `padded_1`, `padded_2`: sentences that say nothing new make the first or the second candidate, in canonical order, 50%
   longer.
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # `papers/...`: a prompt as printed in a paper, question and responses included.
 PROMPT_NAMES = ("mt_bench", "devbench", "papers/shi2025_devbench", "relative", "letter")
 PAPERS = "papers/"
-TEMPLATE = "compare_"  # prefix of template files; the name of a prompt that is not a paper's follows
+TEMPLATE = "compare_"  # beginning of a template file's name; the name of a prompt follows that is not a paper's
 DEVBENCH = ("devbench", "papers/shi2025_devbench")
 OFFERS_TIE = dict.fromkeys((*PROMPT_NAMES, "own"), False) | {"mt_bench": True}
 RANKING = "ranking"

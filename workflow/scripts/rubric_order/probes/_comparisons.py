@@ -16,7 +16,7 @@ from rubric_order.probes import Question
 if TYPE_CHECKING:
     import pandas as pd
 
-TIE = 0  # replaces the number of a candidate, and its position
+TIE = 0  # in place of the number and the position of a candidate, if the judge chose a tie
 # Columns that describe a comparison in a plan, beside the columns that all plans have.
 #
 # - item_id: the same as `unit_id`.

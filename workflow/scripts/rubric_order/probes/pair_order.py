@@ -1,8 +1,8 @@
 """The order of two candidates in a prompt that asks which candidate is better.
 
-The dataset gives the pairs, such as a model and the baseline; or any two candidates of a group under one criterion are
-a pair (`comparisons` of a study). The canonical order of a given pair is its order in the dataset. For other pairs, it
-is the order of the items.
+The setting `comparisons` of a study chooses the pairs: those that the dataset gives, such as a model and the baseline;
+or any two candidates of a group under one criterion. The canonical order of a given pair is its order in the dataset.
+The canonical order of any other pair is the order of the items.
 """
 
 # Checks of a config read the constants of this module, so slow imports are inside the functions that use them.
@@ -102,7 +102,7 @@ def _baseline(given: list[Mapping[str, Any]], known: Mapping[str, Mapping[str, A
 
 
 def _human_scores(first: Mapping[str, Any], second: Mapping[str, Any], preference: str | None) -> list[float] | None:
-    """Human scores of the two items. If they are not known: points for the preferred candidate, or None."""
+    """Human scores of two items. If one is not known, points from the preference; None without a preference."""
     scores = [first["human_score"], second["human_score"]]
     if all(score == score for score in scores):  # neither is NaN
         return scores

@@ -69,8 +69,9 @@ def wording(condition: Condition, n: int, lowest: int = 1) -> dict[str, object]:
     """Values with which a condition of probe `score_order`, or a scale from 0, changes the text of templates.
 
     Returns:
-        `ids` (IDs of the levels, lowest first; None if they are the numbers 1 to n), `reference_score` (ID of the
-        reference answer's score), `neutral` (index of an edit without meaning), and the `lowest` and `highest` score.
+        `ids` (IDs of the levels, lowest first; None if they are the numbers 1 to n, in any order), `reference_score`
+        (ID of the reference answer's score), `neutral` (index of an edit without meaning), and the `lowest` and
+        `highest` score.
     """
     labels = condition.labels(n, lowest)
     spelled = None if set(labels) == set(Condition(None, None, n, 0).labels(n)) else labels
@@ -130,7 +131,8 @@ def frame(template: Template, *, n: int, parts: bool = False, **values: object) 
         values: everything else that the template shows. Texts of datasets are never run as templates.
 
     Raises:
-        UnfitError: the template writes an option twice, never, in another order, or a description without its label.
+        UnfitError: the template leaves out an option, writes an option twice or out of order, or writes a description
+            without its label.
     """
     if is_structured(template):
         text, question = (

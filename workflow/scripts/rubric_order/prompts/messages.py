@@ -1,8 +1,8 @@
 """Prompts of several messages: their templates, and the messages of a rendered prompt.
 
-Files of requests and names of requests use such a prompt as one text. In this text each message begins with its role
-between two control characters. Texts of datasets and templates hold no control characters, so a text of a dataset
-cannot begin a message. A prompt without these marks is a single message of the user.
+In files of requests, and in the hash that names a request, such a prompt is one text. In this text each message begins
+with its role between two control characters. Texts of datasets and templates hold no control characters, so a text of a
+dataset cannot begin a message. A prompt without these marks is a single message of the user.
 """
 
 import re

@@ -74,8 +74,9 @@ def choose_candidates(
     Args:
         strategy: `swap` (pairs), `cyclic` or `latin` (lists), `all`, `random`, `fixed` or `single`.
         n: number of candidates, 2 to 9.
-        budget: number of reads per unit; `all` ignores it. If the strategy has fewer orderings, they are repeated. By
-            default each ordering is read once, `random` draws n orderings, and `fixed` repeats its ordering n times.
+        budget: number of reads per unit; `all` ignores it. If the strategy has fewer orderings than this number, they
+            are repeated. By default each ordering is read once, `random` draws n orderings, and `fixed` repeats its
+            ordering n times.
         rng: generator from which `random` and `latin` draw.
 
     Returns:

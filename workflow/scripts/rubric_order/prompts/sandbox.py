@@ -1,8 +1,8 @@
 """Jinja with limits: a template that would need all memory, or never end, raises an error.
 
-Jinja's sandbox keeps a template from objects that are not its own. But the sandbox lets a template multiply texts, and
-nest loops. This module limits the length of each text that a template makes, the number of the template's steps, and
-the filters and methods that it may call.
+Jinja's sandbox keeps a template away from objects outside of the template. But the sandbox lets a template multiply
+texts, and nest loops. This module limits the length of each text that a template makes, the number of the template's
+steps, and the filters and methods that it may call.
 """
 
 import contextlib

@@ -65,7 +65,7 @@ class _Seen:
         formats: formats of the answers.
         adapters: adapters of the datasets that the answers are about.
         files: dictionary whose keys are the paths, in their order.
-        scores: numbers of scores in the orderings.
+        scores: numbers of scores that the orderings have.
     """
 
     place: str
@@ -114,8 +114,8 @@ def add_judges(config: dict[str, Any]) -> None:
             as they are, so that the later check of the shape names them.
 
     Raises:
-        InputError: see `discover`; or all studies of recorded answers score texts and all answers compare them, or the
-            reverse.
+        InputError: see `discover`; or no judge fits a study: all studies of recorded answers score texts and all
+            answers compare texts, or the reverse.
     """
     folder = config["recorded_dir"]
     judges = discover(folder)

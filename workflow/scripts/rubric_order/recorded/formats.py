@@ -156,8 +156,7 @@ def read(path: Path, labels: Mapping[str, str] | None = None) -> Iterator[dict[s
             `takes_labels`.
 
     Raises:
-        InputError: the file is not there, is broken or of no known format, or holds nothing; or a field is missing or
-            wrong.
+        InputError: the file is missing, broken, empty or of no known format; or a field is missing or wrong.
     """
     rows = _parquet_rows(path) if path.name.endswith(".parquet") else _json_rows(path)
     stem = next((path.name.removesuffix(suffix) for suffix in SUFFIXES if path.name.endswith(suffix)), path.stem)

@@ -9,7 +9,7 @@ from rubric_order.recorded import fields, written
 from rubric_order.recorded.formats import Check, Importer
 
 SUMMEVAL = "SummEval"  # name of the benchmark in comparisons of its summaries
-BENCHMARKS = {"MTBench": "mtbench_pairs", "DevBench": "devbench_pairs"}  # benchmark in records, and adapter
+BENCHMARKS = {"MTBench": "mtbench_pairs", "DevBench": "devbench_pairs"}  # from the benchmark in records to the adapter
 RECORDED = "recorded"  # adapter of any other benchmark
 SHOWN_FIRST = ("first", "shown_first")  # fields that name the answer that was shown first
 BENCHMARK, OVERALL, TIE = "recorded", "overall", "tie"
@@ -124,7 +124,7 @@ class Comparisons(Importer):
         """The answer to parse as `response`, and the recorded text as `written` if it is another text.
 
         Raises:
-            InputError: there is neither an answer nor a winner, or the winner or a label means nothing.
+            InputError: there is neither an answer nor a winner, or the winner or a label has no known meaning.
         """
         options, response, winner = record.get("options"), record.get("response"), record.get("winner")
         if winner is None and response is None:

@@ -48,8 +48,9 @@ def read(
         paths: files, read in the given order.
         judge: the judge's name in the files (`model` of its settings); None for all judges.
         prompt_style: prompt style in the judge's settings; with a `judge`, None means answers without a prompt style.
-        duplicates: treatment of records of one item, ordering and repeat. With `keep`, they become repeats 0, 1, ... in
-            the order of the files. With `keep_and_report`, a warning says so. With `refuse`, they are an error.
+        duplicates: treatment of records with the same item, ordering and repeat. With `keep`, all records of this item
+            and ordering become repeats 0, 1, ..., sorted by their repeats and then as in the files. `keep_and_report`
+            does the same and logs a warning. With `refuse`, such records are an error.
         labels: dictionary from each written label to its option, for comparisons whose records have no such map, see
             `written.mapped`.
 
@@ -93,7 +94,7 @@ def _dtype(column: str) -> object:
 
 
 def _number_duplicates(records: list[dict[str, Any]], duplicates: str) -> None:
-    """Give the records of an item and ordering different repeats, if they have duplicates."""
+    """Number the records of one item and ordering as repeats 0, 1, ..., if two of them have the same repeat."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         groups.setdefault(json.dumps([record[name] for name in _identity(record)]), []).append(record)
@@ -260,9 +261,9 @@ def plan_comparisons(
 
     Returns:
         One row per record, with the plan's columns, `_comparisons.ABOUT`, and `labels`, the letters that could be
-        written: one letter per position, and then a letter for a tie if it was offered. If one candidate is in all
-        comparisons of a benchmark, it is the baseline and comes first in the canonical order of two candidates.
-        Otherwise that order is alphabetical.
+        written: one letter per position, and then a letter for a tie if it was offered. The canonical order of
+        candidates is alphabetical. But if one candidate is in all comparisons of two candidates in a benchmark, this
+        candidate is the baseline and comes first.
 
     Raises:
         InputError: a record scores one text, or no record compares as many candidates as the probe shows.

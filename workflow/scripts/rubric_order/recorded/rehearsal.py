@@ -14,7 +14,7 @@ from rubric_order.recorded.importers import SUMMEVAL
 from rubric_order.settings.judges import Rehearsed
 from rubric_order.simulation import judge as simulation
 
-REPEATS = 3  # reads of a pair in each order, where the format counts them
+REPEATS = 3  # reads of a pair in each order; only one read in the format of SummEval
 TEMPERATURE = 1.0
 NO_CHOICE = "I cannot say."
 # From a benchmark to the letters of its answers (the last of three is a tie), and to the written form of a letter.
@@ -73,7 +73,7 @@ def comparisons(
         benchmark: name of the benchmark in the records, for adapter `importers.RECORDED`; None for records without one.
 
     Raises:
-        InputError: the adapter is none of these.
+        InputError: the adapter is neither in `BENCHMARKS` nor `importers.RECORDED`.
     """
     if adapter not in {*BENCHMARKS, importers.RECORDED}:
         expected = ", ".join([*BENCHMARKS, importers.RECORDED])
@@ -155,7 +155,7 @@ def _head(judge: Rehearsed, simulated: simulation.Simulation) -> str:
 def _opinions(
     items: pd.DataFrame, simulated: simulation.Simulation, head: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Opinion of the judge about each item, and the keys of the items and of their groups."""
+    """Opinion of the judge about each item, and the hash keys of each item and of its group."""
     dataset, ids = str(items["dataset"].iloc[0]), items["item_id"].tolist()
     item = simulation.keys(f"{head}\x1f{dataset}\x1f{name}" for name in ids)
     group = simulation.keys(f"{head}\x1fgroup\x1f{dataset}\x1f{name.partition('-')[0]}" for name in ids)

@@ -1,4 +1,4 @@
-"""Letters for written choices of recorded comparisons, which name a position or a candidate, or use a user's map."""
+"""Letters for the choices in recorded comparisons. A choice names a position or a candidate, or is a label of a map."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Checks of what the models of settings cannot say: that names refer to something and that numbers fit each other."""
+"""Checks of a config beyond types and ranges: that names refer to something, and that numbers fit each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rubric_order.settings.config import Config
 from rubric_order.settings.judges import REVIEWING, WRITING, Judge, Loaded, PythonCallable
 from rubric_order.settings.studies import Dataset, References, Study
 
-# Folders that each run has in its results. No run can have a results folder of such a name.
+# Names of folders that each run makes in its results. No results folder of a run can have such a name.
 TAKEN = frozenset({"benchmarks", "data", "figures", "items", "logs", "models", "pairs", "pilot", "plan", "prompts"})
 TAKEN |= {"reads", "recorded", "references", "requests", "responses", "rubrics", "scores", "settings", "statistics"}
 TAKEN |= {"status", "store", "tables", "weights"}
@@ -125,9 +125,10 @@ def _problems_of_roles(name: str, judge: Judge, block: References) -> Iterator[s
 
 
 def _problems_of_levels(name: str, study: Study, with_references: Collection[str]) -> Iterator[str]:
-    """Conditions of a study that show a reference answer below the highest level, if no dataset of the study has one.
+    """Conditions of a study that show a reference answer below the highest level, although no dataset has such answers.
 
-    The reference answer of the highest level is the item's own.
+    Reference answers below the highest level are made or read under `references`. The reference answer of the highest
+    level is the item's own.
     """
     if any(dataset in with_references for dataset in study.datasets):
         return
@@ -158,7 +159,7 @@ def _problems_of_studies(config: Config, ready: Collection[str]) -> Iterator[str
 
 
 def _problems_of_study(study: Study, judges: Mapping[str, Judge]) -> Iterator[str]:
-    """Contradictions in a study. Each text begins with the path of a key, relative to the study.
+    """Contradictions in a study. Each text begins with the path of a key within the study.
 
     Args:
         study: its settings.
@@ -230,7 +231,7 @@ def _problems_of_probe(study: Study, probe: Probe) -> Iterator[str]:
 
 
 def check_templates(config: Config) -> None:
-    """Check each judge's own prompt template, if it has one, at every scale at which the judge is asked.
+    """Check the prompt template of each judge that has its own, at every scale at which the judge is asked.
 
     A judge that reviews reference answers scores them with its own template too, as in a study of `REVIEWED_AS`.
 
@@ -326,7 +327,7 @@ def _problems_of_replication(config: Config) -> Iterator[str]:
     """Problems with the studies and judges that are compared with published results."""
     settings = config.statistics.replication
     named: dict[str, Collection[str]] = {"studies": settings.studies}
-    if not config.recorded_dir:  # a folder of recorded answers has some of the judges that a config knows
+    if not config.recorded_dir:  # a folder of recorded answers need not have all judges that a config names
         named["judges"] = settings.judges
     for kind, listed in named.items():
         for name in listed:

@@ -49,7 +49,7 @@ class Run:
         config: the complete and checked config.
         project: folder of the project; paths of its files are given relative to the working directory.
         refuse: function that makes the error that ends Snakemake with one line.
-        dry: whether the files of settings stay unwritten, as in a dry run.
+        dry: whether the files of settings are left unwritten, as in a dry run.
         cores: function that returns the number of cores that Snakemake may use. It is called only for a job that takes
             all cores.
         tells_costs: whether the run only tells what judging will cost.

@@ -1,6 +1,6 @@
 """One job of a run as Python objects: its inputs as tables, its arguments, and the function that it calls.
 
-It is for trying a step in a notebook or at a prompt, without Snakemake between an edit and its result.
+Such a job is for trying a step in a notebook or at a prompt, without Snakemake between an edit and its result.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Job:
         return {name: self.folder / path for name, path in written.items()}
 
     def _written(self) -> dict[str, Path]:
-        """Arguments that are the path of an output, with or without its suffix."""
+        """Arguments whose value is the path of an output, with or without the path's suffix."""
         written = {*self.outputs, *(path.with_suffix("") for path in self.outputs)}
         return {name: value for name, value in self.arguments.items() if isinstance(value, Path) and value in written}
 
@@ -83,7 +83,7 @@ class Job:
 class Inputs(Mapping[str, Any]):
     """Mapping from argument to input of a job. An input is read when it is asked for.
 
-    Several files are a list; named files are a dictionary.
+    An argument of several files gives a list, and an argument of named files gives a dictionary.
     """
 
     def __init__(self, folder: Path, paths: Mapping[str, Any]) -> None:

@@ -29,15 +29,15 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
     """Complete a config, and check it.
 
     1. A study, figure or table that is null is removed. So a file can remove an entry of an earlier file.
-    2. The ready-made datasets, and the ready-made judges that are named, are added. The config's own settings of them
-       take precedence.
+    2. The ready-made datasets are added, and so are the ready-made judges that the config names. The config's own
+       settings of these datasets and judges take precedence.
     3. The judges of `recorded_dir` join the studies of strategy `recorded`.
     4. Figures get the sizes of their presets. Results that name no study get a study that fits (`name_studies`).
        Figures and tables get the scale of their study (`follow_scales`). Then the shape is checked, defaults are filled
        in, and the meaning is checked.
     5. A dataset or judge without a label gets its id as label. Paths are found (`locate`). A chat template becomes its
        text, and prompt templates of the user are checked. Functions that judge are imported.
-    6. Studies keep the judges of `only_judges` (`restriction.apply`).
+    6. If there is `only_judges`, studies keep only these judges (`restriction.apply`).
     7. A rehearsal gets simulated judges and a few groups of each dataset (`rehearsal.apply`).
 
     Args:
@@ -71,7 +71,7 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
 
 
 def with_ready_made(written: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A config with the ready-made settings under its own, and without studies, figures and tables that are null.
+    """A config with ready-made settings where it has none of its own, and without null studies, figures and tables.
 
     Args:
         written: the config as the user wrote it, unchecked.
@@ -99,7 +99,7 @@ def ready_made(folder: Path, config: Mapping[str, Any]) -> list[Path]:
     """Ready-made files whose settings a config builds on: every dataset, and the judges that the config names.
 
     A judge's file is included if a study or `references` names the judge, or if `config` has settings of the judge. So
-    judges that nobody uses cost no time.
+    judges that the config does not use cost no time.
 
     Args:
         folder: folder that contains the folders ``datasets`` and ``judges``.
@@ -167,9 +167,10 @@ def size_figures(config: Mapping[str, Any]) -> None:
 
 
 def follow_scales(config: Mapping[str, Any]) -> None:
-    """Give figures and tables without a scale, in place, a scale of their study, if the study lacks the default scale.
+    """Give figures and tables without a scale, in place, a scale of their studies, if these lack the default scale.
 
-    The scale is the first scale of the first study. Blocks without the expected shape are left as they are.
+    The scale is the first scale of the first study that the figure or table shows. Blocks without the expected shape
+    are left as they are.
     """
     studies = _block(config, "studies")
     for kind in registry.SHOWN:
@@ -200,9 +201,9 @@ def _scales(studies: Mapping[str, Any], block: Mapping[str, Any]) -> list[Any]:
 def name_studies(config: Mapping[str, Any]) -> None:
     """Name studies, in place, for results that name no study and whose default study does not exist.
 
-    So a study need not have the name that it has in a paper's config. A figure or table gets the first study that fits
-    it; if it shows several studies, it gets all studies that fit. `statistics.scales` and `statistics.replication` get
-    all studies that fit.
+    So a user's study need not have the name of a study in a paper's config. A figure or table gets the first study that
+    fits it. If it can show several studies, it gets all studies that fit. `statistics.scales` and
+    `statistics.replication` get all studies that fit.
     """
     studies = {name: block for name, block in _block(config, "studies").items() if isinstance(block, Mapping)}
     for kind in registry.SHOWN:

@@ -17,7 +17,7 @@ from rubric_order.run.stages import Records
 from rubric_order.settings.base import Role, Settings, extra
 
 CARDS: tuple[str, ...] = (*of_cards.REQUIRED, *of_cards.OPTIONAL, of_cards.ANCHORS)
-OF_CRITERIA = ("criterion_order",)  # of prompts that ask for several criteria
+OF_CRITERIA = ("criterion_order",)  # statistics of the cards of prompts that ask for several criteria
 SHOWN: dict[registry.Kind, str] = {"tables": "tables/{}.html", "figures": "figures/{}.svg"}
 
 
@@ -55,7 +55,7 @@ class Pages(Stage):
         return [f"{self.run.results}/items/{wildcards.dataset}.parquet"]
 
     def reads_about(self, wildcards: Wildcards) -> str:
-        """Study, dataset and judge from whose reads some are chosen, and the name of labels that are not people's."""
+        """Study, dataset and judge whose reads are chosen from, and the name of the labels if they are not people's."""
         wanted = {"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge}
         kind = self.config.datasets[wildcards.dataset].gold
         return self.run.in_file(wanted | ({} if kind == gold.HUMAN else {"gold": gold.NAMES[kind]}))
@@ -96,7 +96,7 @@ class Pages(Stage):
     def all_scores(self, wildcards: Wildcards) -> list[str]:
         """Files of the scores of all studies.
 
-        They may contain answers without a score. Their metadata give the number of tokens that the answers used.
+        The files may contain answers without a score. Their metadata have the number of tokens that the answers took.
         """
         return self.run.score_files([*self.config.studies])
 

@@ -1,4 +1,4 @@
-"""Making of reference answers at every score, and reports on the cost and the progress of judging."""
+"""Stages that make reference answers at every score, or that report the cost and the progress of judging."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rubric_order.settings.judges import SamplingChange, tracked
 
 
 class References(Stage):
-    """Making of reference answers, round by round."""
+    """Inputs and settings of the rules that make reference answers, round by round."""
 
     @property
     def made(self) -> list[str]:
@@ -28,7 +28,7 @@ class References(Stage):
         return [name for name, block in blocks.items() if not (self.run.tells_costs and block.judges)]
 
     def steps(self, wildcards: Wildcards) -> list[str]:
-        """Files of the answers to the steps before the job's step; for a job without a step, to all steps."""
+        """Files of the answers to the steps before the job's step, or to all steps if the job has no step."""
         block, step = self.config.references[wildcards.dataset], wildcards.get("step")
         steps = references.steps(block.rounds)
         before = steps[: steps.index(step)] if step else steps
@@ -82,7 +82,7 @@ class References(Stage):
         return shared | {"settings": whole}, shared | {"settings": part}
 
     def templates(self, wildcards: Wildcards) -> list[str]:
-        """Templates of writing and of reviewing, and then the template by which each judge scores, in their order."""
+        """Templates of writing and of reviewing, then each judge's template of scoring, in the order of the judges."""
         return self._templates(wildcards.dataset)
 
     def _templates(self, dataset: str) -> list[str]:
@@ -111,7 +111,7 @@ class References(Stage):
         return list(dict.fromkeys(paths))
 
     def unmade(self, wildcards: Wildcards) -> str:
-        """Settings by which missing reference answers would be made, and the studies that read the datasets."""
+        """Settings by which missing reference answers would be made, and the studies that read their datasets."""
         return self.run.in_file({name: self._unmade(name) for name in self.run.unmade_references})
 
     def _unmade(self, name: str) -> dict[str, Any]:

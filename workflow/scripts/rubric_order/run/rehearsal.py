@@ -1,7 +1,7 @@
 """A rehearsal: the run that a config describes, by simulated judges, on a few groups of each dataset.
 
-It asks nobody, downloads nothing, and writes into a folder of its own. Judges keep their names, labels, profiles and
-prompts, so that a rehearsal plans the reads of the run, and makes all of its tables and figures.
+A rehearsal asks nobody, downloads nothing, and writes into a folder of its own. Judges keep their names, labels,
+profiles and prompts, so that a rehearsal plans the reads of the run, and makes all of its tables and figures.
 """
 
 import itertools
@@ -24,7 +24,7 @@ FETCHED = "results/data"  # files that the workflow has fetched and checked
 RECORDS = "recorded"  # folder in the results: answers of simulated judges in place of records
 SCALED = ("mcq", "rts")  # prompt styles of the two judges that replace recorded judges
 
-# Parameters of the judges that answer in a rehearsal. Each has all biases, so that no table is empty for lack of one.
+# Parameters of the judges that answer in a rehearsal. Each judge has all biases, so that no table lacks an effect.
 BIAS = {
     "preference_strength": 0.6,
     "decisiveness": 0.8,
@@ -43,7 +43,7 @@ BIAS = {
 }
 SHAPES = ("first", "last", "u_shaped")
 
-# Where a simulated judge runs.
+# Settings that say where a simulated judge runs.
 _NO_MODEL = {"gpu": 0, "shards": 1, "throughput": None, "mem": "2GB", "runtime": "1h", "second_request": False}
 _DEFAULTS = {"temperature": 1}  # for sampling settings that are left to an endpoint, if `Sampling` has another default
 
@@ -78,7 +78,7 @@ def add_recorded_judges(config: dict[str, Any]) -> None:
 
 
 def _recorded_names(config: Mapping[str, Any]) -> list[str]:
-    """Names of judges that only the statistics of comparisons mention, and not the judges of the config."""
+    """Names of judges that the statistics of comparisons mention, and that the config does not define."""
     statistics = config.get("statistics")
     statistics = statistics if isinstance(statistics, Mapping) else {}
     recorded = []
@@ -93,8 +93,9 @@ def apply(config: Config) -> Config:
     """The rehearsal of a config that is complete and checked.
 
     Paths become absolute, since a rehearsal runs in another folder. A dataset's `stand_in` has options of adapter
-    ``simulated``. The dataset keeps it in two cases: the dataset has no texts; or one of its files is not at hand
-    (neither the user's own, nor in `dataset_mirror`, nor fetched already). Otherwise `stand_in` becomes None.
+    ``simulated``, which then makes the dataset's items. The dataset keeps `stand_in` in two cases: it has no texts; or
+    one of its files is not at hand. A file is at hand if it is the user's own, is in `dataset_mirror`, or has been
+    fetched already. In all other cases `stand_in` becomes None.
 
     Raises:
         InputError: a study asks for all orderings in one request, which no simulated judge answers.
@@ -201,7 +202,7 @@ def _own_profile(profile: Profile) -> Profile:
 
 
 def _first_judge(config: Config, dataset: str) -> str:
-    """The first judge that can be asked, from the studies that read a dataset or else from all studies."""
+    """The first judge that can be asked, in the studies that read a dataset or, if they have none, in all studies."""
     every_study = config.studies.values()
     studies = [*(study for study in every_study if dataset in study.datasets), *every_study]
     named = (judge for study in studies for judge in study.judges)

@@ -12,14 +12,14 @@ from rubric_order.settings.config import Config
 
 Block = TypeVar("Block", bound=Settings)
 OF_STUDIES = ("halo", "golden_scores", "scales", "replication")  # statistics whose settings name studies
-NEEDED = ("scales", "replication")  # those of them that nothing can show without a study
-NAMING = ("studies", "also", "alone")  # keys of these statistics, of figures and of tables that name studies
+NEEDED = ("scales", "replication")  # statistics whose figures and tables are left out if no study remains
+NAMING = ("studies", "also", "alone")  # keys that name studies, in blocks of these statistics, of figures and of tables
 
 
 def apply(config: Config) -> Config:
     """Restrict the studies of a config to the judges of `only_judges`.
 
-    A study without any of these judges is left out, and so are the figures and tables that show no other study. The
+    A study without any of these judges is left out, and so are the figures and tables that show only such studies. The
     judges that `references` names still write the reference answers, whether or not `only_judges` names them.
 
     Args:
@@ -54,7 +54,8 @@ def _shown(
     """Figures, or tables, that show one of the studies, or that name no study.
 
     Args:
-        gone: statistics that no study is left for; what shows them is left out.
+        studies: names of the studies that remain.
+        gone: statistics for which no study remains. Figures and tables that show them are left out.
     """
     changed = {name: _without(block, studies) for name, block in blocks.items()}
     return {
@@ -65,15 +66,15 @@ def _shown(
 
 
 def _restricted(block: Block, studies: Collection[str]) -> Block:
-    """A block without the names of other studies."""
+    """A block without the names of studies that are not among `studies`."""
     named = {key: getattr(block, key) for key in NAMING if getattr(block, key, None)}
     return block.changed(**{key: [name for name in listed if name in studies] for key, listed in named.items()})
 
 
 def _without(block: Block, studies: Collection[str]) -> Block | None:
-    """A block without the names of other studies; None if it then names none.
+    """A block without the names of studies that are not among `studies`; None if no name remains.
 
-    If its `study` is another study, the first study of `also` takes its place.
+    If the block's `study` is not among `studies`, the first remaining study of `also` takes its place.
     """
     if getattr(block, "study", None) not in (None, *studies):
         also = [name for name in getattr(block, "also", None) or [] if name in studies]

@@ -35,11 +35,11 @@ class Derived(Stage):
     """Arguments of results that are derived from their block of config and from other parts of config."""
 
     def bases(self, block: Block) -> dict[str, list[str]]:
-        """Base of each study, with which its conditions and orders are compared: its first condition and strategy."""
+        """Base of each study, with which its other variants are compared: its first condition and first strategy."""
         return {name: [study.conditions[0], study.strategies[0]] for name, study in self.config.studies.items()}
 
     def call_prices(self, block: Block) -> dict[str, float | None]:
-        """Price of a call of each live judge, with the tokens of `statistics/advice`; None if it has no known price."""
+        """Price of a call with the tokens of `statistics/advice`, by live judge; None if either is not known."""
         tokens = self.config.statistics.advice.tokens
         prices = {name: self.config.judges[name].capabilities.prices for name in self.run.live}
         return {
@@ -96,7 +96,7 @@ class Derived(Stage):
         return {name: self.config.judges[name].varied(study.profiles, block["setting"]) for name in study.judges}
 
     def temperatures(self, block: Block) -> dict[str, dict[str, float | None]]:
-        """Temperature for each judge and profile; None if its scores are no draws from its option probabilities."""
+        """Temperature for each judge and profile; None if scores are not drawn from the option probabilities."""
         by_judge: dict[str, dict[str, float | None]] = {}
         for study in self.config.studies.values():
             for name in study.judges:
@@ -127,7 +127,7 @@ class Statistics(Stage):
         return registry.module("statistics", wildcards.statistic)
 
     def module_file(self, wildcards: Wildcards) -> list[str]:
-        """Modules whose code is hashed for a statistic, with that of calibrated scores if it shows such scores."""
+        """Modules whose code is hashed for a statistic. If it shows calibrated scores, their module is among them."""
         own = registry.code("statistics", wildcards.statistic)
         return [own, CALIBRATED_FILE] if self._calibrates(wildcards.statistic) else [own]
 
@@ -154,13 +154,13 @@ class Statistics(Stage):
     def _inputs_by_criterion(self, statistic: str) -> dict[str, list[str]]:
         """Dictionary from argument to files of `files_by_criterion`.
 
-        Statistics of cards among them are of single criteria too.
+        If a file is one of a card's statistics, it is the file of that statistic for single criteria.
         """
         inputs = self.inputs(statistic)
         return inputs | {name: [by_criterion(self.run, name)] for name in inputs if name in of_cards.REQUIRED}
 
     def settings(self, wildcards: Wildcards) -> str:
-        """The arguments of a statistic besides its files, as its record says."""
+        """The arguments of a statistic besides its files, which its record names."""
         return self.run.in_file(self.arguments(wildcards.statistic))
 
     def arguments(self, statistic: str) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class Statistics(Stage):
         return settings.block() if isinstance(settings, Settings) else {}
 
     def blocks(self, statistics: Iterable[str]) -> dict[str, Any]:
-        """Dictionary from block to settings: of all our statistics, and of statistics of other packages behind some."""
+        """Dictionary from block to settings, for our statistics and for those of other packages behind `statistics`."""
         others = {name: self._block(name) for name in registry.behind(statistics) if registry.is_other(name)}
         return self.config.statistics.block() | others
 
@@ -225,7 +225,7 @@ class Statistics(Stage):
 
     @functools.cached_property
     def described_datasets(self) -> list[str]:
-        """The datasets that are described: the datasets that config names for this, or else those that studies use."""
+        """The datasets that are described: those that config names for this or, if there are none, those of studies."""
         return self.config.statistics.datasets.datasets or self.run.used_datasets
 
     def _published_tables(self) -> list[str]:
@@ -373,14 +373,14 @@ class Shown(Stage):
 
 
 def labels(run: Run, also: Any = ()) -> str:
-    """The labels of judges and datasets, in the order in which studies use them, and of further datasets."""
+    """The labels of judges and datasets, in the order in which studies use them, then those of the datasets `also`."""
     return run.in_file(labels_of(run, also), sort_keys=False)
 
 
 def labels_of(run: Run, also: Any = ()) -> dict[str, Any]:
     """Dictionaries from the ids of judges and datasets to the names to show, see `labels`.
 
-    Key `gold` is added if the scores are not people's.
+    Key `gold` is added if no dataset has scores of people.
     """
     datasets = {name: run.config.datasets[name] for name in dict.fromkeys([*run.used_datasets, *also])}
     kind = gold.of_all([dataset.gold for dataset in datasets.values()])

@@ -1,10 +1,10 @@
-"""Passes of Snakemake's scheduler, kept from multiplying.
+"""Keep the passes of Snakemake's scheduler from multiplying.
 
 Snakemake limits how many jobs start in a second. Therefore each pass of its scheduler over the jobs that are ready
 starts a timer. When the timer ends, another pass begins, with another timer. Each job that ends adds a pass, too. So
-timers multiply until no job is ready any more: a rehearsal of 345 jobs had 33,723 passes. With one timer, Snakemake's
-own process took 23 s of processor time instead of 165 s (Snakemake 9.27.1; its pull request 3744 describes the
-symptom).
+timers multiply until no job is ready any more: a rehearsal of 345 jobs had 33,723 passes. With one timer at a time,
+Snakemake's own process took 23 s of processor time for this rehearsal instead of 165 s (Snakemake 9.27.1; its pull
+request 3744 describes the symptom).
 """
 
 import importlib
@@ -17,7 +17,7 @@ LOCK = threading.Lock()
 
 
 def of_snakemake() -> object:
-    """Snakemake's class of schedulers; None if this version of Snakemake has no such class in this module."""
+    """Snakemake's class of schedulers; None if this version of Snakemake has no class `CLASS` in module `MODULE`."""
     try:
         return getattr(importlib.import_module(MODULE), CLASS, None)
     except ImportError:

@@ -1,4 +1,4 @@
-"""Stages from datasets to scores: what their rules read, pass on and depend on."""
+"""Stages from datasets to scores: the inputs, arguments and tracked settings of their rules."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Datasets(Stage):
         return [f"{name}={path}" for name, path in zip(self._files(wildcards), self.files(wildcards), strict=True)]
 
     def settings(self, wildcards: Wildcards) -> str:
-        """Settings that a dataset's items depend on besides its files."""
+        """Settings on which a dataset's items depend, in addition to its files."""
         return self.run.in_file(self._source(wildcards))
 
     def _dataset(self, wildcards: Wildcards) -> Dataset:
@@ -143,7 +143,7 @@ class Planning(Stage):
         return self.run.in_file(judge.block(), tracked=self.with_profiles(part, wildcards))
 
     def with_profiles(self, part: dict[str, Any], wildcards: Wildcards) -> dict[str, Any]:
-        """Add the profiles that studies use to some of a judge's settings."""
+        """Add the profiles that studies use to `part`, which has some of a judge's settings."""
         profiles = self.run.judge(wildcards).profiles
         used = {name: profiles[name].block() for name in self.run.profiles_meant(wildcards) if name in profiles}
         return {**part, "profiles": used} if used else part
@@ -184,7 +184,7 @@ class Planning(Stage):
         return paths
 
     def earlier_requests(self, wildcards: Wildcards) -> list[str]:
-        """Requests that earlier studies send to the same judge, and that are not sent again."""
+        """Files of the requests that earlier studies send to the same judge. These requests are not sent again."""
         *earlier, _ = self.run.studies_until(wildcards.study, wildcards.judge)
         return [f"{self.run.results}/requests/{study}/{wildcards.judge}.parquet" for study in earlier]
 
@@ -219,9 +219,9 @@ class Judging(Stage):
         return engines.module(self.run.judge(wildcards))
 
     def reader_modules(self, wildcards: Wildcards) -> str | list[str]:
-        """Modules of the probes that read a judge's first answers to decide on second requests.
+        """Modules of the probes that read a judge's first answers, to decide on second requests.
 
-        Without second requests, the package of probes alone.
+        If the judge gets no second requests, only the package of probes is returned.
         """
         if not self.run.judge(wildcards).second_request:
             return "probes/__init__.py"
@@ -265,9 +265,9 @@ class Judging(Stage):
     def environment(self, *, in_image: str) -> str | Callable[[Wildcards], str]:
         """Environment of a judge's job, see `environment_of`.
 
-        While Snakemake lists the environments of an image, the function returns `in_image`, since Snakemake describes
-        no image if an environment depends on a job. An image is for the judges of every config, so it has all
-        environments. Each rule names one environment.
+        While Snakemake lists the environments of an image, the environment `in_image` is returned, since Snakemake
+        describes no image if an environment depends on a job. An image is for the judges of every config, so it needs
+        all environments. Rules name different environments as `in_image`, so that all of them are listed.
         """
         return f"../../envs/{in_image}.yaml" if self.containerizes else self.environment_of
 
@@ -371,10 +371,10 @@ class Scores(Stage):
 
     @untracked
     def studies(self, wildcards: Wildcards) -> list[str]:
-        """The judge's studies, in the order of config, up to and including the given study.
+        """The judge's studies, in the order of config, up to and including the job's study.
 
-        The requests of the given study are sent by these studies, each request by the first study that needs it. This
-        list of studies is untracked, since the answers to the requests are tracked.
+        The requests that the job's study needs are sent by these studies, each request by the first study that needs
+        it. This list of studies is untracked, since the answers to the requests are tracked.
         """
         return self.run.studies_until(wildcards.study, wildcards.judge)
 
@@ -400,11 +400,12 @@ class Scores(Stage):
     def answers(self, settled: Callable[[str], Any]) -> Params:
         """Make an input function that returns the file in which the shards of a judge describe their answers.
 
-        An added study asks more, but changes no score that was made before.
+        A study that is added to a config asks more requests, but changes no score that was made before.
 
         Args:
-            settled: marks a file whose changes do not change the scores, like Snakemake's `ancient`. Snakemake then
-                skips its other rerun checks of the file. That is safe, since the file has no other checks.
+            settled: function that marks a file whose changes do not change the scores, like Snakemake's `ancient`.
+                Snakemake makes no rerun checks of a marked file. That is safe, since `answers.unchanged` has compared
+                the part of the file on which the scores depend.
         """
 
         def path(wildcards: Wildcards) -> Any:

@@ -1,1 +1,1 @@
-"""From reads and responses to scores."""
+"""Scores, made from reads and responses."""

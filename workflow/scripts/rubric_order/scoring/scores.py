@@ -1,4 +1,4 @@
-"""From raw answers to scores: reads joined with the parsed responses to their requests."""
+"""Scores, made from raw answers: each read is joined with the parsed response to its request."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -70,7 +70,7 @@ def score_reads(
         responses: see `contracts.responses.RESPONSES`; one row per request.
         probe: name of the study's probe, which parses and scores.
         answer_prefix: text with which each answer to a single question was made to begin.
-        labels: names of the options of recorded answers, lowest score first; None: the names that the probe gives.
+        labels: names of the options of recorded answers, lowest score first; None for the names that the probe gives.
         form: dialect and kind of question of a decision model, whose answers are read as JSON, see `decisions.Form`;
             None for answers in text.
 

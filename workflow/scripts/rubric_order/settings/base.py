@@ -65,11 +65,12 @@ def setting(
     Args:
         default: value of a key that is left out; without a default the key is required.
         description: text for the reference of all keys. A block needs none.
-        reruns: what runs again when the key changes. For a block, it also holds for its keys without `reruns`.
+        reruns: what runs again when the key changes. The text of a block also holds for its keys without `reruns`.
         role: dependence of a judge's answers on the setting.
-        otherwise: what holds if the key is left out and has no default. Such a key is not filled in, unless `filled`.
+        otherwise: what holds if the key is left out and has no default. Such a key is filled in only if `filled` is
+            true.
         tracked: whether another value reruns the judge's jobs; False if no output depends on the setting.
-        filled: whether a block with `otherwise` is filled in. Then `otherwise` is for its keys without a default.
+        filled: whether a block with `otherwise` is filled in. If so, `otherwise` is about its keys without a default.
         factory: makes the default of a block.
     """
     extra = {"reruns": reruns, "role": role, "otherwise": otherwise, "tracked": tracked, "filled": filled}
@@ -167,7 +168,7 @@ def _warn_of_renamed(old: str, new: str) -> None:
 
 
 def _read_texts(value: object, annotation: Any) -> object:
-    """A value. If it is a text in YAML whose content the type takes, and the type takes no text, its content.
+    """The content of a text in YAML, if the type takes this content but takes no text; else the value as it is.
 
     The values of a mapping are read in the same way.
     """
@@ -241,7 +242,7 @@ def _as_written(value: Any, check: Callable[[Any], Any]) -> Any:
 
 
 class EitherOr:
-    """Marker of values that are either single (`single`), or a list or a block (`several`). Each has its own check."""
+    """Marker of values that are single (type `single`), or are a list or a block (type `several`)."""
 
     kinds = frozenset({"any"})
 
@@ -302,7 +303,7 @@ class Chosen:
             raise MisfitError(model, error) from None
 
 
-TAG = "as:"  # begins those parts of an error's place that only distinguish types
+TAG = "as:"  # beginning of the parts of an error's place that only distinguish types
 
 
 def _single_or_not(value: object) -> str:
@@ -315,7 +316,7 @@ def _unique(values: list[Any]) -> list[Any]:
     return values
 
 
-MOST = 1_000_000_000  # counts and lengths are smaller
+MOST = 1_000_000_000  # upper bound of counts and lengths
 ID = r"^[a-z0-9]+(_[a-z0-9]+)*$"
 
 Id = Annotated[str, StringConstraints(pattern=ID)]

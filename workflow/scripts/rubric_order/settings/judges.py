@@ -74,7 +74,7 @@ SPEED = {
     "scheduling_policy",
 }
 
-# Arguments of vLLM that have a setting of their own here. If both were given, one would silently win.
+# Arguments of vLLM that have a setting of their own here. If argument and setting were given, one would silently win.
 OWN_SETTINGS = {
     "model": "model",
     "revision": "revision",
@@ -85,7 +85,7 @@ OWN_SETTINGS = {
     "tensor_parallel_size": "gpu",
 }
 
-# Fields of a request to an endpoint that settings write. If both were given, `extra_body` would silently win.
+# Fields of a request to an endpoint that settings write. A field of the same name in `extra_body` would silently win.
 CHAT_BODY = {
     "model": "model",
     "messages": "system_prompt",
@@ -108,7 +108,7 @@ DECISION_BODY = {
     "state": "the dataset",
     "questions": "question, and the rubrics of the dataset",
 }
-# Settings of judges that write text. Some have been part of every request's name since the first version.
+# Settings that only judges that write text use. Some have been part of every request's name since the first version.
 OF_WRITERS = ("system_prompt", "chat_template_kwargs", "dtype", "quantization", "max_model_len", "revision")
 NOT_IN_BODY = {"stream", "stream_options"}
 
@@ -213,7 +213,7 @@ class Gguf(Settings):
 
 
 class Backoff(Settings):
-    """Waiting between the calls for one request."""
+    """Waiting between repeated calls for one request."""
 
     first: From0 = setting(
         1,
@@ -265,7 +265,7 @@ class Prices(Settings):
             prompt: tokens of the prompt.
             completion: tokens of the answer.
             cached: tokens of the prompt that were in the cache.
-            written: tokens of the prompt that were put into the cache.
+            written: tokens of the prompt that were written to the cache.
         """
         from_cache = self.prompt if self.cached is None else self.cached
         into_cache = self.prompt if self.cache_write is None else self.cache_write
@@ -506,7 +506,7 @@ class Judge(Settings):
     ASKED: ClassVar[bool] = True  # whether the judge is asked; otherwise its answers exist already
     LOADED: ClassVar[bool] = False  # whether a job loads its model
     CALLED: ClassVar[bool] = False  # whether a separate process makes the calls, which may cost money
-    UNCONSTRAINED: ClassVar[str] = "its engine holds no answer to a form"  # why settings cannot be used
+    UNCONSTRAINED: ClassVar[str] = "its engine holds no answer to a form"  # why `constrained` is False
     RUN_BY: ClassVar[str] = ""  # words of the methods text for how it is run, if not "by engine `KIND`"
     CITED: ClassVar[tuple[str, ...]] = ()  # keys of `cards/references.bib` that these words cite
 
@@ -669,8 +669,8 @@ class Judge(Settings):
     def identity(self, formats: Collection[str]) -> dict[str, Any]:
         """The part of the settings on which answers to the prompts of a probe depend.
 
-        A local model is identified by the content of its weights. Neither its path nor its name is part of a request. A
-        number counts as the same however it is written, so temperatures 0 and 0.0 are the same.
+        A local model is identified by the content of its weights. Neither its path nor its name is part of a request's
+        name. A number counts as the same however it is written, so temperatures 0 and 0.0 are the same.
 
         Args:
             formats: settings of role `FORMAT` that the probe's requests depend on.
@@ -827,7 +827,7 @@ class Judge(Settings):
         yield from (problem for problem in self.under(profile)._problems_of_any_profile() if problem not in own)
 
     def _problems_of_any_profile(self) -> Iterator[str]:
-        """Contradictions in settings that a profile can change, for judges of any kind and for this kind."""
+        """Contradictions in settings that a profile can change, for judges of any kind and for judges of this kind."""
         yield from self._problems_of_profile()
         if tag := TAG_OF_TEMPLATE.search(self.system_prompt or ""):
             yield (

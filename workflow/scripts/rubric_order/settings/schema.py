@@ -30,7 +30,7 @@ from rubric_order.settings.judges import KINDS
 from rubric_order.settings.statistics import with_packages
 
 Part = dict[str, Any]
-DEEPEST = 6  # level of a schema at which all that is nested deeper goes on one line
+DEEPEST = 6  # level of nesting from which on a value is written on one line
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
 _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 

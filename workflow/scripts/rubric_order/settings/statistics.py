@@ -1,4 +1,4 @@
-"""Settings of statistics in blocks. The catalogue says which statistic takes which blocks.
+"""Settings of statistics, in blocks. The catalogue says which blocks each statistic takes.
 
 Statistics of other packages bring blocks of their own, which `with_packages` adds.
 """
@@ -105,7 +105,7 @@ class OrderSpread(Settings):
 
 
 class Manipulability(Settings):
-    """Settings of the reach of somebody who chooses the order."""
+    """Settings of the effect that somebody who chooses the order can have."""
 
     exchanges: Count = setting(
         200,
@@ -230,7 +230,7 @@ class CorrectedMeans(Settings):
 
 
 class AdaptiveBudget(Settings):
-    """Settings of reading items only until they are known well enough."""
+    """Settings of reading each item only until its score is known well enough."""
 
     targets: Annotated[list[Positive], Len(1), Unique] = setting(
         [0.5, 1.0, 1.5], "Widths of an item's interval at which its reading stops, in points."
@@ -433,7 +433,7 @@ def with_packages(names: Iterable[str]) -> type[Statistics]:
 
 
 def _problem_of_path(model: type[Statistics], path: str) -> str:
-    """Problem of a path of settings, as `catalogue.Statistic` has it; empty if it has none."""
+    """Problem of a path in `catalogue.Statistic.settings`; empty if the path has no problem."""
     block, _, key = path.partition("/")
     field = model.model_fields.get(block)
     if field is None:

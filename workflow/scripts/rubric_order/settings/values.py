@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from rubric_order.base.errors import InputError
 from rubric_order.settings import secrets
 
-LARGEST = 2**63 - 1  # no file of ours, and no engine, holds a greater number
+LARGEST = 2**63 - 1  # our files and the engines hold no greater number
 
 
 def check(config: Mapping[str, object]) -> None:
@@ -24,7 +24,7 @@ def check(config: Mapping[str, object]) -> None:
 
 
 def _problem(value: object) -> str | None:
-    """Expected form of a value; None if the value has this form. Values within it are not checked."""
+    """Expected form of a value; None if the value has this form. Values within the value are not checked."""
     if isinstance(value, Mapping):
         if wrong := [key for key in value if not isinstance(key, str)]:
             return f"expected a name as key, found {wrong[0]!r}; put it in quotes"

@@ -2,13 +2,14 @@
 
 An item has a latent quality. The judge sees the quality with an error, and gives each option of the prompt a log-weight
 
-    decisiveness * (-(v_s - m_i)^2 / (2 tolerance^2) + effects of scores) + b_p + g_sp + effects of the prompt
+    decisiveness * (-(v_s - m_i)^2 / (2 tolerance^2) + effects of scores) + b_p + g_sp + effects of the wording
         + other effects
 
 for score s at position p. Here v_s is the value of the score (1 to 5, whatever the number of levels), m_i the judge's
-opinion of item i, b the preference for positions and g the interaction of score and position. Effects of the prompt
-are the preference for IDs, and the distance of a reference answer's number and text from score s. Other effects are
-the effects of an item, of its group, or of one prompt on scores and positions. The softmax of the weights gives the
+opinion of item i, b the preference for positions and g the interaction of score and position. Effects of scores are an
+item's own log-weights for scores, and those of its group. Effects of the wording come from the preference for IDs, and
+from the distance of a reference answer's number and text from score s. Other effects are the log-weights for positions
+that an item and its group have, and the log-weights of the options of one prompt. The softmax of the weights gives the
 probabilities of the options. At temperature 0 the judge selects the most probable option, so that all repeats of a
 prompt give the same selection. At temperature T it draws from the softmax of weight / T.
 
@@ -36,7 +37,7 @@ from scipy import special
 
 from rubric_order.settings.judges import Rehearsed, Simulated
 
-# Shapes of the preference for positions, as functions of the place of a position between 0 (first) and 1 (last).
+# Shapes of the preference for positions, as functions of a place from 0 (first position) to 1 (last position).
 SHAPES = {
     "none": lambda place: 0 * place,
     "first": lambda place: 1 - place,
@@ -44,7 +45,7 @@ SHAPES = {
     "u_shaped": lambda place: (2 * place - 1) ** 2,
 }
 LOW, HIGH = 1.0, 5.0  # values of the lowest and the highest score, on every scale
-GROUP_SHARE, TEXT_SHARE = 0.25, 0.5  # shares of the variance of quality; the criterion has the rest
+GROUP_SHARE, TEXT_SHARE = 0.25, 0.5  # shares of the variance of quality; the rest is the item's own
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 # Purposes of the random numbers of a key: each purpose has its own numbers.
@@ -65,7 +66,7 @@ class Simulation:
         spread: values per standard deviation of quality.
         item_error: standard deviation of the judge's error about an item's quality, in standard deviations of quality.
             All reads of an item share the error.
-        group_error: standard deviation, in the same unit, of an error that all items of a group share.
+        group_error: standard deviation, in the unit of `item_error`, of an error that all items of a group share.
         tolerance: distance from its opinion over which the judge's probabilities spread, in values.
         decisiveness: factor of the log-weights that belong to scores. Preferences for positions are not multiplied, so
             a given preference moves an indecisive judge further.
@@ -79,7 +80,8 @@ class Simulation:
             has 0. A list of lists has one row per score and one column per position.
         item_scores: standard deviation of an item's own log-weight for each score. All reads of an item share these
             log-weights.
-        item_positions: standard deviation of an item's own log-weight for each position. All reads share these as well.
+        item_positions: standard deviation of an item's own log-weight for each position. All reads of an item share
+            these log-weights.
         group_scores: like `item_scores`, for log-weights that all items of a group share.
         group_positions: like `item_positions`, for log-weights that all items of a group share.
         prompts: standard deviation of the log-weight of each option of one prompt. Only repeats of the prompt share
@@ -97,14 +99,14 @@ class Simulation:
             other IDs.
         number_attraction: loss of log-weight for each level between an option and the number of the shown reference
             answer.
-        text_attraction: loss of log-weight for each level between an option and the level that the reference answer's
-            text was written for.
+        text_attraction: loss of log-weight for each level between an option and the level for which the text of the
+            reference answer was written.
         group_attraction: standard deviation of the amount that a group adds to `number_attraction`.
         writing_error: standard deviation, in values, of the difference between the level that was asked for and the
             level of the reference answer that the judge writes.
-        reviewing_error: standard deviation, in values, of the error with which the judge sees the level of such a text
-            when it reviews the text. The judge says that the text matches if the level that it sees is within half a
-            value of the level that was asked for.
+        reviewing_error: standard deviation, in values, of the error with which the judge sees the level of a reference
+            answer when it reviews the answer. The judge says that the answer matches if the level that it sees is
+            within half a value of the level that was asked for.
         failure_rate: probability that an answer has no score: a number, or a list with a probability for each position
             of the option that the answer would have selected, from the first to the last.
         seconds_per_request: duration of an answer. It changes no answer.
@@ -178,7 +180,8 @@ class Wording(NamedTuple):
     Attributes:
         ids: written form of each score 1 to n in each read, shape (reads, n).
         number: score that the prompt gives the reference answer, shape (reads,); 0 where no reference answer is shown.
-        text: score for which the reference answer was written, shape (reads,); 0 where no reference answer is shown.
+        text: score for which the text of the reference answer was written, shape (reads,); 0 where no reference answer
+            is shown.
     """
 
     ids: np.ndarray
@@ -224,7 +227,7 @@ def joined(key: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _mixed(key: np.ndarray) -> np.ndarray:
-    """The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): every bit of a key depends on every other."""
+    """The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): each bit of the result depends on the whole key."""
     mixed = key ^ (key >> np.uint64(30))
     mixed *= np.uint64(0xBF58476D1CE4E5B9)  # arrays overflow without a warning
     mixed ^= mixed >> np.uint64(27)
@@ -253,8 +256,9 @@ def normals(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
 def latent_quality(dataset: str, item_ids: Sequence[str]) -> np.ndarray:
     """Quality of items, standard normal over many groups. Shape (items,).
 
-    The parts of an id are joined by hyphens. Items with the same first part (a group) share a quarter of the variance;
-    items that differ in the last part alone (one text under several criteria) share another half.
+    The parts of an id are joined by hyphens. A quarter of the variance is shared by all items with the same first part
+    (a group), half is shared by the items that differ in the last part alone (one text under several criteria), and the
+    last quarter is the item's own.
     """
     groups = [item.partition("-")[0] for item in item_ids]
     texts = [item.rpartition("-")[0] if item.count("-") > 1 else item for item in item_ids]
@@ -325,7 +329,7 @@ def select(
         group: key of the item's group, shape (reads,).
         read: key of the read, shape (reads,).
         temperature: temperature of the draw; at 0 the most probable option is selected.
-        wording: wording of the prompts; None where only the order of the options is varied.
+        wording: wording of the prompts; None if prompts differ only in the order of the options.
     """
     n = shown.shape[1]
     # A row for each position: Numpy is quick with few long rows, and slow with many short ones.
@@ -352,11 +356,11 @@ class Comparison(NamedTuple):
     """Verdicts of the judge on prompts that compare candidates.
 
     Attributes:
-        places: the positions that the judge names, from 0, the best first. Shape (reads, 1) where it names only the
-            best, else one column per option. The number of candidates means a tie.
+        places: the positions that the judge names, from 0, the best first. Shape (reads, 1) if it names only the best,
+            else one column per option. The value n, which is no position, means a tie.
         failed: whether the answer has no verdict, shape (reads,).
-        probabilities: probability that each position is named as the best, and in the last column probability of a tie,
-            where a tie is offered. Shape (reads, n or n + 1). Failures have the rest of the probability.
+        probabilities: probability that each position is named as the best, and a last column with the probability of a
+            tie if a tie is offered. Shape (reads, n) or (reads, n + 1). Failures have the rest of the probability.
     """
 
     places: np.ndarray
@@ -402,8 +406,8 @@ def compare(
         prompt = joined(unit, shown @ max(10, n) ** np.arange(n))
         weights = weights + simulation.prompts * normals(prompt, _PROMPT, weights.shape[1])
     weights = weights - weights.max(axis=1, keepdims=True)
-    # The greatest log-weight with Gumbel noise is a draw from the softmax. Their order is a draw without
-    # replacement.
+    # The option with the greatest sum of log-weight and Gumbel noise is a draw from the softmax. The order of all these
+    # sums is a draw without replacement.
     noise = -np.log(-np.log(uniforms(read, _RANK, weights.shape[1]))) if temperature else 0
     order = np.argsort(-(weights + temperature * noise), axis=1, kind="stable")
     places = order if ranking else order[:, :1]
@@ -426,7 +430,7 @@ def _weights(
     scores: np.ndarray = shown - 1
 
     def of(key: np.ndarray, purpose: int) -> np.ndarray:
-        """Effects of keys on n scores or positions. They differ between scales. A run of equal keys is drawn once."""
+        """Effects of each key on n scores or positions. They differ between scales. Runs of one key are drawn once."""
         first = np.append(True, key[1:] != key[:-1])[: len(key)]
         drawn = normals(joined(key[first], np.full(first.sum(), n)), purpose, n)
         return drawn[np.cumsum(first) - 1]

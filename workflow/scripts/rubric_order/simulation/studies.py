@@ -1,8 +1,8 @@
 """Studies with a simulated judge, without prompts or answers as text: parsed reads, and true values of the estimates.
 
-A study is a sample of items. It estimates the value of a quantity over all items that the judge could meet. This true
-value is computed from a large sample, with its standard error. Where probabilities are known, they are averaged
-and no selections are drawn.
+A study reads a sample of items, and estimates the value of a quantity over all items that the judge could meet. This
+module computes this true value from a large sample, with its standard error. Selections are averaged over their
+probabilities, and not drawn, if the temperature is 1 or the readout is soft. Mean scores of the hard readout are drawn.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from rubric_order.methods.position import uniformity
 from rubric_order.prompts import orderings
 from rubric_order.simulation.judge import Selection, Simulation, human_scores, joined, opinions, quality_of, select
 
-ITEMS_AT_ONCE = 20_000  # so that their reads fit into memory
+ITEMS_AT_ONCE = 20_000  # number of items whose reads fit into memory
 ITEMS_OF_TRUTH = 400_000
 
 
@@ -30,7 +30,7 @@ class Truth(NamedTuple):
 
 
 class Reads(NamedTuple):
-    """Reads of some items by a judge.
+    """Reads of several items by one judge.
 
     Attributes:
         shown: the score at each position, shape (items, reads, n).
@@ -74,12 +74,12 @@ def read_items(
     rater_noise: float = 0.75,
     seed: int,
 ) -> dict[str, Reads]:
-    """Dictionary from strategy to reads of new items. As in a study, strategies with a common prompt share its reads.
+    """Dictionary from strategy to reads of new items. If strategies have a prompt in common, they share its reads.
 
     Args:
         judge: the simulated judge.
         n, strategies, budget: see `orderings.choose`.
-        groups: number of groups. Qualities in a group share a quarter of their variance.
+        groups: number of groups. The items of a group share a quarter of the variance of quality.
         candidates: number of items in each group.
         raters, rater_noise: see `judge.human_scores`.
         seed: seed of the items, and of everything random about them.
@@ -191,9 +191,9 @@ def true_selection(
             position. At temperature 1 the two are equal except for failures.
 
     Returns:
-        Values and errors of the shares, of shape (n,), and of V. Without a preference and an interaction the true
-        shares are 1/n exactly, whatever effects items have on scores and positions. The returned shares then show how
-        good the computation is.
+        Values and errors of the shares, of shape (n,), and of V. For a judge without a preference and an interaction,
+        the true shares are 1/n exactly, whatever effects items have on scores and positions. The returned shares of
+        such a judge show how good the computation is.
     """
     shares, residual = _shares(_position_totals(judge, n, strategy, temperature, readout, items, seed))
     v = uniformity.cramers_v(shares)
@@ -256,7 +256,8 @@ def true_agreement(
     Args:
         strategies: strategies that choose the orderings of an item.
         budget: number of reads per item.
-        readout: ``hard``, the mean of the scores without failed reads, or ``soft``, the mean of the expected scores.
+        readout: ``hard`` for the mean of an item's scores without failed reads, or ``soft`` for the mean of its
+            expected scores.
         raters, rater_noise: see `judge.human_scores`.
 
     Returns:

@@ -76,8 +76,8 @@ _GAPS = ("", "-", "undefined", "unknown")  # texts in a column of numbers for a 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]+)?|[+-]?[0-9]*\.?[0-9]+")
 
 
-# Size of a page in LaTeX points, with margins of an inch or with both columns of a paper. Its height limits turned
-# tables.
+# Width and height of a page's text in LaTeX points, with margins of an inch or with both columns of a paper. The height
+# limits the width of tables that are turned.
 PAGE_WIDTH, PAGE_HEIGHT = 455, 650
 # Width of a character, and the space on either side of a column (tabcolsep), in the usual size and in small print.
 USUAL, SMALL = (5.0, 6.0), (4.25, 3.0)

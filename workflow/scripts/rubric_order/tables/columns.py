@@ -45,7 +45,7 @@ def count(number: float) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """A share in percent; empty if a part is missing or the whole is 0."""
+    """A share in percent; empty if the part is missing or the whole is 0."""
     return "" if pd.isna(part) or pd.isna(whole) or not whole else f"{100 * part / whole:.0f} %"
 
 
@@ -174,8 +174,8 @@ class PValue(Column):
     """A p-value, with a star if it is significant after Holm's adjustment.
 
     Attributes:
-        least: column of the smallest possible p-value, which a limited number of random draws can give. If a p-value is
-            this small, the cell says that p is less than this number.
+        least: column of the smallest p-value that the limited number of random draws can give. If a p-value is this
+            small, the cell says that p is less than this number.
     """
 
     _: KW_ONLY
@@ -215,7 +215,7 @@ class Flags(Column):
     """Warnings on each row, see `flags`.
 
     Attributes:
-        source: column of the number of clusters, or a function of the rows that returns this number.
+        source: column of the number of clusters, or a function of the rows that returns this number for each row.
         others: columns of further warnings, or functions of the rows that return them.
     """
 
@@ -260,17 +260,17 @@ def _heads(sources: Sequence[str], named: Mapping[str, str]) -> list[tuple[str, 
 
 
 def each_row(write: Callable[[Row], object]) -> OfRows:
-    """Function of rows that writes each row on its own."""
+    """Make a function of rows that calls `write` for each row."""
     return lambda rows: [write(row) for row in rows.to_dict("records")]
 
 
 def cell(name: str, write: Callable[[Row], object], *, where: str | OfRows | None = None) -> Text:
-    """A column that is written row by row."""
+    """A column of texts in which `write` makes the cell of each row."""
     return Text(each_row(write), name=name, where=where)
 
 
 def filled(text: str) -> OfRows:
-    """Function of rows that fills a text with the values of each row: ``"{style}, {other_style}"``."""
+    """Make a function of rows that fills a text, such as ``"{style}, {other_style}"``, with the values of each row."""
     return each_row(text.format_map)
 
 
@@ -315,5 +315,5 @@ def known(column: str) -> Callable[[pd.DataFrame], bool]:
 
 
 def varied(column: str) -> Callable[[pd.DataFrame], bool]:
-    """Condition for a column to be in the table: rows differ in it."""
+    """Condition for a column to be in the table: rows have different values in it."""
     return lambda rows: rows[column].nunique() > 1

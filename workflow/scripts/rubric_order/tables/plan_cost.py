@@ -83,7 +83,7 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _between(least: Iterable[int], most: Iterable[int]) -> list[str]:
-    """Numbers, if least and most are equal; otherwise the range from least to most."""
+    """Text of each row: a number if least and most are equal, otherwise the range from least to most."""
     return [
         count(one) if pd.notna(two) and one == two else f"{count(one)} to {count(two) or 'unknown'}"
         for one, two in zip(least, most, strict=True)
@@ -140,6 +140,6 @@ def _intervals(rows: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _amounts(values: pd.Series, most: pd.Series) -> pd.Series:
-    """Numbers of hours or money. The marks of `most` stand before numbers above 0."""
+    """Texts of hours or money. A number above 0 stands after the mark in `most`, such as ``≤`` for an upper bound."""
     text = values.map(lambda value: "unknown" if pd.isna(value) else f"{value:,.2f}")
     return most.where(values > 0, "") + text

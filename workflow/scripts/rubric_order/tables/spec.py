@@ -1,4 +1,4 @@
-"""Tables as data: the rows of statistics that a table has, and its columns."""
+"""Tables as data: the choice of the statistics' rows that a table has, and the table's columns."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +22,8 @@ class Table:
     Attributes:
         rows: function from statistics and settings to the rows; usually `Rows`.
         columns: columns of the printed table. An entry can also be a function from the rows to several columns.
-        printed: selection of the printed rows: a dictionary from column to values, or a function from rows to rows.
+        printed: selection of the rows that are printed: a dictionary from column to values, or a function from rows to
+            rows.
         hidden: columns of the rows that the CSV file leaves out.
     """
 
@@ -49,7 +50,7 @@ class Table:
 
 
 class Setting(NamedTuple):
-    """A setting that chooses rows: `column` is the column whose values it selects."""
+    """A setting that chooses rows by their values in `column`."""
 
     column: str
     default: object = inspect.Parameter.empty
@@ -72,8 +73,8 @@ class Rows:
     Args:
         source: name of a statistic, or a function that returns rows. The function takes the chosen rows of statistics,
             each as the argument of the statistic's name, and further settings by keyword.
-        by: names of settings that choose rows, see `SETTINGS`. A setting with another name selects values of the column
-            of that name. A statistic without the column is taken whole.
+        by: names of settings that choose rows, see `SETTINGS`. A name that is not in `SETTINGS` is that of the column
+            whose values the setting selects. A statistic without the column is taken whole.
         where: dictionary from column to values that choose rows independently of the settings.
         keys, values: if `keys` are given, there is one row for each value of the keys, see `wide`.
         columns: columns that are kept.
@@ -126,12 +127,15 @@ def _chosen(estimates: pd.DataFrame, where: Mapping[str, object]) -> pd.DataFram
 
 
 def select(estimates: pd.DataFrame, **where: object) -> pd.DataFrame:
-    """Rows with these values in these columns. A value can be a list of accepted values, or None for no value."""
+    """Rows that have the given values in the given columns.
+
+    A value can be a list of accepted values. None accepts rows without a value in the column.
+    """
     return estimates[_has(estimates, where)]
 
 
 def _has(estimates: pd.DataFrame, where: Mapping[str, object]) -> np.ndarray:
-    """Mask of the rows with these values, see `select`."""
+    """Mask of the rows that have the given values, see `select`."""
     kept: np.ndarray = np.ones(len(estimates), dtype=bool)
     for name, value in where.items():
         column = estimates[name]
@@ -143,13 +147,13 @@ def _has(estimates: pd.DataFrame, where: Mapping[str, object]) -> np.ndarray:
 
 
 class Taken(NamedTuple):
-    """Values that `wide` takes from the rows of `where`. `columns` maps their columns to columns of the new table."""
+    """Columns that `wide` takes from the rows with the values `where`. `columns` maps each to its new name."""
 
     columns: Mapping[str, str]
     where: Mapping[str, object]
 
 
-Value: TypeAlias = "str | Taken | pd.DataFrame | pd.Series"  # quantity whose estimates are taken, or values themselves
+Value: TypeAlias = "str | Taken | pd.DataFrame | pd.Series"  # a quantity to take, columns to take, or values
 
 
 def estimate(quantity: str, name: str = "", *more: str, **where: object) -> Taken:
@@ -158,7 +162,7 @@ def estimate(quantity: str, name: str = "", *more: str, **where: object) -> Take
     Args:
         name: prefix of the new columns; by default the quantity.
         more: other columns to take from the same rows. Column `p` becomes ``{name}_p``.
-        where: take only rows with these values in these columns.
+        where: values that the rows must have, by column, see `select`.
     """
     name = name or quantity
     columns = {column: f"{name}{end}" for column, end in ENDS.items()} | {column: f"{name}_{column}" for column in more}
@@ -166,15 +170,17 @@ def estimate(quantity: str, name: str = "", *more: str, **where: object) -> Take
 
 
 def same(*columns: str) -> Taken:
-    """Columns that are equal in all rows of a key; they are taken from the first row."""
+    """Columns to take from the first row of each key, because their values are equal in all rows of a key."""
     return Taken(dict(zip(columns, columns, strict=True)), {})
 
 
 def taken(where: str | Mapping[str, object], *columns: str, prefix: str = "", **renamed: str) -> Taken:
-    """Columns of the rows of a quantity, or of the rows with some values of columns, under old or new names.
+    """Columns to take from the rows of one quantity, or from the rows that have given values in given columns.
+
+    Each column keeps its name or gets a new one.
 
     Args:
-        where: the quantity, or a dictionary from column to values.
+        where: the quantity, or a dictionary from column to the accepted values.
         columns: columns that keep their names, after `prefix`.
         prefix: text before the names in `columns`.
         renamed: dictionary from column to new name.
@@ -188,8 +194,8 @@ def wide(estimates: pd.DataFrame, keys: Sequence[str], values: Iterable[Value]) 
 
     Args:
         estimates: a table with the keys and the columns that `values` take.
-        values: values with at most one row per key. They are missing for keys without a row. Tables and series have the
-            keys as their index.
+        values: choices of columns, each from at most one row per value of the keys; or tables and series with the keys
+            as their index. A cell is missing if there is no such row.
     """
     keys = [*keys]
     is_first = ~estimates.duplicated(keys).to_numpy()
@@ -213,7 +219,7 @@ def significant(tests: pd.DataFrame, keys: Sequence[str], columns: Sequence[str]
 
 
 def card_tests(order_tests: pd.DataFrame, keys: list[str], test: str, name: str = "p_card") -> pd.Series:
-    """Adjusted p-values of the tests that are findings of bias cards; other tests are left out. The index is the keys.
+    """Adjusted p-values of a test where it is a finding of a bias card; other rows are left out. The index is the keys.
 
     Args:
         order_tests: see `estimate` of `order_tests`.
@@ -225,11 +231,11 @@ def card_tests(order_tests: pd.DataFrame, keys: list[str], test: str, name: str 
 
 
 def with_flags_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], name: str) -> list[str]:
-    """Column `flag` of the rows. It is followed by the flags of other estimates of the same rows, each after `name`.
+    """Flags of each row, followed by the flags of other estimates for the same keys, each after `name`.
 
     Args:
         others: estimates with the keys and `flag`, at most one per row.
-        name: name of the other estimates. A flag that the row already has is not repeated for them.
+        name: name of the other estimates. A flag that the row itself has is not repeated.
     """
     index = pd.MultiIndex.from_frame(rows[keys])
     of_others = others.set_index(keys)["flag"].reindex(index).fillna("")
@@ -240,20 +246,24 @@ def with_flags_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], nam
     return joined
 
 
-# Parts of a difference between strategies (`strategy_comparison.paired_differences`), and their names if the two
-# strategies change sides.
+# From a part of a difference between strategies (`strategy_comparison.paired_differences`) to the part's name if the
+# two strategies change sides.
 PARTS = {"order": "order", "averaging": "averaging_baseline", "averaging_baseline": "averaging"}
 
 
 def from_strategy(differences: pd.DataFrame, strategy: str) -> pd.DataFrame:
-    """Differences of a strategy from other strategies. The statistics have each pair of strategies once.
+    """Differences of a strategy from each other strategy.
+
+    The statistic has each pair of strategies once, with the strategy on either side.
 
     Args:
-        differences: rows of `estimate` of `strategy_comparison`. A strategy can be on either side of a pair.
+        differences: rows of `estimate` of `strategy_comparison`.
+        strategy: the strategy.
 
     Returns:
-        The rows of pairs with this strategy, always as `strategy`. If it was the `baseline`, estimates change their
-        sign. But ``averaging`` and ``averaging_baseline`` keep their estimates, and swap their names.
+        The rows of pairs with this strategy, which is in column `strategy` of each row. In rows in which it was the
+        `baseline`, estimates change their sign. But ``averaging`` and ``averaging_baseline`` keep their estimates, and
+        swap their names.
     """
     turned = differences[differences["baseline"] == strategy]
     sign = np.where(turned["quantity"].isin(["averaging", "averaging_baseline"]), 1, -1)

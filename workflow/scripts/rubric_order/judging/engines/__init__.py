@@ -38,8 +38,10 @@ class Request:
         repeat: 0 for the first read of a prompt, then 1, 2, ...
         profile: the judge's profile, see `Judge.under`.
         begun: beginning of an answer that the judge may only complete with a label; None for a free answer.
-        dataset, unit_id: origin of the prompt, for simulated judges. A real judge sees only the prompt.
-        options, shown: contents of the prompt, for simulated judges.
+        dataset: dataset of the unit in the prompt, for simulated judges. A real judge sees only the prompt.
+        unit_id: id of this unit, for simulated judges.
+        options: ids of the options in canonical order, for simulated judges.
+        shown: form in which the prompt shows the unit, for simulated judges.
     """
 
     request_id: str
@@ -86,7 +88,7 @@ class Response:
 
     @property
     def reason(self) -> str | None:
-        """The reason of a failure, one of `PASSING`, of `REFUSED`, or another; None for an answer."""
+        """The reason of a failure: one in `PASSING`, one in `REFUSED`, or another; None for an answer."""
         return reason_of(self.error)
 
 
@@ -117,7 +119,8 @@ class Resources:
     Attributes:
         gpus: number of devices.
         model_folder: weights that the workflow converted; None for a model of the hub or a local folder.
-        turn: the job's turn at an endpoint; None where no endpoint is asked, or no other job can ask it.
+        turn: the job's turn at an endpoint; None where no endpoint is asked, or where no other job can ask the
+            endpoint.
         function: a judge's function, if this process has it already. The function is then called in this process.
     """
 
@@ -133,10 +136,11 @@ Setting = TypeVar("Setting")
 
 
 class Engine(judges.Engine, ABC, Generic[AnyJudge]):
-    """Answers the requests of a job. It is started for the job, and closed after it.
+    """Base class of engines. An engine answers the requests of a job: it is started for the job, and closed after it.
 
-    An engine of another package is registered by an entry point, like the engines of this package. It also provides the
-    model of its judges' settings: a subclass of `Judge` whose `engine` is the name that the engine is registered under.
+    An engine of another package is registered by an entry point, like the engines of this package. The engine also
+    provides the model of its judges' settings: a subclass of `Judge` whose `engine` is the name that the engine is
+    registered under.
 
     Attributes:
         JUDGE: model of the settings of the judges that the engine answers for.
@@ -151,7 +155,7 @@ class Engine(judges.Engine, ABC, Generic[AnyJudge]):
 
     @staticmethod
     def gpus_to_claim(gpus: int) -> int:
-        """Number of GPUs that a job claims, if config gives it `gpus`. It claims them before the engine is made.
+        """Number of GPUs that a job claims, if config gives it `gpus`. The job claims them before the engine is made.
 
         Raises:
             InputError: the engine cannot use these GPUs.
@@ -179,7 +183,7 @@ class Engine(judges.Engine, ABC, Generic[AnyJudge]):
         """
 
     def answer_in_batches(self, requests: Iterable[Request]) -> Iterator[list[Response]]:
-        """Answer requests like `answer`, but yield lists: responses that finished together, or one each."""
+        """Answer requests like `answer`, but yield lists of responses that finished together, or of one response."""
         responses = self.answer(requests)
         try:
             for response in responses:
@@ -197,14 +201,14 @@ class Engine(judges.Engine, ABC, Generic[AnyJudge]):
         """
 
     def write_late(self) -> None:
-        """Write responses that could not be written when they came. Called before `close`, if the job was killed."""
+        """Write responses that could not be written when they came. `sender`, which outlives a killed job, calls it."""
 
     def close(self) -> None:
         """Free what the engine holds. Called at the end if the engine was started, even if answering failed."""
 
 
 def given(setting: Setting | None) -> Setting:
-    """A setting of sampling, which must not be None. Only a judge at an endpoint, or a function, may leave it open."""
+    """A setting of sampling that must not be None. Only judges at endpoints and functions may leave settings open."""
     if setting is None:
         raise ValueError("a setting of sampling is null")
     return setting
@@ -239,5 +243,5 @@ def gpus_to_claim(judge: Judge, gpus: int) -> int:
     Raises:
         InputError: the engine cannot use these GPUs.
     """
-    # Without GPUs and without a model to load, the module of the engine need not be imported for this.
+    # If the job gets no GPUs and the judge loads no model, the engine's module need not be imported for this number.
     return REGISTRY.load(judge.ENGINE or judge.KIND).gpus_to_claim(gpus) if gpus or judge.LOADED else gpus

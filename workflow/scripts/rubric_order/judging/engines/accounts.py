@@ -58,7 +58,7 @@ class Account:
 
     Attributes:
         under_way: number of calls that were sent and have no answer yet.
-        closed: whether the job ends early. No more calls are sent then.
+        closed: whether the job ends early; if so, no more calls are sent.
         failures: number of calls without an answer, for each reason.
     """
 
@@ -148,9 +148,10 @@ class Account:
             tally.cost += call.used.cost
 
     async def _is_written(self, request_id: str, most: Amount) -> bool:
-        """Write down a call that is about to be sent; False if it must wait, or the job ends.
+        """Write down a call that is about to be sent; False if the call must wait or the job ends.
 
-        The call is on disk before it is sent. So each call that is paid for can be stored, or booked after a kill.
+        The call is on disk before it is sent. So after a kill, the next job can store the call's answer, or book the
+        call.
         """
         if self.journal is None or self._commits is None:
             return True

@@ -12,7 +12,7 @@ from rubric_order.settings.judges import Metered
 
 
 class Asker(ABC):
-    """Asks a judge for the response to a request, within an account."""
+    """Base class of objects that ask a judge for the response to a request, within an account."""
 
     def __init__(self, judge: Metered, account: Account) -> None:
         self._judge, self._account = judge, account
@@ -47,7 +47,7 @@ class Asker(ABC):
             attempt += 1
 
     def _pause(self, attempt: int) -> float:
-        """Random seconds to wait after a failed call, added to the endpoint's own wait. `attempt` counts from 1."""
+        """Random seconds, added to the wait that the endpoint asks for after a failed call. `attempt` counts from 1."""
         backoff = self._judge.backoff
         longest = min(backoff.first * 2.0 ** min(attempt - 1, 64), backoff.longest)
         return random.uniform(0.0, longest)  # noqa: S311 - nothing secret

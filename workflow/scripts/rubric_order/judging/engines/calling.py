@@ -37,8 +37,8 @@ class CallingEngine(Engine[MeteredJudge]):
         """Open the account, and make the delivery. `describe` must work already.
 
         Args:
-            asking: takes the account, and returns a function that asks for the response to one request, see
-                `Asker.ask`.
+            asking: function that takes the account, and returns a function that asks for the response to one request,
+                see `Asker.ask`.
             at_once: requests under way at once, if config gives no number.
             waits: whether a job that ends early waits for the answers to calls under way.
             session: context that must be open while requests are asked.

@@ -1,4 +1,4 @@
-"""Writing calls down before they are sent. They are written in groups, since a group takes no longer than one call."""
+"""Writing of calls to disk before they are sent. Groups of calls are written, each in no more time than one call."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -31,12 +31,12 @@ class Commits:
         written: asyncio.Future[bool] = loop.create_future()
         self._waiting.append((request_id, most, written))
         if self._writing is None:
-            self._writing = loop.create_task(self._write())  # begins after all ready tasks have run once
+            self._writing = loop.create_task(self._write())  # the writing begins after all ready tasks have run once
         try:
             return await written
         except asyncio.CancelledError:
             if not written.cancelled() and written.exception() is None and written.result():
-                self._journal.unsent(request_id, most)  # it was written before the caller was cancelled
+                self._journal.unsent(request_id, most)  # the call was written before the caller was cancelled
             raise
 
     async def end(self) -> None:

@@ -132,7 +132,7 @@ class DecisionsEngine(AddressedEngine[Decisions]):
 
 
 def usage_of(content: Mapping[str, Any]) -> Usage | None:
-    """Tokens used, as an answer counts them; None without counts. Output tokens that are missing count as 0."""
+    """Tokens used, as an answer counts them; None without counts. A missing count of output tokens is taken as 0."""
     usage = content.get("usage")
     if not isinstance(usage, Mapping):
         return None

@@ -20,8 +20,8 @@ from rubric_order.judging.engines.handover import Handover
 
 log = logging.getLogger(__name__)
 
-MAX_REFUSED_IN_A_ROW = 10  # after so many refused requests, the mistake is in config and not in the requests
-MAX_FAILED_IN_A_ROW = 50  # after so many failed requests, each with all its attempts, the endpoint is down
+MAX_REFUSED_IN_A_ROW = 10  # after so many refused requests in a row, the mistake is in config and not in the requests
+MAX_FAILED_IN_A_ROW = 50  # after so many requests in a row that failed in all attempts, the endpoint is down
 MAX_WAITING_RESPONSES = 4096  # finished responses that the job has not taken yet
 ENDING_SECONDS = 15.0  # time for calls under way if a job ends early; SLURM kills a job 30 s after SIGTERM
 
@@ -42,7 +42,7 @@ class CutOffError(Exception):
 
 
 class Delivery:
-    """Answers requests. It stops if too many in a row fail, see `_deliver`."""
+    """Delivery of responses to a job. It stops if too many requests in a row fail, see `_deliver`."""
 
     def __init__(
         self,
@@ -57,18 +57,19 @@ class Delivery:
         """Make the delivery. Nothing is asked before `responses` or `batches` is called.
 
         Args:
-            ask: returns the response to one request, or raises `CutOffError` if it is cancelled after a call was sent.
+            ask: function that returns the response to one request. It raises `CutOffError` if it is cancelled after a
+                call was sent.
             account: account of the calls.
             session: context that must be open while requests are asked.
             at_once: requests under way at once.
             waits: whether a job that ends early waits for the answers to calls under way.
-            report: called when nothing more is asked.
+            report: function that is called when nothing more is asked.
         """
         self._ask, self._account, self._session = ask, account, session
         self._at_once, self._waits, self._report = at_once, waits, report
         self._refused: list[Response] = []
         self._gathered: list[Response] = []  # finished, but not handed over yet
-        self._handed = self._taken = 0  # numbers of responses
+        self._handed = self._taken = 0  # numbers of responses handed over, and taken by the job
         self._in_a_row = 0
         self._stopped: str | None = None
         self._ending_seconds = ENDING_SECONDS
@@ -168,7 +169,7 @@ class Delivery:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
                 await self._account.end()
-                for held in self._refused:  # if the job ends early, they are asked again in the next run
+                for held in self._refused:  # if the job ends early, the next run asks these requests again
                     error = held.error if ended_well else f"stopped: {held.error}"
                     self._put(dataclasses.replace(held, error=error), finished)
 

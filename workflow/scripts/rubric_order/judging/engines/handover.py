@@ -13,9 +13,9 @@ Entry = list[Response] | BaseException | None
 class Handover:
     """Entries that one thread puts and another thread takes. The last entry is None.
 
-    A signal that comes while the main thread waits raises when the wait ends. A plain queue would then have removed its
-    entry, and the job would lose the responses in it. So the wait takes no entry, and no signal raises while an entry
-    is taken.
+    If a signal comes while the main thread waits, its exception is raised when the wait ends. By then a plain queue
+    would have removed an entry, and the job would lose the responses in this entry. So here the wait takes no entry,
+    and no exception of a signal is raised while an entry is taken.
 
     Attributes:
         ready: responses that were taken and are not handed on yet. The code that hands them on removes them.

@@ -29,7 +29,7 @@ def places_of_labels(
     """Index (from 0) of the token that writes each question's label, None without such a token.
 
     The label stands right behind the question's name, as in ``[Coherence] 4`` or ``"coherence": 4``. If the answer has
-    several such labels, because it repeats one after thinking, the last one counts.
+    several such labels for a question, because it repeats one after thinking, the last label counts.
 
     Args:
         tokens: the tokens of the answer.

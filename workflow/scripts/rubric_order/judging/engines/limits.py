@@ -37,8 +37,8 @@ class Budget:
     """A limit on spending. Before a call is sent, the most that it can use is reserved.
 
     A call that does not fit waits while other calls are under way, since those may use less than was reserved for them.
-    If a call does not fit when no other call is under way, it is refused, and so are all later calls. Otherwise only
-    the shortest prompts would still be asked, and the answers would be a biased selection.
+    If a call does not fit when no other call is under way, it is refused, and so are all later calls. If later calls
+    were tried, only the shortest prompts would still be asked, and the answers would be a biased selection.
     """
 
     def __init__(self, limits: Mapping[str, float | None], spent: Amount | None = None) -> None:
@@ -114,10 +114,11 @@ class RateLimiter:
     """A limit on the requests, and on the tokens, that are sent in any minute.
 
     Requests are spaced evenly, since endpoints also count in windows shorter than a minute. A request first counts as
-    the most tokens that it can use. Once the tokens that it did use are known, it counts as these.
+    the most tokens that it can use. As soon as its true number of tokens is known, it counts as this number.
 
     Args:
-        requests, tokens: limits per minute; None for no limit.
+        requests: most requests per minute; None for no limit.
+        tokens: most tokens per minute; None for no limit.
         record: file that tells the next job what was sent in the last minute, and when that job may send. None to
             write no file.
     """
@@ -141,7 +142,7 @@ class RateLimiter:
         self._corrected = asyncio.Event()
 
     def close(self) -> None:
-        """Write the record of the last minute. An event loop's times are times of the monotonic clock."""
+        """Write the record of the last minute, with times of day in place of the event loop's monotonic times."""
         if self._record is not None:
             zero = time.time() - time.monotonic()
             sent = [[zero + sent.time, sent.tokens] for sent in self._window if sent.counts]

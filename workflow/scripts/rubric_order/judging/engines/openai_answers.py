@@ -146,7 +146,7 @@ def read_several(
 ) -> list[float] | None:
     """Log-probabilities of the labels, one question after the other, see `vllm_offline.read_several`.
 
-    They are NaN for a question for which they are not known. None if they are known for no question.
+    A question whose log-probabilities are not known has NaN. The result is None if this holds for all questions.
     """
     logprobs: list[float] = []
     token_names, pieces = [token.name for token in tokens], [token.text for token in tokens]
@@ -160,9 +160,9 @@ def option_logprobs(listed: Mapping[str, float], variants: list[list[str]]) -> l
     """Log-probability of each label among the likeliest tokens of a place.
 
     The probabilities of tokens that write one label are summed. The probabilities of other tokens are not distributed
-    over labels. A token that is not listed is at most as likely as the least likely listed token. If all labels without
-    a listed token together can have at most `MAX_UNKNOWN_SHARE` of the listed labels' probability, they count as
-    impossible. Otherwise the result is None.
+    over labels. A token that is not listed is at most as likely as the least likely listed token. This bounds the
+    probability that the labels without a listed token can have together. If the bound is at most `MAX_UNKNOWN_SHARE` of
+    the listed labels' probability, these labels count as impossible. Otherwise the result is None.
 
     Args:
         listed: log-probabilities of tokens.

@@ -23,7 +23,7 @@ MAX_WAIT_SECONDS = 600.0  # a call is given up if the endpoint asks for a longer
 # Variables whose values the client would send to any endpoint. Only values that config names are sent.
 VARIABLES = ("OPENAI_ADMIN_KEY", "OPENAI_CUSTOM_HEADERS", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
 
-# Statuses after which no call can succeed, and what the endpoint does not accept.
+# Statuses after which no call can succeed, each with the thing that the endpoint does not accept.
 MISTAKES = {401: "the key", 402: "payment", 404: "the model or base_url", 405: "base_url"}
 TOO_LONG = re.compile(
     "maximum context length|context length exceeded|context window|prompt is too long|longer than the maximum",

@@ -218,8 +218,8 @@ class ChatCompletions(Protocol[Chat]):
         else:
             logprobs, place = read_options(tokens[start:], variants)
             place = None if place is None else start + place
-        # If a prompt asks for several scores, their probabilities are read in any format. Answers without them are
-        # counted in format `score` only.
+        # If a prompt asks for several scores, the probabilities of labels are read in every answer format. An answer
+        # without these probabilities is counted only in format `score`.
         self.unknown += logprobs is None and self.under(request.profile).answer_format == "score"
         return logprobs, place
 

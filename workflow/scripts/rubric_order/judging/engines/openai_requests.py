@@ -7,7 +7,7 @@ from rubric_order.settings.judges import OverHttp
 
 
 class Asker(asking.Asker):
-    """Asks an endpoint for the response to a request, within an account."""
+    """Asker that gets the response to a request from an endpoint, within an account."""
 
     def __init__(self, protocol: Protocol[OverHttp], account: Account) -> None:
         super().__init__(protocol.judge, account)

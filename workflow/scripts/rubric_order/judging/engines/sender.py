@@ -2,8 +2,9 @@
 
 If the job made the calls itself, a kill would close their connections, and the answers would be paid for and lost. The
 sender takes requests from the job and gives responses back, over two pipes. A job sends `END` when it ends. If the
-first pipe closes without that, the job was killed. The sender then sends no more calls and waits for the answers under
-way. They go into the file of open calls, where the next job finds them. The next job waits until the sender has ended.
+first pipe closes without `END`, the job was killed. In that case the sender sends no more calls, and waits for the
+answers to calls under way. The answers go into the file of open calls, where the next job finds them. The next job
+waits until the sender has ended.
 """
 
 import contextlib
@@ -27,7 +28,7 @@ from rubric_order.judging.engines.handover import Handover
 from rubric_order.settings.judges import Metered
 
 LIBRARY = Path(__file__).parents[3]
-AHEAD = 1024  # requests given to the sender beyond those under way, until the job has taken the responses
+AHEAD = 1024  # most requests beyond those under way that the sender has, and whose responses the job has not taken
 TOGETHER = 64  # most requests that are given together
 LOCK_SECONDS = 10.0  # while another sender is at work, time between two checks that the job still waits
 

@@ -248,7 +248,7 @@ class SimulatedEngine(Engine[Simulated]):
             items: dataset and id of the item that each request is about.
             shown: orderings of the options, shape (requests, n).
             temperature: temperature of sampling.
-            shift: number that is added to the opinion of every item, or of each request's item.
+            shift: number that is added to the opinion of the item of every request; or one number for each request.
             place: index of the question in the prompt, from 0.
             wording: see `_wording`.
         """
@@ -298,7 +298,7 @@ def _asked_scale(prompt: str) -> int:
 
 
 def _level_to_judge(prompt: str) -> float | None:
-    """Quality of the response to judge, if it is a reference answer by a simulated judge; None for other responses.
+    """Quality of the response to judge if a simulated judge wrote it as a reference answer; None for other responses.
 
     A reference answer that the prompt shows in addition to the response does not count.
     """

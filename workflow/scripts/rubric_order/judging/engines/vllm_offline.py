@@ -36,7 +36,7 @@ from rubric_order.probes import Question
 from rubric_order.settings.judges import Loaded, Vllm, is_local
 
 log = logging.getLogger("rubric_order")
-ENCODED_AT_ONCE = 64  # prompts; the next prompts are encoded while the engine computes
+ENCODED_AT_ONCE = 64  # prompts that are encoded in one call, while the engine computes
 QUEUED_PER_RUNNING = 4  # requests in the queue per running request, so that the scheduler never idles
 
 
@@ -190,7 +190,7 @@ class VllmEngine(Engine[Vllm]):
 
         def some() -> list[tuple[Request, list[int]]]:
             batch = list(itertools.islice(source, ENCODED_AT_ONCE))
-            # The prefix begins an answer to one question.
+            # Only the answer to a single question begins with the prefix.
             begun = ("" if request.names else request.begun for request in batch)
             prompts = [
                 chat.Prompt(self.under(request.profile), request.prompt, start)
@@ -381,8 +381,8 @@ def read_several(
     """Log-probability of each label at the places where the answer writes the labels of several questions.
 
     For each question, the function looks for the label right behind the question's name, as in ``[Coherence] 4`` or
-    ``"coherence": 4``. If the answer has several such labels, because it repeats one after thinking, the last one
-    counts.
+    ``"coherence": 4``. If the answer has several such labels for a question, because it repeats one after thinking, the
+    last label counts.
 
     Args:
         token_ids, logprobs, variants: see `read_options`.

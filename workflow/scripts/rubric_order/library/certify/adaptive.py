@@ -23,7 +23,7 @@ from rubric_order.methods.adaptive.boundary import Boundary, Goal, Scale
 
 LEVEL = 0.95
 DRAWS = 8
-FEWEST = math.ceil(1 / (1 - LEVEL) - 1e-9) - 1  # with fewer groups, nothing can be claimed at the level
+FEWEST = math.ceil(1 / (1 - LEVEL) - 1e-9) - 1  # with fewer probe groups, no rule can be learnt that holds at `LEVEL`
 UNSCORED = "unscored"  # reason for a text that was read completely, and has a read without a score
 
 Ask = Callable[[pd.DataFrame], pd.DataFrame]
@@ -90,12 +90,12 @@ class Texts:
         return Texts(reads, self.scale, group, cell, self.order[rows])
 
     def next(self, rows: np.ndarray, read: int) -> pd.DataFrame:
-        """The reads that some texts get in one round. Texts and rounds are given by index, from 0."""
+        """The reads that the texts `rows` get in round `read`. Texts and rounds are given by index, from 0."""
         return self.reads.iloc[rows * self.scale.size + self.order[rows, read]]
 
 
 def laid_out(plan: pd.DataFrame, strategy: str) -> Texts:
-    """Texts of a plan with their reads.
+    """Texts in a plan, with their reads.
 
     Args:
         plan: plan of one dataset, scale and profile, see `contracts.reads.PLAN`.
@@ -118,7 +118,7 @@ def laid_out(plan: pd.DataFrame, strategy: str) -> Texts:
 
 
 def probes(texts: Texts, count: int) -> np.ndarray:
-    """Mask of the texts in probe groups, shape (m,), bool. These groups are drawn, to be like the others."""
+    """Mask of the texts in probe groups, shape (m,), bool. Probe groups are drawn at random, to be like the others."""
     ids = texts.firsts["group_id"].to_numpy()
     drawn = sorted(set(ids))
     rng = randomness.generator(SEED, "probe groups", str(texts.firsts["dataset"].iloc[0]))
@@ -170,7 +170,7 @@ def in_rounds(texts: Texts, rule: Boundary | None, setting: Adaptive, ask: Ask) 
 
 
 def claims(texts: Texts, values: np.ndarray, rule: Boundary | None, setting: Adaptive) -> boundary.Claims:
-    """State of each text after some rounds.
+    """State of each text after t rounds.
 
     Args:
         values: scores in the order of the reads, shape (m, t); scores after a text was stopped do not matter.
@@ -191,7 +191,7 @@ def claims(texts: Texts, values: np.ndarray, rule: Boundary | None, setting: Ada
 
 
 def described(texts: Texts, values: np.ndarray, claimed: boundary.Claims) -> pd.DataFrame:
-    """One row per text: its score with an interval, the number of its reads, and the reason why no more were asked.
+    """One row per text: its score with an interval, the number of its reads, and the reason why reading stopped.
 
     Returns:
         Columns `item_id`, `group_id`, `candidate`, `criterion`, `score`, `low`, `high`, `reads`, `orderings`, `spared`

@@ -1,4 +1,4 @@
-"""Texts and rubrics of a study: a table of the user's, or the sample that the package brings."""
+"""Texts and rubrics of a study: the user's table, or the sample that the package brings."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Inputs:
         dataset: id of the dataset.
         adapter: adapter of the dataset.
         sources: dictionary from the adapter's name of a file to its path: files of the user, or of the package.
-        tables: items, rubrics and pairs, of all groups or of the first groups.
-        limit: number of groups that are kept; None for all.
+        tables: items, rubrics and pairs of the groups that are kept.
+        limit: number of groups that are kept, from the first; None for all.
     """
 
     dataset: str
@@ -56,7 +56,7 @@ class Inputs:
         return ", ".join(map(str, self.sources.values()))
 
     def copied_as(self) -> dict[str, str]:
-        """Dictionary from the adapter's name of each file to the file's name in the study's folder."""
+        """Dictionary from the name that the adapter has for each file to the file's name in the study's folder."""
         return {name: f"{name}{path.suffix.lower()}" for name, path in self.sources.items()}
 
     def copy_to(self, folder: Path) -> None:

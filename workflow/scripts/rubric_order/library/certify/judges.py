@@ -1,4 +1,4 @@
-"""Judges as ``rubric-order certify`` takes them: a word, and the block of config that it stands for."""
+"""Judges as ``rubric-order certify`` takes them: as a word that stands for a block of config."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ LIMIT = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(calls|tokens)?")
 
 @dataclass(frozen=True)
 class Options:
-    """Settings of a judge that have an option of their own; None means the default of a setting.
+    """Settings of a judge that have an option of their own. None stands for the default of a setting.
 
     Attributes:
         model: name of the model at an endpoint.
         api_key_env: environment variable that holds the key.
         key_over_http: send the key over plain http to another machine.
-        answer_format: feedback and then the score, or the score alone.
-        template: file of a prompt.
+        answer_format: ``feedback`` for feedback and then the score, or ``score`` for the score alone.
+        template: file of a prompt of the user's own.
         prices: price of a million tokens of prompts, and of answers, such as ``0.4,1.6``.
         budget: money, or a number of calls or tokens, such as ``2.50`` or ``500calls``.
         changes: further settings, each ``KEY=VALUE``, such as ``sampling/temperature=0.7``.

@@ -1,7 +1,7 @@
 """A study of one judge in a folder: planned, asked, scored and estimated as the workflow does it, without Snakemake.
 
-The folder has the study's config, ``certify.yaml``, and the judge's response store at the path where the workflow has
-it. So Snakemake can run the same study there, and asks nothing again. Folder ``data`` has the tables of the stages,
+The folder has the study's config, ``certify.yaml``, and the judge's response store at the path where the workflow looks
+for it. So Snakemake can run the same study there, and asks nothing again. Folder ``data`` has the tables of the stages,
 with the names that they have in the workflow under ``results``.
 """
 
@@ -62,7 +62,8 @@ from rubric_order.tables import rendering
 STUDY = "certify"
 CONFIG, PAGE, SUMMARY, READS = "certify.yaml", "card.html", "summary.json", "reads.csv"
 ADAPTIVE = "adaptive.csv"
-STRATEGIES = ["balanced", "single"]  # all positions equally often; and the usual ordering, which balanced has too
+# `balanced` shows each score equally often in every position. `single` is the usual ordering, which `balanced` has too.
+STRATEGIES = ["balanced", "single"]
 STATISTICS = "results/statistics/"
 KINDS: tuple[registry.Kind, ...] = ("tables", "figures")
 STYLE = Path(output.__file__).with_name("rubric_order.mplstyle")
@@ -198,8 +199,8 @@ class Certification:
         """Ask until the score of each text is known well enough, and write these scores.
 
         The probe groups are asked first, completely. Only responses, scores and reads of the probe groups are written.
-        The number of reads of any other text depends on its answers. So these reads are no sample from which a bias can
-        be estimated.
+        The number of reads of any other text depends on the answers to it. So the reads of other texts are no sample
+        from which a bias can be estimated.
 
         Args:
             setting: settings that decide when a text is stopped.
@@ -263,14 +264,14 @@ class Certification:
             plain.to_csv(temporary, index=False)
 
     def _ask(self, requests: pd.DataFrame, watch: shard.Watch) -> pd.DataFrame:
-        """Responses to some requests."""
+        """Ask some requests, and return the responses."""
         files.remove_leftovers(self.store.folder)
         with locks.only_writer(self.folder / "certify"):
             return jobs.respond(requests, self.judge, self.store, Resources(), second_requests=True, watch=watch)
 
     @contextlib.contextmanager
     def _asking(self, watch: shard.Watch) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
-        """Context of a function that responds to requests, and can be called several times with one engine."""
+        """Context with a function that asks requests and returns the responses. Several calls use one engine."""
         files.remove_leftovers(self.store.folder)
         with (
             locks.only_writer(self.folder / "certify"),
@@ -444,7 +445,7 @@ def _check_engine(judge: Judge) -> None:
 
 
 def _check_folder(folder: Path, name: str, judge: Judge, dataset: str) -> None:
-    """Refuse a folder that has another study: of another judge, or with own texts instead of the sample or the reverse.
+    """Refuse a folder that has another study: of another judge, or of the sample instead of own texts, or the reverse.
 
     Raises:
         InputError: the folder has another study (the message says what differs), or other files.

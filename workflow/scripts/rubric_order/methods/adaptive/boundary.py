@@ -1,9 +1,11 @@
-"""Stopping rule learnt from complete reads of other groups: position effects to subtract, and the size of errors.
+"""Stopping rule for the reads of an item, learnt from other groups, whose items are read in all orderings.
 
 The interval of an item after t reads is centred at the mean of these reads, after the effects of their orderings are
-subtracted. These effects come from other groups. The half-width is a factor times a standard error. The factor is not
-taken from a table. It is the smallest factor with which few enough claims would have been wrong if the other groups had
-been read adaptively. This is conformal risk control to the first order, with groups as the sample.
+subtracted. These effects come from the other groups. The half-width is a factor times a standard error. The factor is
+not taken from a table. To find it, the reads of the other groups are replayed: each item stops as if it were read
+adaptively with a factor, and wrong claims are counted. The factor is the smallest with which the share of wrong claims
+that is expected in one more group is at most alpha (see `learn`). This is conformal risk control to the first order,
+with groups as the sample.
 """
 
 from typing import NamedTuple
@@ -14,8 +16,8 @@ from rubric_order.methods.adaptive import sequences, stopping
 from rubric_order.methods.adaptive.stopping import Groups, Stops
 
 FACTORS = np.geomspace(12, 0.5, 65)  # factors that are tried, from the largest
-MOST_ROWS = 10_000  # items times draws on which a factor is tried
-MOST_PRIOR = 1000.0  # weight of other items' variance, in reads, where items do not differ in variance
+MOST_ROWS = 10_000  # largest product of items and draws on which a factor is tried
+MOST_PRIOR = 1000.0  # largest weight of other items' variance, in reads: where items do not differ in variance
 _ROUNDING = 1e-9
 
 
@@ -66,10 +68,10 @@ class Boundary(NamedTuple):
 
     Attributes:
         offsets: mean departure of each ordering from the mean of an item, shape (N,); the offsets sum to 0.
-        spread: spread of an item's reads without offsets.
-        factor: factor of standard errors; infinite if there is too little to learn from. Reading then stops only by
-            bounds that are certain.
-        n_groups: number of groups that the rule was learnt on.
+        spread: spread of items' reads after the offsets are subtracted.
+        factor: factor of standard errors; infinite if there is too little to learn from. With an infinite factor,
+            reading stops only by bounds that are certain.
+        n_groups: number of groups from which the rule was learnt.
     """
 
     offsets: np.ndarray
@@ -220,7 +222,7 @@ def offsets_of(values: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def spreads(values: np.ndarray, group: np.ndarray, offsets: np.ndarray) -> tuple[Spread, Spread]:
-    """Spread of items' reads without offsets: over all groups, and over the groups other than each group.
+    """Spread of items' reads after offsets are subtracted: over all groups, and over the groups other than each group.
 
     The weight follows from the scaled F distribution that has the mean and the variance of the items' variances.
 
@@ -261,14 +263,15 @@ def learn(
     """Learn a rule from groups that were read completely.
 
     The reads of each item are replayed in `draws` random orders. The offsets and the spread for a group come from the
-    other groups. Then each factor is tried, from the largest: which claims would have been wrong? The result is the
-    smallest factor that is good enough. Two conditions make a factor good enough:
+    other groups. Each factor is tried, from the largest: items are stopped with this factor, and wrong claims about
+    them are counted. The result is the smallest factor that is good enough. Two conditions make a factor good enough:
 
     - Few claims are wrong at this factor and at all larger factors: (sum of the groups' shares of wrong claims + the
       share that one more group would add, see `_unseen`) / (groups + 1) is at most alpha. If groups are exchangeable,
-      claims about items of further groups are then wrong with probability alpha, up to terms smaller than 1 / groups.
-    - The same sum, divided by (sum of the groups' shares of items that stop early + 1), is at most alpha. So wrong
-      claims are not hidden among items that are read to their end.
+      this condition makes claims about items of further groups wrong with probability alpha, up to terms smaller than
+      1 / groups.
+    - The numerator of this fraction, divided by (sum of the groups' shares of items that stop early + 1), is at most
+      alpha. So wrong claims are not hidden among items that are read to their end.
 
     Args:
         values: score of each item in each ordering, shape (m, N), without gaps.
@@ -286,8 +289,9 @@ def learn(
         factor is good enough.
 
     Source: Angelopoulos et al. (2024), Conformal risk control, Theorem 1. In the theorem, one more group adds 1, the
-    largest possible share: the probability is then at most alpha, and with few groups far less. Four things are ours:
-    groups as the sample, the share that one more group adds, leaving out each group, and the share of early items.
+    largest possible share. With an addition of 1, the probability is at most alpha, and with few groups far less. Four
+    things are ours: groups as the sample, the share that one more group adds, offsets and spread without the group to
+    which they are applied, and the second condition.
     """
     count, size = int(group.max()) + 1, scale.size
     overall, without = offsets_of(values, group)
@@ -321,11 +325,12 @@ def learn(
 def _unseen(share: np.ndarray) -> float:
     """Expected addition of one more group to the sum of wrong shares, at a factor that was chosen without this group.
 
-    A factor is chosen for the given groups, and suits these groups better than other groups. Without one of them, a
-    smaller factor would have been enough, and the wrong share of the left-out group would have been larger. The factor
-    would be smaller by an amount in proportion to this group's wrong share. The addition is the sum of these increases
-    over groups. If wrong shares fall with the factor at the same rate in all groups, this sum is the mean share,
-    weighted by the shares themselves. It is 1 if each group is right or wrong as a whole, as in conformal prediction.
+    A factor is chosen for the given groups, and suits these groups better than other groups. If one of them were left
+    out of the choice, a smaller factor would be enough: smaller by an amount in proportion to the group's wrong share.
+    With this smaller factor, the wrong share of the left-out group would be larger. The addition is the sum of these
+    increases, one for each group. If wrong shares fall with the factor at the same rate in all groups, this sum is the
+    mean share, weighted by the shares themselves. It is 1 if in each group either all claims are right or all are
+    wrong, as in conformal prediction.
 
     Args:
         share: wrong share of each group's claims, shape (groups,).

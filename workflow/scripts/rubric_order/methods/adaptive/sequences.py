@@ -9,7 +9,8 @@ about other items.
 
 import numpy as np
 
-BETS = {0.25: 0.1, 0.5: 0.2, 1.0: 0.7}  # from the share of the capital that is bet to its part of the initial capital
+# From the share of its capital that a part bets in each read, to the size of this part in the initial capital.
+BETS = {0.25: 0.1, 0.5: 0.2, 1.0: 0.7}
 STEPS = 400  # candidates for the mean, if scores are not whole numbers
 CELLS_AT_ONCE = 4_000_000
 _ROUNDING = 1e-9
@@ -43,8 +44,9 @@ def intervals(
     For each possible mean m, a gambler bets against m. If m is true, the next score has the expectation
     (N m - sum so far) / (N - reads so far). So the bets are fair, and the capital reaches 1 / alpha with probability
     alpha at most (Ville's inequality). A mean is excluded once the capital of the bets against it reaches 1 / alpha.
-    Half of the capital is bet on higher scores and half on lower scores. Each half has parts that bet fixed shares of
-    themselves (`BETS`). The largest part bets its whole capital in each read, because reads are few.
+    Half of the capital is bet on higher scores and half on lower scores. Each half has parts, and each part bets a
+    fixed share of its own capital in each read (`BETS`). The largest part bets all of its capital, because reads are
+    few.
 
     Args:
         values: scores in the order of the reads, shape (m, t), t at most `size`; NaN for a read without a score.
@@ -59,7 +61,7 @@ def intervals(
         never wider than after an earlier read, with one exception: if all means are excluded, it is `certain`.
 
     Source: Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, Section 4 (without
-    replacement). Fixed shares instead of bets that learn are ours, because reads are few.
+    replacement). The source has bets that learn; the fixed shares are ours, because reads are few.
 
     >>> scores = np.full((1, 10), 3.0)
     >>> found = intervals(scores, size=10, low=1, high=5, alpha=0.05, whole=True)
@@ -107,7 +109,7 @@ def _accepted(x: np.ndarray, size: int, candidates: np.ndarray, alpha: np.ndarra
     ends = np.empty((*x.shape, 2))
     for read in range(x.shape[1]):
         expected = (size * candidates - total[:, None]) / (size - read)
-        possible = (expected > _ROUNDING) & (expected < 1 - _ROUNDING)  # other means are left out below, or certain
+        possible = (expected > _ROUNDING) & (expected < 1 - _ROUNDING)  # other means are excluded below, or are certain
         up = (x[:, read, None] - expected) / np.where(possible, expected, 1)
         down = (expected - x[:, read, None]) / np.where(possible, 1 - expected, 1)
         for side, gain in enumerate((up, down)):

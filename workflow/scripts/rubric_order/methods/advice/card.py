@@ -21,7 +21,7 @@ from rubric_order.methods.position.blocks import Block, matrix_of
 from rubric_order.methods.position.planning_groups import Errors, Spread
 from rubric_order.methods.uncertainty import additive, distributions
 
-BOUNDS = 0.02  # least distance of the share of pairs that differ from 0, and from its largest value
+BOUNDS = 0.02  # least distance of the share of differing pairs from both 0 and its largest value
 CONFIDENCE = 0.95  # confidence of the interval that shows whether a spread is above 0
 
 
@@ -42,14 +42,13 @@ class CardErrors:
         repeats: number of reads in each ordering.
         sums: dictionary from each kind of estimate to its sums, see `variances.unit_sums`. Key `spread` is absent if
             the spread cannot be estimated.
-        least: least variance of each position's log-odds with one item, shape (n,).
+        least: least variance of each position's log-odds in a study of one item, shape (n,).
         spread: spread between single items; None if it cannot be estimated.
         by: the readouts that decide.
         soft: True if option probabilities decide the estimates in log-odds.
-        exponent: standard error of the power of the probabilities with the pilot's groups, see
-            `planning_groups.Errors`.
+        exponent: standard error of the power of the probabilities in the pilot itself, see `planning_groups.Errors`.
         groups: number of effective groups of the pilot.
-        differ: share of the pairs of written scores that differ; NaN without written scores.
+        differ: share of pairs of reads of one item whose written scores differ; NaN without written scores.
     """
 
     n: int
@@ -88,14 +87,14 @@ class CardErrors:
         """Compute the error in each resample of the pilot's groups, divided by the error in the pilot itself.
 
         Args:
-            names: kinds of estimates that count, which are keys of `sums`; kinds that `sums` lacks are left out.
+            names: kinds of estimates that count. A kind that is no key of `sums` is left out.
             shape: shape of the groups of the planned study.
             resamples: number of resamples.
             seed: seed of the resamples.
 
         Returns:
-            Geometric mean of this ratio over the kinds, shape (resamples,). The squared error of a kind is the sum of
-            the variances of its estimates.
+            Geometric mean over the kinds of the ratio of the two errors, shape (resamples,). The squared error of a
+            kind is the sum of the variances of all estimates of this kind.
         """
         logs = []
         for name in names:
@@ -114,7 +113,7 @@ class CardErrors:
         return [name for name, sums in self.sums.items() if (variances.parts(sums.sum(axis=0)).between < 0).all()]
 
     def _model(self, shape: Shape) -> Errors:
-        """Expected errors of a judge with the same share of differing pairs, see `planning_groups.expected`."""
+        """Expected errors of a judge with the pilot's share of differing pairs, see `planning_groups.expected`."""
         most = 1 - 1 / self.n
         differ = most / 2 if math.isnan(self.differ) else self.differ
         return planning_groups.expected(
@@ -139,7 +138,7 @@ class CardErrors:
 
 
 def card_errors(pilot: Pilot, design: Design, *, temperature: float | None) -> CardErrors:
-    """Contributions to the estimates that decide a card, from a pilot's reads by a design.
+    """Contributions to the estimates that decide a card, from those reads of a pilot that belong to a design.
 
     Args:
         pilot: the pilot's reads.
@@ -187,7 +186,7 @@ def _has(block: Block, column: str) -> bool:
 
 
 def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, float]:
-    """Readouts that would decide a card of a study with more groups, and the error of the exponent."""
+    """Readouts that would decide a card of a study with more groups, and the standard error of `sampling.exponent`."""
     hard = _has(block, "score")
     column = selections.READOUTS[Readout.SOFT]
     is_read = (
@@ -222,10 +221,12 @@ def _of_shifts(block: Block, column: str) -> np.ndarray:
 
 
 def _of_spread(block: Block, readout: Readout) -> tuple[Spreads | None, np.ndarray, np.ndarray]:
-    """Spread between single items, None if it cannot be estimated; and the items from which it comes.
+    """Spread between single items, and the items from which it comes.
 
     Returns:
-        The spread; the contribution of each item to the squared spread, shape (k, 1); and a mask of these k items.
+        - The spread; None if it cannot be estimated.
+        - Contribution of each of these k items to the `variance` of the spread, shape (k, 1).
+        - True for the k items, shape (m,).
     """
     column = "expected_score" if readout == Readout.SOFT else "score"
     cells = pilots.cells_of(block, block.table[column].to_numpy(dtype=float, na_value=np.nan))

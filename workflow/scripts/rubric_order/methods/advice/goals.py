@@ -31,7 +31,7 @@ GOALS = {
 RISING = (RANKED, EQUIVALENT)  # goals for which a larger value is better
 OF_CARDS = (EQUIVALENT, BIAS, SHIFT)
 CROSSED = (PREFERENCE, *OF_CARDS)  # goals for which every score has to stand in every position
-FEWEST_GROUPS = uniformity.FEW_CLUSTERS  # groups of an option; with fewer, the errors themselves are not known well
+FEWEST_GROUPS = uniformity.FEW_CLUSTERS  # of an option; with fewer groups, the errors themselves are not known well
 _NO_VARIANCE = 1e-12
 
 
@@ -45,7 +45,7 @@ class Margins(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """Questions to a pilot.
+    """Goal of a prediction from a pilot, with the settings of this prediction.
 
     Attributes:
         goal: one of `GOALS`.
@@ -78,7 +78,7 @@ class Predictor(ABC):
 
     @abstractmethod
     def at(self, shape: Shape, groups: float) -> float:
-        """Prediction for `groups` groups of a shape."""
+        """Prediction for a study with `groups` groups of this shape."""
 
     @abstractmethod
     def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
@@ -171,7 +171,8 @@ class _OfPreference(_Resampled):
 class _OfPairs(_Resampled):
     """Share of pairs of items that a design ranks right: as the means over all orderings rank them.
 
-    For normal scores, the share follows from the correlation rho of the two means: 1/2 + arcsin(rho) / pi.
+    For normal scores, the share is 1/2 + arcsin(rho) / pi. Here rho is the correlation over items between the mean
+    score by the design and the mean score over all orderings.
 
     Source: Sheppard (1899), On the application of the theory of error to cases of normal distribution and normal
     correlation; rho squared is the coefficient of generalisability.
@@ -208,7 +209,10 @@ class _OfCard(Predictor):
         return ends[0], ends[1]
 
     def reaches(self, shape: Shape, groups: float, target: float) -> bool:
-        """True if the goal is at least as good as a target. The computation stops early if a share cannot reach it."""
+        """True if the prediction is at least as good as a target.
+
+        The computation stops early if a share cannot reach the target.
+        """
         return better(self.asked.goal, self._at(shape, groups, 1.0, enough=target), target)
 
     def _ends(self, scales: np.ndarray) -> np.ndarray:

@@ -66,11 +66,15 @@ class Budget(NamedTuple):
 
 
 def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], list[str]]:
-    """Options that reach a target, or that a budget allows, the best first; and reasons why designs have no option.
+    """Options of a study, the best first; and reasons why some designs have no option.
 
-    With a target, each option has the least number of groups that reaches the target. Options that reach the target
-    within the budget come first, sorted by calls. With a budget only, each option has as many groups as the budget pays
-    for, and the most precise option comes first.
+    With a target, each option has the least number of groups that reaches the target. If no number reaches the target,
+    the option has as many groups as the budget pays for. Options that reach the target within the budget come first,
+    sorted by calls. With a budget only, each option has as many groups as the budget pays for, and the most precise
+    option comes first. With neither, options have several multiples of the pilot's number of groups (`MULTIPLES`).
+
+    The goal ``ranked`` does not depend on the number of groups. Its options have as many groups as the budget pays for,
+    or as many as the pilot if there is no budget.
 
     Args:
         pilot: the pilot's reads.
@@ -106,7 +110,8 @@ def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Ite
         pilot: the pilot's reads.
         asked: goal of the predictions, with their confidence, margins and resamples.
         budget: limits of the study, with which each option is compared.
-        most_calls: number of calls at which curves end. A curve goes further if this number pays for too few groups.
+        most_calls: number of calls at which curves end. If these calls are for fewer than twice the least number of
+            groups, a curve ends at twice the least number.
     """
     for design, of in _predictors(pilot, asked, []):
         shape = pilot.shape

@@ -164,11 +164,12 @@ def of_r(pilot: Pilot, design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarr
     """Contributions of items to Pearson's r with human scores on Fisher's scale, in each draw of a design.
 
     Returns:
-        The influence of the k items with a human score, shape (k, draws); a mask of these items, shape (m,); and r of
-        each draw, shape (draws,).
+        - Contribution of each of the k items with a human score, shape (k, draws).
+        - True for these k items, shape (m,).
+        - r of each draw, shape (draws,).
 
     Raises:
-        Unknown: there are too few human scores, scores or human scores do not vary, or r is 1 or -1.
+        Unknown: there are too few human scores, the judge's scores or the human scores do not vary, or r is 1 or -1.
 
     Source: the influence function of a correlation, Devlin, Gnanadesikan and Kettenring (1975), Robust estimation and
     outlier detection with correlation coefficients.
@@ -229,7 +230,7 @@ def of_positions(fit: preference.Preference, n: int) -> np.ndarray:
 
 
 def least_of_positions(fit: preference.Preference, n: int) -> np.ndarray:
-    """Least variance of each position's log-odds with one item, shape (n,); 0 where no least variance is known."""
+    """Least variance of each position's log-odds in a study of one item, shape (n,); 0 if none is known."""
     least, centred = fit.positions.least, np.eye(n) - 1 / n
     if least is None:
         return np.zeros(n)

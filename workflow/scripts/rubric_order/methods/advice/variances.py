@@ -43,7 +43,7 @@ class Shape(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The two parts of a variance, each of shape (..., q); `between` is not cut off at 0."""
+    """Variances of q estimates in two parts, each of shape (..., q); estimates of `between` can be below 0."""
 
     between: np.ndarray
     within: np.ndarray
@@ -59,7 +59,9 @@ class Parts(NamedTuple):
 
 
 def unit_sums(influence: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Sums over each group from which `parts` are computed; weighted sums of the rows give the parts of resamples.
+    """Sums over each group, from which `parts` estimates the parts of a variance.
+
+    Weighted sums of the rows give the parts in resamples of groups.
 
     Args:
         influence: contribution of each item, where the estimate is the mean of the contributions, shape (m, q).
@@ -79,11 +81,12 @@ def unit_sums(influence: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 
 def parts(sums: np.ndarray) -> Parts:
-    """Both parts by the method of moments, from sums of `unit_sums` over groups, shape (..., 3 + 4q).
+    """Both parts of a variance by the method of moments, from the sums of `unit_sums`.
 
-    The variance of a group's sum is that of the sample's groups about their mean. So a study with the pilot's own
-    number and sizes of groups has the pilot's own error. If no group has two items, the whole variance is `within`,
-    because the part that items of larger groups would share is not known.
+    The sums are added over groups, shape (..., 3 + 4q). The variance of a group's sum is that of the sample's groups
+    about their mean. So a study with the pilot's own number and sizes of groups has the pilot's own error. If no group
+    has two items, the whole variance is `within`, because the part that items of larger groups would share is not
+    known.
 
     Source: Searle, Casella and McCulloch (1992), Variance Components, Section 3.6, with the sums of groups instead of
     their means.

@@ -28,7 +28,9 @@ FISHER = ("spearman", "pearson")  # statistics whose intervals are computed on t
 
 
 def parts(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """A statistic over all items, then without each part of the clusters, shape (1 + n_parts,).
+    """A statistic over all items, then over the items without each part of the clusters, shape (1 + n_parts,).
+
+    A part is one cluster, or several clusters if there are many, see `resampling.left_out_sums`.
 
     Args:
         quantity: one of `STATISTICS`.
@@ -88,10 +90,10 @@ def difference(
 
 
 def share(told: np.ndarray, unit: np.ndarray, confidence: float) -> Row:
-    """A share of items with its interval, cut off at 0 and 1: `estimate`, `ci_low`, `ci_high` and `n_clusters`.
+    """Share of items, with an interval that is cut off at 0 and 1: `estimate`, `ci_low`, `ci_high` and `n_clusters`.
 
     Args:
-        told: 0 or 1 for each item, shape (items,).
+        told: 1 for each item that the share counts, 0 for other items, shape (items,).
         unit: index of each item's cluster, from 0, shape (items,).
         confidence: nominal coverage of the interval.
     """

@@ -10,21 +10,21 @@ _NO_VARIANCE = 1e-9  # a variance up to this is the rounding error of a constant
 
 
 def rater_noise(scores: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Variance of each item's mean human score, from its raters' differences after column means are subtracted.
+    """Variance of each item's mean human score, from the differences of its raters after column means are subtracted.
 
     There are three cases:
 
-    - A column is one rater. A severe rater lowers all means alike; this is no noise of a mean, and is subtracted.
-    - Raters are drawn anew for each item. Then columns differ by chance alone. Subtracting their means changes only the
-      degrees of freedom, and the divisor allows for this.
+    - A column is one rater. A severe rater lowers the means of all items alike. This is no noise, and is subtracted.
+    - Raters are drawn anew for each item. Then columns differ by chance alone. Subtracting the means of columns changes
+      only the degrees of freedom, and the divisor allows for this.
     - The same raters come in another order for each item. Then their severity cannot be seen, and counts as noise.
 
     Args:
         scores: human scores, items by raters, shape (m, k) with k > 1.
 
     Returns:
-        The variances, shape (m,); and True if columns differ by more than chance (an F test), as columns of raters of
-        different severity do.
+        The variances, shape (m,). And True if columns differ by more than chance (an F test), as they do if each column
+        is one rater and raters differ in severity.
 
     Source: the residual of the two-way analysis of variance (Shrout and Fleiss, 1979, case 3, consistency).
     """

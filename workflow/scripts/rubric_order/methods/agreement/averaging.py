@@ -13,7 +13,8 @@ class Agreement(NamedTuple):
     """Correlation of single reads with human scores, and of the mean over an item's reads.
 
     Attributes:
-        single: mean of Pearson's r over the columns of reads; NaN if the r of any column is undefined.
+        single: mean of Pearson's r over the columns of reads; NaN if the r of any column is undefined. A column has one
+            read of each item.
         mean: Pearson's r of the mean of an item's reads.
 
     Each array has shape (1 + n_parts,), for `resampling.jackknife_t`: the value for all items, then the values without
@@ -52,7 +53,7 @@ def _correlations(values: np.ndarray, human: np.ndarray, unit: np.ndarray) -> np
 
 
 def nearly_same(values: np.ndarray, *, within: float = 0.005) -> float:
-    """Share of items whose reads all have the same score.
+    """Share of items whose reads all have the same score, or nearly the same.
 
     Args:
         values: scores, items by reads, shape (m, K); NaN for a read without a score.

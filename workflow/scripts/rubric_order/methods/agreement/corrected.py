@@ -1,4 +1,4 @@
-"""Means of people's scores, from people's scores of some items and a judge's of all: prediction-powered inference.
+"""Means of people's scores by prediction-powered inference: from people's scores of some items and a judge's of all.
 
 Groups are the sample. In labelled groups, people scored all items or some of them. The mean of people's scores over
 labelled items is corrected by the judge's scores:
@@ -8,8 +8,9 @@ labelled items is corrected by the judge's scores:
 If the labelled groups are a random sample of all groups, this estimate has no bias in large samples, whatever the judge
 is like. The weight is chosen for the least error. An uninformative judge gets a weight near 0.
 
-Labelled items represent all items of their group. The weight of a labelled item is the group's number of items, divided
-by the group's number of labelled items. So groups with few labels count no less than other groups.
+Labelled items represent all items of their group. In means over labelled items, a labelled item has the weight (number
+of items in its group) / (number of labelled items in its group). So groups with few labels count no less than other
+groups.
 """
 
 from typing import NamedTuple
@@ -107,8 +108,8 @@ class _Moments(NamedTuple):
         labelled: sums over labelled groups, shape (rows, 5, kinds). The first row has the sums over all labelled
             groups. Each further row has the sums without one labelled group.
         everything: sums over all groups, with the same rows.
-        squares: sums over labelled groups of the products of a group's numbers, shape (5 kinds, 5 kinds).
-        all_squares: sums of these products over all groups.
+        squares: sums over labelled groups of the products of each two of a group's sums, shape (5 kinds, 5 kinds).
+        all_squares: sums of the same products over all groups.
         sizes: number of labelled groups, and number of all groups.
     """
 
@@ -120,7 +121,7 @@ class _Moments(NamedTuple):
 
 
 def _moments(of: Sums) -> _Moments:
-    """Moments over groups. Without a labelled group, the other labelled groups are scaled up to replace this group."""
+    """Moments over groups. In sums without a labelled group, the other labelled groups are scaled up to replace it."""
     own, others = of.values[of.labelled], of.values[~of.labelled]
     width = of.values[0].size
     flat, rest = own.reshape(-1, width), others.reshape(-1, width)
@@ -138,8 +139,8 @@ class _Residuals(NamedTuple):
         human: weights for the group's residual in people's mean over labelled items, shape (5 kinds,).
         judged: weights for the group's residual in the judge's mean over all items, from the group's labelled items
             alone, shape (5 kinds,).
-        judge: weights for the same residual, from all items of the group, shape (5 kinds,). Both residuals are equal
-            for a group whose items are all labelled.
+        judge: weights for the group's residual in the judge's mean over all items, from all items of the group, shape
+            (5 kinds,). Both residuals are equal for a group whose items are all labelled.
         value: people's mean over labelled items, or a difference of such means, for each row of `_Moments`, shape
             (rows,).
         correction: (the judge's mean over labelled items - the judge's mean over all items), or a difference of such
@@ -289,7 +290,8 @@ def _of_mean(estimate: float, se: float, width: float, bounds: tuple[float, floa
 def _of_share(estimate: float, se: float, width: float, worth: float) -> Interval:
     """Wilson's interval for the number of independent labels that gives this error.
 
-    To find this number, the estimate is kept away from 0 and 1 by 0.5 / (`worth` + 1).
+    To find this number, the estimate is kept away from 0 and 1 by 0.5 / (`worth` + 1), where `worth` is the effective
+    number of labelled groups.
 
     Source: Wilson (1927), Probable inference, the law of succession, and statistical inference; with the error of
     clusters as in Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive
@@ -305,7 +307,7 @@ def _of_share(estimate: float, se: float, width: float, worth: float) -> Interva
 
 
 def _unvaried(estimate: float, worth: float, confidence: float, bounds: tuple[float, float]) -> Interval:
-    """Interval if groups do not vary, see `shares.mean`; NaN without bounds."""
+    """Interval if the error is 0 because groups do not vary, see `shares.mean`; NaN without bounds."""
     if not np.isfinite(bounds).all():
         return Interval(estimate)
     unseen = 1 - ((1 - confidence) / 2) ** (1 / worth)
@@ -346,7 +348,8 @@ class Worth(NamedTuple):
         correlation: correlation, over labelled groups, of a group's contribution to people's mean with its contribution
             to the judge's mean.
         share: (number of labels needed with the judge) / (number needed for the same error without the judge), for the
-            present number of groups. It is above 1 if choosing the weight costs more than the judge brings.
+            present number of groups. It is above 1 if choosing the judge's weight costs more labels than the judge
+            saves.
         at_best: the same ratio for an unlimited number of further groups that only the judge scores.
     """
 
@@ -360,7 +363,8 @@ def worth(of: Sums, confidence: float, *, contrast: tuple[float, ...] = (1.0,)) 
 
     Let r be the correlation, over labelled groups, of contributions to people's mean and to the judge's mean. With the
     best weight, the variance is that of labels alone times 1 - r² (1 - labelled / groups), where r² is corrected for
-    what chance adds to it. Choosing the weight costs as much as choosing the slope of a line.
+    what chance adds to it. Choosing the weight increases the variance as much as estimating the slope of a regression
+    line does, see `price`.
 
     Args:
         of: sums over groups, see the function `sums`.
@@ -389,7 +393,7 @@ def worth(of: Sums, confidence: float, *, contrast: tuple[float, ...] = (1.0,)) 
 
 
 def _added(values: np.ndarray, contrast: np.ndarray, part: int) -> np.ndarray:
-    """Residual of each labelled group in a mean, or in a difference of means, shape (n_groups,). Residuals sum to 0."""
+    """Residual of each labelled group in a mean, or in a difference of means, shape (n_labelled,). They sum to 0."""
     size, total = values[:, _WEIGHT], values[:, part]
     with np.errstate(invalid="ignore", divide="ignore"):
         means = total.sum(axis=0) / size.sum(axis=0)
@@ -432,14 +436,16 @@ def groups_needed(
         variance: variance of a group's contribution to the mean of labels, on the scale of one group (squared error
             times number of groups).
         confidence: nominal coverage of the interval.
-        groups: number of groups that the judge has scored. If more groups must be labelled, labels alone count.
+        groups: number of groups that the judge has scored. If more groups than these must be labelled, the result is
+            the number for labels alone.
         square: squared correlation, over labelled groups, of contributions to people's mean and to the judge's mean;
             None for labels alone.
         alike: number of effective groups divided by number of groups, see `resampling.effective`; 1 for groups of equal
             size.
 
     Returns:
-        A whole number; NaN if more than `MOST_GROUPS` groups would be needed, or if `variance` is NaN.
+        A whole number. NaN if more than `MOST_GROUPS` groups would be needed, or if `variance` or `margin` is NaN or
+        not above 0.
     """
     if not (variance > 0 and margin > 0):
         return np.nan

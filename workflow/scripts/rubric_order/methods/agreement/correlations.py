@@ -14,7 +14,7 @@ from rubric_order.methods.uncertainty import resampling
 
 COUNTED_ONE_BY_ONE = 128  # distinct values; with more, values are sorted before they are counted
 ROWS_AT_ONCE = 64  # rows of weights that fit into the processor's cache
-PAIRS_ONE_BY_ONE = 256  # pairs that are all compared with each other; with more, values are halved
+PAIRS_ONE_BY_ONE = 256  # pairs that are all compared with each other; more pairs are first split by their values
 MOST_CELLS = 2**24  # largest total size of the tables of these comparisons
 Statistic = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -64,8 +64,9 @@ def _spearman(x: "_Values", y: "_Values", weights: np.ndarray) -> np.ndarray:
 def weighted_kendall(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Kendall's tau-b of pairs (x, y) that occur `weights` times, shapes (n,), (n,), (..., n) -> (...).
 
-    Time grows with n log k, where k is the number of distinct values of the score with fewer distinct values. Groups of
-    values are halved until they are small. Within small groups, all pairs are compared with each other.
+    Let k be the number of distinct values of x or of y, whichever is smaller. Time grows with n log k. The pairs are
+    split into halves by the values of the score with k distinct values, until groups are small. Within small groups,
+    all pairs are compared with each other.
     """
     rows, values = weights.reshape(-1, len(x)), [_Values(x), _Values(y)]
     few, many = sorted(values, key=lambda each: each.n_values)
@@ -77,7 +78,7 @@ def weighted_kendall(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nd
 
 
 class _Halving(NamedTuple):
-    """Pairs in groups of values of one score, where each group is about to be split into a lower and an upper half.
+    """Pairs (x, y), grouped by the values of one score. Each group is to be split into a lower and an upper half.
 
     Attributes:
         order: sorted order of the pairs: by group, then by the other score, then with the lower half first.
@@ -106,7 +107,7 @@ def _halved_bits(few: np.ndarray) -> range:
 
 
 def _blocks(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the pairs of each group that is not halved, and a matrix: 1 for two concordant pairs, -1 for discordant."""
+    """Yield the pairs of each group that is not halved, and their matrix: 1 concordant, -1 discordant, 0 tied."""
     if bits.start:
         group = few >> bits.start
         order = np.argsort(group, kind="stable")
@@ -233,10 +234,11 @@ class Pairs:
         return np.bincount(rows * n_pairs + self._pair, minlength=n_rows * n_pairs).reshape(n_rows, -1).astype(float)
 
     def left_out(self) -> np.ndarray:
-        """Count of each pair without one cluster, shape (n_clusters, n_pairs).
+        """Count of each pair without each cluster in turn, shape (n_clusters, n_pairs).
 
         More than `resampling.MAX_LEFT_OUT` clusters form `resampling.MAX_LEFT_OUT` parts, which are left out instead of
-        single clusters. A part holds every `resampling.MAX_LEFT_OUT`-th cluster.
+        single clusters. A part holds every `resampling.MAX_LEFT_OUT`-th cluster. The shape is then
+        (`resampling.MAX_LEFT_OUT`, n_pairs).
         """
         return self.once - self._counts(self._clusters % resampling.MAX_LEFT_OUT)
 

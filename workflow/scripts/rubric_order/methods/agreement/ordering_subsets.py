@@ -1,9 +1,12 @@
-"""Errors of scores from a few orderings, read once each, against the item's mean over all D of a balanced set.
+"""Errors of scores from a few orderings, read once each, against the item's mean over all D orderings of a study.
 
-The mean of the reads that were made cannot be the true value. It contains the reads whose error is computed, so their
-chance would be on both sides, and the error of all orderings together would be 0. So the true value is the value that
-this mean would have without chance. Let w be the weights of the orderings in the score, and c = w - 1 / D. Let mu and v
-be the mean and the variance of a read in each ordering. The expected square of the error is
+The D orderings show each score equally often in each position.
+
+The mean of the reads that were made cannot serve as the true value. It contains the reads whose error is computed, so
+the chance of these reads would be in both numbers that are compared, and all orderings together would have no error. So
+the true value is the value that this mean would have without chance. Let w be the weights of the orderings in the
+score, and c = w - 1 / D. Let mu and v be the expected score and the variance of a read in each ordering. The expected
+square of the error is
 
     (sum of c mu)^2 + sum of w^2 v.
 
@@ -48,8 +51,8 @@ def choices(reverse: np.ndarray, largest: int, most: int, *, seed: int) -> Choic
     Args:
         reverse: index of each ordering's reverse, shape (D,); -1 if the reverse was not read.
         largest: size of the largest sets, at most D.
-        most: largest number of sets of one size. If there are more sets, `most` sets are drawn at random. Then up to
-            `most` further sets are drawn that consist of pairs of an ordering and its reverse.
+        most: largest number of sets of one size. If there are more sets, `most` sets are drawn at random. For an even
+            size, up to `most` further sets are then drawn that consist of pairs of an ordering and its reverse.
         seed: seed of the draws.
     """
     count = len(reverse)
@@ -85,8 +88,8 @@ class Noise(NamedTuple):
 def noise(reads: ByOrdering) -> Noise:
     """Variance by chance of the reads.
 
-    If neither repeats nor option probabilities give it, all variance of an item's reads counts as chance, after the
-    effects of orderings on all items are subtracted.
+    If neither repeats nor option probabilities give this variance, all variance of an item's reads counts as chance,
+    after the effects of orderings on all items are subtracted.
     """
     variance = reads.variance
     if not reads.known_from:
@@ -101,7 +104,7 @@ def no_noise(reads: ByOrdering) -> Noise:
 
 
 def squares(means: np.ndarray, chance: Noise, masks: np.ndarray) -> np.ndarray:
-    """Square of the error of each set of orderings.
+    """Square of the error of each item's mean over each set of orderings.
 
     Args:
         means: mean score of each item in each ordering, shape (m, D).
@@ -136,7 +139,7 @@ def group_squares(means: np.ndarray, chance: Noise, masks: np.ndarray, group: np
 
 
 def random_squares(means: np.ndarray, chance: Noise, sizes: np.ndarray) -> np.ndarray:
-    """Expected square of the error of different orderings that are drawn at random.
+    """Expected square of the error of a mean over different orderings that are drawn at random.
 
     Args:
         means: mean score of each item in each ordering, shape (m, D).
@@ -152,7 +155,7 @@ def random_squares(means: np.ndarray, chance: Noise, sizes: np.ndarray) -> np.nd
 
 
 def pair_squares(means: np.ndarray, chance: Noise, reverse: np.ndarray, sizes: np.ndarray) -> np.ndarray | None:
-    """Expected square of the error of pairs of an ordering and its reverse that are drawn at random.
+    """Expected square of the error of a mean over random pairs, each of an ordering and its reverse.
 
     Args:
         means: mean score of each item in each ordering, shape (m, D).
@@ -170,7 +173,7 @@ def pair_squares(means: np.ndarray, chance: Noise, reverse: np.ndarray, sizes: n
 
 
 def _of_units(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarray, chance: Noise) -> np.ndarray:
-    """Expected square of the error of units that are drawn at random. All units have the same number of orderings.
+    """Expected square of the error of a mean over random units. A unit is one ordering, or a pair of orderings.
 
     Args:
         units: mean score of each item in each unit, shape (m, U).

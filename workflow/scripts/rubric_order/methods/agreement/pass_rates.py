@@ -1,9 +1,10 @@
-"""Share of items that people would pass, by Rogan and Gladen: from a judge's verdicts, corrected for their errors.
+"""Share of items that people would pass, by Rogan and Gladen: from verdicts of a judge, corrected for its errors.
 
 Sensitivity is the share of items that the judge passes, among the items that people pass. Specificity is the share that
-the judge fails, among the items that people fail. Both are estimated from labelled groups, and the interval includes
-their errors. Labelled groups may have another pass rate than all groups. But their sensitivity and specificity must be
-those of all groups. This is a strong condition, because a judge errs less often on items that clearly pass or fail.
+the judge fails, among the items that people fail. Both are estimated from labelled groups, and the interval of the
+share allows for the errors of these estimates. Labelled groups may have another pass rate than all groups. But the
+judge must have the same sensitivity and specificity in labelled groups as in all groups. This is a strong condition,
+because a judge errs less often on items that clearly pass or fail.
 """
 
 from typing import NamedTuple
@@ -51,12 +52,13 @@ def rogan_gladen(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confid
     Returns:
         The pass rate. Its interval is Fieller's, cut off at 0 and 1. The interval holds all rates that are compatible
         with the judge's pass rate, sensitivity and specificity. A jackknife over groups gives the covariance of these
-        three. If sensitivity + specificity - 1 may be 0, the interval would have no end, and the rate cannot be told.
+        three. If sensitivity + specificity - 1 can be 0 within its error, the interval would have no end, and the rate
+        cannot be told.
 
         The variance of sensitivity or specificity has a lower limit: the variance from the same number of independent
         labels, with one right and one wrong verdict added. If all verdicts are right, or all are wrong, this limit uses
-        the number of groups instead of the number of labels. Student's t has Satterthwaite's degrees of freedom for the
-        three rates.
+        the number of groups with such labels in place of the number of labels. Student's t has Satterthwaite's degrees
+        of freedom for the three rates.
 
     Source: Rogan and Gladen (1978), Estimating prevalence from the results of a screening test; Fieller (1954), Some
     problems in interval estimation; for labels that are all right, Lang and Reiczigel (2014), Confidence limits for
@@ -84,7 +86,7 @@ def rogan_gladen(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confid
 
 
 def _parts(passed: np.ndarray, failed: np.ndarray, judge: np.ndarray) -> list[np.ndarray]:
-    """Right verdicts and items, first among the items that people pass, then among the items that people fail."""
+    """Four columns: right verdicts and items among the items that people pass, then among those that people fail."""
     return [passed * judge, passed.astype(float), failed * (1 - judge), failed.astype(float)]
 
 

@@ -21,7 +21,7 @@ class Rankings(NamedTuple):
         kendall_tau_b: tau-b, as `scipy.stats.kendalltau` gives it: 1 for two equal rankings, ties included. NaN if all
             candidates tie in a ranking.
         top1_flip: 1 if no candidate is among the best of both rankings, else 0. NaN without candidates.
-        top1_tie: addition by ties to the flips: `top1_random` - `top1_flip`.
+        top1_tie: what ties add to the flips if each ranking breaks its ties at random: `top1_random` - `top1_flip`.
         reversed_pairs: share of the pairs of candidates that the two rankings put in opposite orders. NaN with fewer
             than two candidates.
         tied_pairs: share of the pairs that tie in at least one ranking. NaN with fewer than two candidates.
@@ -70,7 +70,7 @@ def compare_rankings(scores: np.ndarray, other: np.ndarray) -> Rankings:
 
 
 def agreement_by_noise(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Agreement of two noisy measurements of one ranking, from the agreement of each with its own repeat.
+    """Expected agreement of two noisy measurements of one ranking, from the agreement of each with its own repeat.
 
     Agreement is 1 for equal rankings and 0 for unrelated rankings. It can be any of these three:
 
@@ -78,9 +78,11 @@ def agreement_by_noise(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     - share of pairs in the same order - share of pairs in opposite orders;
     - (share of equal choices - share by chance) / (1 - share by chance).
 
-    If scores and noise are normal, r is sin(tau pi / 2). The r between two measurements is the geometric mean of each
-    measurement's r with its repeat. The result is the tau of this r. If the noises differ, the arithmetic mean of the
-    two taus is larger, and would make the noise of one measurement look like a reversal.
+    Let tau stand for the agreement. If scores and noise are normal, Pearson's r is sin(tau pi / 2). The r between two
+    measurements is the geometric mean of two correlations: those of each measurement with its own repeat. The result is
+    the tau that belongs to the r between the measurements. If the noises of the measurements differ, the arithmetic
+    mean of the two given taus is larger than this result, and would make the noise of one measurement look like a
+    reversal.
 
     Args:
         one: agreement of the first measurement with its own repeat, any shape. Values below 0 count as 0.
@@ -106,7 +108,7 @@ def mean_scores(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
     Args:
         values: scores, items by reads, shape (n_items, K); NaN for a read without a score.
-        chosen: 1 for a chosen read, shape (count, K).
+        chosen: choices of reads, 1 for a chosen read and 0 for other reads, shape (count, K).
 
     Returns:
         Shape (count, n_items); NaN where no chosen read has a score.
@@ -139,7 +141,7 @@ def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
 def same_items(
     one: Block, two: Block, left: np.ndarray, right: np.ndarray
 ) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Items that both strategies have, and the scores of each strategy for these items, items by reads.
+    """The items that both strategies read, and the scores of each strategy for these items, items by reads.
 
     Args:
         one: reads of the first strategy.

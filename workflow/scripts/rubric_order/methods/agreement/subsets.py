@@ -20,7 +20,7 @@ class Subsets(NamedTuple):
         masks: 1 where a read is in a subset, shape (n_subsets, K).
         sizes: number of reads in each subset, shape (n_subsets,).
         pairs: how often the product of reads j and k, j <= k, occurs in the square of a subset's sum, shape (K(K+1)/2,
-            n_subsets): once if j = k, otherwise twice; 0 if a read is not in the subset.
+            n_subsets): once if j = k, otherwise twice; 0 times if read j or read k is not in the subset.
     """
 
     masks: np.ndarray
@@ -80,7 +80,7 @@ def drawn(k: int, most: int, seed: int) -> Subsets:
 
 @functools.lru_cache
 def disjoint(k: int, size: int, count: int, seed: int) -> np.ndarray:
-    """Pairs of disjoint subsets of k reads, drawn at random, as weights that give the means over the subsets.
+    """Pairs of disjoint subsets of k reads, drawn at random, as weights of the reads in the means over the subsets.
 
     Args:
         k: number of reads.
@@ -89,7 +89,7 @@ def disjoint(k: int, size: int, count: int, seed: int) -> np.ndarray:
         seed: seed of the draws.
 
     Returns:
-        Shape (count, 2, k); read only.
+        Weight of each read in each subset of each pair, shape (count, 2, k). The array is read-only.
     """
     rng = randomness.generator(seed, "disjoint subsets of reads", k, size)
     place = rng.permuted(np.tile(np.arange(k), (count, 1)), axis=1)
@@ -119,8 +119,8 @@ def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
 
     Returns:
         Shape (m, 3 + 2K + K(K+1)/2). The columns are 1, y, y^2, each read s_j, each s_j y, and each s_j s_k for j <= k.
-        Sums of rows over items, with any weights, give means and covariances. Means are subtracted from y and s, so
-        that little is lost to rounding.
+        Sums of rows over items, with any weights, give means and covariances. The mean human score is subtracted from
+        y, and the mean of all scores from s, so that little is lost to rounding.
     """
     y = human - human.mean()
     s = scores - scores.mean()
@@ -241,7 +241,7 @@ def _codes(totals: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _above(weights: np.ndarray) -> np.ndarray:
-    """Sum of the weights above each index of the last axis, plus half of the weight at this index."""
+    """Sum of the weights at higher indices than each index of the last axis, plus half of the weight at this index."""
     return weights.sum(axis=-1, keepdims=True) - weights.cumsum(axis=-1) + weights / 2
 
 

@@ -1,7 +1,7 @@
 """Reads of the same items in several variants of a prompt: conditions, and orders of the levels.
 
-A variant is a condition with a strategy. A study's base is the first condition with the first strategy of its config.
-The other variants are compared with the base, on the items that are read in all variants.
+A variant is a condition with a strategy. A study's base is its first condition with its first strategy in config. The
+other variants are compared with the base, on the items that are read in all variants.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -73,7 +73,7 @@ class Variants(NamedTuple):
 
 
 def kind(name: Name, base: Name) -> str:
-    """Kind of change from the base.
+    """Kind of change from the base to a variant.
 
     The kind is `base`, `order`, `ids`, `reference`, `neutral`, or the name of a part of a condition, such as
     `together`. It is `crossed` if several kinds change at once.
@@ -89,7 +89,7 @@ def kind(name: Name, base: Name) -> str:
 
 
 def variants(scores: pd.DataFrame | Iterable[pd.DataFrame], bases: Mapping[str, Sequence[str]]) -> Iterator[Variants]:
-    """Variants of each study that has several variants: first for each dataset, then for all datasets together.
+    """Variants of each study, judge, profile and scale, if there are several: for each dataset, then for all together.
 
     Args:
         scores: a table with one row per read, and `COLUMNS`; or several such tables, for example one per file.
@@ -148,7 +148,7 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: Row) -> Var
 
 
 def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items: int, n: int) -> np.ndarray:
-    """Pairs of reads of the same item and ordering, see `Variants.repeats`."""
+    """The array `Variants.repeats`, from reads of the base. Reads without a score do not count."""
     digits: np.ndarray = np.stack(list(ordering)).astype(np.int64) @ max(10, n) ** np.arange(n)
     scored = ~np.isnan(value)
     item, digits, value = item[scored], digits[scored], value[scored]

@@ -1,7 +1,9 @@
-"""Errors of scores from few reads. A score's target is the item's mean over the half of orderings without its reads.
+"""Errors of scores from few reads. A score's target is the item's mean over orderings that the score does not use.
 
-A half may shift the scores of all items, for example if its orderings are descending. This shift is estimated in other
-groups and subtracted from the half's mean. So the target estimates the mean over both halves, from one half.
+Orderings are divided into two halves. A score uses reads of one half, and its target comes from the other half (for
+scores from both halves see `opposite`). A half may shift the scores of all items, for example if its orderings are
+descending. This shift is estimated in other groups and subtracted from the half's mean. So the target estimates the
+mean over both halves, from one half.
 
 Moments are kept item by item, so that groups of items can be left out. If a method chooses orderings at random, moments
 are expectations over all choices: nothing is drawn.
@@ -60,7 +62,7 @@ def levels(means: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 
 def single(values: np.ndarray, targets: np.ndarray, place: np.ndarray | int) -> Expected:
-    """One read per item, in a given ordering.
+    """Expectations for one read per item, in a given ordering.
 
     Args:
         values: score of each item in each ordering, shape (m, D).
@@ -73,7 +75,7 @@ def single(values: np.ndarray, targets: np.ndarray, place: np.ndarray | int) -> 
 
 
 def several(values: np.ndarray, levels: np.ndarray, halves: Halves, reads: int) -> Expected:
-    """Mean of some reads per item, in different orderings of one half, drawn at random.
+    """Expectations for the mean of some reads per item, in different orderings of one half that are drawn at random.
 
     Args:
         values: score of each item in each ordering, shape (m, D).
@@ -91,11 +93,11 @@ def several(values: np.ndarray, levels: np.ndarray, halves: Halves, reads: int) 
 
 
 def opposite(values: np.ndarray, reads: np.ndarray, halves: Halves, group: np.ndarray) -> Expected | None:
-    """Mean of two reads: in an ordering drawn at random, and in its reverse.
+    """Expectations for the mean of two reads per item: in an ordering drawn at random, and in its reverse.
 
-    The two orderings are in different halves, so each half contains one of the two reads. The target is the level of
-    the other reads of a half, corrected for the effect of the left-out ordering in other groups. The target has one
-    read fewer than a half. This increases the squared error; the increase is subtracted.
+    The two orderings are in different halves, so each half contains one of the two reads. There is a target from each
+    half: the level of the half's other reads, corrected for the effect, in other groups, of the ordering that is left
+    out. A target has one read fewer than a half. This increases the squared error; the increase is subtracted.
 
     Args:
         values: scores that are averaged, as given or calibrated, shape (m, D).
@@ -104,7 +106,8 @@ def opposite(values: np.ndarray, reads: np.ndarray, halves: Halves, group: np.nd
         group: index of each item's group, from 0, shape (m,).
 
     Returns:
-        The expectations; None if no ordering was read with its reverse in the other half, or if a half has one read.
+        The expectations; None if no ordering was read with its reverse in the other half, or if a half has only one
+        ordering.
     """
     firsts = np.flatnonzero((halves.reverse >= 0) & ~halves.second)
     if not len(firsts) or halves.size < 2:
@@ -134,7 +137,7 @@ def _of_other_groups(values: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 
 class Summary(NamedTuple):
-    """Errors of a method over items, each of the shape of the sums without their last axis.
+    """Errors of a method over items; each array has shape (...), see `summary`.
 
     An error is (score - target), where the target is the level of the half without the score's reads.
 

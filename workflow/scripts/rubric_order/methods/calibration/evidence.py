@@ -68,8 +68,13 @@ def lay_out(block: Block, readout: Readout) -> Laid | None:
         readout: ``hard`` for written scores, or ``soft`` for scores expected from the option probabilities.
 
     Returns:
-        The items. None if the readout is missing, if items do not share orderings, if there are more than
-        `MOST_ORDERINGS` orderings, if the orderings cannot be halved, or if no item is complete.
+        The items. None in five cases:
+
+        - the readout is missing;
+        - items do not share orderings;
+        - there are more than `MOST_ORDERINGS` orderings;
+        - the orderings cannot be halved;
+        - no item has a score in every ordering.
     """
     columns = {VALUES[readout], READOUTS[readout]}
     if not columns <= set(block.table) or not block.design.shared or len(block.orderings[0]) > MOST_ORDERINGS:

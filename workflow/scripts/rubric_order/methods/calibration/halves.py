@@ -1,9 +1,10 @@
-"""Two halves of an item's orderings: reads of one half are compared with the other half, so that no read is in both.
+"""Two halves of an item's orderings: reads of one half are compared with reads of the other half.
 
-In each half, every score stands equally often at every position. So the mean over a half has no position bias. Each
-half consists of whole sets of orderings with this property. The rotations of an ordering are such a set. The orderings
-that a Williams design makes by adding a number to all scores are such a set, too. An ordering and its reverse are in
-different halves, unless they are in the same set.
+So no read is compared with itself. In each half, every score stands equally often at every position, so the mean over a
+half has no position bias. Each half consists of whole sets of orderings in which every score stands equally often at
+every position. The rotations of an ordering are such a set. The orderings that a Williams design makes by adding a
+number to all scores, modulo n, are such a set, too. An ordering and its reverse are in different halves, unless they
+are in the same set.
 """
 
 from typing import NamedTuple

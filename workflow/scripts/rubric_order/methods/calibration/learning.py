@@ -4,8 +4,8 @@ A calibration is never applied to the groups from which it was learnt, because i
 it would correct. So the sums of each group are kept separate, and folds and draws choose groups.
 
 All estimates are shrunk towards no correction: position effects towards 0, a table of expected scores towards the
-written score itself. An estimate is multiplied by max(0, 1 - noise / size): the share of its squared size that is not
-noise. The noise is that of a sample of groups.
+written score itself. An estimate is multiplied by max(0, 1 - noise / size), see `kept`. Here size is the squared length
+of the estimate, and noise is its expected squared length if the true value is 0, with groups as the sample.
 """
 
 from typing import NamedTuple
@@ -50,7 +50,7 @@ class HardSums(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Evidence of each group's reads.
+    """Sums over each group's reads, from which calibrations are learnt.
 
     Attributes:
         n: number of score levels.
@@ -92,7 +92,7 @@ def hard_sums(scores: np.ndarray, places: np.ndarray, targets: np.ndarray, group
     """Sums of written scores.
 
     Args:
-        scores: from 1 to n, shape (items, reads); NaN for a read without a score.
+        scores: written scores from 1 to n, shape (items, reads); NaN for a read without a score.
         places: index of the position of the written score, from 0, shape (items, reads).
         targets: mean score of the item in orderings other than the read's, shape (items, reads); NaN where unknown.
         group: index of each item's group, from 0, shape (items,).
@@ -113,7 +113,7 @@ def padded(sums: HardSums, groups: int) -> HardSums:
 
 
 def learn(evidence: Evidence, chosen: np.ndarray, *, positions: bool = True, interactions: bool = True) -> Calibration:
-    """Learn from the reads of some groups.
+    """Learn a calibration from the reads of some groups.
 
     Args:
         evidence: sums over the reads of each group.
@@ -139,11 +139,11 @@ def learn(evidence: Evidence, chosen: np.ndarray, *, positions: bool = True, int
 
 
 def kept(size: float, noise: float) -> float:
-    """Share of an estimate that is kept: the part of its size that is not noise.
+    """Share of an estimate that is kept: the share of its squared length that is not noise.
 
     Args:
         size: squared length of the estimate.
-        noise: expected squared length if the true value is 0.
+        noise: expected squared length of the estimate if the true value is 0.
 
     Source: the positive-part estimator of James and Stein (1961), with an estimated variance.
 
@@ -198,8 +198,8 @@ def _expected(sums: HardSums, positions: bool, interactions: bool) -> np.ndarray
     2. an effect of each score, and of each position;
     3. a change of the line's slope at each position, because a score at a position that the judge prefers tells less
        about the item;
-    4. an effect of each cell, shrunk according to the noise of this cell. So a cell with few reads has the value of the
-       model without cells.
+    4. an effect of each cell (a score at a position), shrunk according to the noise of this cell. So a cell with few
+       reads has nearly the value of the first three steps.
     """
     n, groups = sums.count.shape[1], len(sums.count)
     score, place = (axis.ravel() for axis in np.indices((n, n)))
@@ -255,8 +255,8 @@ def _solved(information: np.ndarray, right: np.ndarray) -> np.ndarray:
 def _cells(count: np.ndarray, total: np.ndarray) -> np.ndarray:
     """Effect of each cell, shrunk towards 0 according to the cell's noise; 0 where there are no reads.
 
-    Reads of a group count as fully dependent: the variance of a group's part of a cell's error is in proportion to the
-    square of the group's number of reads in the cell. For the arguments see `_fitted`.
+    Reads of a group count as fully dependent. So the variance that a group adds to a cell is in proportion to the
+    square of the number of reads that the group has in this cell. For the arguments see `_fitted`.
     """
     groups, weight = len(count), count.sum(axis=0)
     mean = total.sum(axis=0) / np.maximum(weight, 1)

@@ -1,10 +1,10 @@
 """Calibration of a judge, learnt from reads in many orderings, with which single reads are corrected.
 
 Option probabilities are divided by the effects of their positions, and the expected score is computed again. A written
-score is replaced by a mean over a balanced set of orderings: the mean score of items for which the judge wrote this
+score is replaced by the mean score, over a balanced set of other orderings, of the items for which the judge wrote this
 score at this position.
 
-This module needs numpy and no statistics of this project, so that a service can load it.
+This module imports numpy, but none of this project's statistics, so that a service can load it.
 """
 
 from collections.abc import Mapping

@@ -41,10 +41,10 @@ def calibrated(
     Returns:
         The tables with two more columns.
 
-        `calibrated_score` is from 1 to n. It is computed from the option probabilities if all reads of a judge that
-        have a score have probabilities, else from the written score. It is NaN if a read lacks this readout. It is also
-        NaN if there is nothing to learn from: no strategy reads the items in orderings that distinguish positions from
-        scores, or there are fewer than `FEWEST_GROUPS` groups.
+        `calibrated_score` is from 1 to n. It is computed from the option probabilities if all of the judge's reads with
+        a score have probabilities, else from the written score. It is NaN for a read that lacks the readout from which
+        it is computed. It is also NaN if there is nothing to learn from: no strategy gives complete reads in balanced
+        orderings, see `evidence.lay_out`, of at least `FEWEST_GROUPS` groups.
 
         `calibration` names the strategy and the readout from which the calibration was learnt, and the number of folds.
         It is empty if there is no calibration.

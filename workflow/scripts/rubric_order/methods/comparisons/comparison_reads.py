@@ -12,8 +12,9 @@ def prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
     """Add the columns `winner`, `place`, `order` and `cell` to reads.
 
     `winner` is the chosen candidate, and `place` its position. Both are whole numbers, and `series.NONE` in a read
-    without a choice. A read whose answer has a form that does not count has no choice. `order` is a string of numbers.
-    `cell` is a string that names the candidate, or all candidates, and the task.
+    without a choice. A read whose answer has a form that does not count has no choice. `order` is the ordering as a
+    string of numbers. `cell` is a string that names the candidate and the task. In a read without a value in column
+    `candidate`, it names all candidates and the task.
 
     Args:
         block: one row per read of a comparison.
@@ -33,7 +34,7 @@ def prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
 
 
 def with_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
-    """Reads whose choice is the first verdict of the answer, column `first_verdict`."""
+    """Replace the choice in each read by the first verdict of the answer, column `first_verdict`."""
     place = block["first_verdict"]
     chosen = [
         at if pd.isna(at) or at == series.TIE else ordering[at - 1]
@@ -43,7 +44,7 @@ def with_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_run(block: pd.DataFrame) -> pd.DataFrame:
-    """Reads of one run: the first run in which a comparison has several orders; if there is none, the first run.
+    """Reads of one run: the first run that reads some comparison in several orders, else the first run of all.
 
     The result has each order of a comparison once.
     """

@@ -21,7 +21,7 @@ class Panel(NamedTuple):
     """Choices of several judges in the same prompts.
 
     Attributes:
-        about: the keys that the judges share, and `benchmark`.
+        about: dictionary with the values that the judges share: those of `SHARED`, and `benchmark`.
         judges: names of the judges.
         reads: one row per prompt that any judge has read: `unit_id`, `order`, `group_id`, `task`, `candidate`,
             `candidates`.
@@ -48,9 +48,10 @@ class Panel(NamedTuple):
 
 
 def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -> Iterator[Panel]:
-    """Panels of judges with the same values of `SHARED` and the same benchmark, from the first run of each judge.
+    """Collect the choices of all judges that have the same values of `SHARED` and the same benchmark.
 
-    A combination of these values with only one judge has no panel.
+    Each combination of these values with two or more judges gives a panel. A judge's choices are those of one run, see
+    `comparison_reads.first_run`.
 
     Args:
         tables: scores of comparisons, one table per judge and dataset, with the columns `NEEDED`.
@@ -121,8 +122,8 @@ def majority(winners: np.ndarray, p: int) -> np.ndarray:
 def kappa(one: np.ndarray, other: np.ndarray, cluster: np.ndarray, p: int, confidence: float) -> Interval:
     """Cohen's kappa of two judges' choices, with the jackknife's interval over clusters.
 
-    The agreement by chance is that of two judges whose choices do not depend on the prompt. They choose each candidate,
-    and a tie, as often as the given judges.
+    The agreement by chance is that of two other judges. Their choices do not depend on the prompt, but they choose each
+    candidate, and a tie, as often as the given judges.
 
     Args:
         one: choice of the first judge in each prompt, from 1 to p, or 0 for a tie, shape (m,).

@@ -4,10 +4,13 @@ A read of a pair of candidates i and j on question q prefers i with log-odds
 
     theta_i - theta_j + phi tanh((length_i - length_j) / sd) + gamma_q + beta place
 
-where theta is the strength of a candidate. `place` is 1 if i stands first, and -1 if j stands first. gamma is the
-difficulty of a question; the model has this term only if all candidates are compared with a baseline. The win rate at a
-difference of lengths of 0 is the mean of these probabilities over the reads, without the term of length, but with the
-positions of the reads. A verdict of a half (a tie) counts half for each side.
+where theta is the strength of a candidate, phi the effect of length, and beta the effect of position. sd is the
+standard deviation of the difference of lengths. `place` is 1 if i stands first, and -1 if j stands first. gamma is the
+difficulty of a question; the model has this term only if all candidates are compared with a baseline. A tie is a
+verdict of a half, which counts half for each candidate.
+
+The win rate of a candidate at a difference of lengths of 0 is a mean of probabilities over the candidate's reads. Each
+is the probability that the candidate wins, computed without the term of length, but with the positions in this read.
 
 Source: Dubois, Galambosi, Liang and Hashimoto (2024), Length-Controlled AlpacaEval: A Simple Way to Debias Automatic
 Evaluators. Four things are ours: the term of position, one phi for all candidates, random difficulties, and errors from
@@ -73,9 +76,9 @@ class Design(NamedTuple):
     Attributes:
         x: values of the columns for each read in the regression, shape (reads, k); the last two columns are length and
             position.
-        kept: True for reads in the regression, shape (all reads,). With strengths, reads of candidates that always or
-            never win are left out, because they tell nothing.
-        side: 1 if the first candidate is compared with the baseline, -1 if the second is, shape (reads,); None if the
+        kept: True for reads in the regression, shape (all reads,). If the regression has strengths, reads of candidates
+            that always or never win are left out, because they tell nothing.
+        side: 1 if the second candidate is the baseline, -1 if the first candidate is, shape (reads,); None if the
             regression has no difficulties of questions.
         notes: parts that the regression leaves out.
     """
@@ -96,8 +99,8 @@ class Design(NamedTuple):
 def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) -> Design:
     """Columns of the regression: further columns, strengths, length and position.
 
-    There are strengths if each candidate has `LEAST_PAIRS` reads. There are also difficulties if one candidate, the
-    baseline, is in all pairs, and each question has `LEAST_CANDIDATES` other candidates.
+    There are strengths if each candidate has at least `LEAST_PAIRS` reads. There are also difficulties if one
+    candidate, the baseline, is in all pairs, and each question has at least `LEAST_CANDIDATES` other candidates.
 
     Args:
         pairs: reads of pairs.
@@ -135,8 +138,8 @@ def _are_comparable(pairs: Pairs) -> bool:
 def told(pairs: Pairs) -> np.ndarray:
     """True for reads that tell something about strengths, shape (reads,).
 
-    A read is left out if one of its candidates wins all of its reads, or loses all. This is repeated on the reads that
-    are left, until it leaves out no more reads.
+    A read is left out if one of its two candidates wins all reads in which this candidate stands, or loses all of them.
+    The same is done with the reads that are left, until no more reads are left out.
     """
     kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
     while True:
@@ -175,9 +178,9 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
     """Fit the regression in which each question is harder or easier for all candidates against the baseline.
 
     Difficulties are normal; the likelihood is integrated over them by Gauss-Hermite quadrature. Errors come from the
-    questions' scores. AlpacaEval does it differently (`two_steps`): it first estimates a difficulty of each question
-    from the same verdicts, and then takes this difficulty as known. With few candidates, AlpacaEval's effect of length
-    is too large, and its error too small.
+    derivatives of each question's log-likelihood. AlpacaEval proceeds differently (`two_steps`): it first estimates a
+    difficulty of each question from the same verdicts, and then takes this difficulty as known. With few candidates,
+    AlpacaEval's estimate of the effect of length is too large, and the error of this estimate is too small.
 
     Args:
         design: columns of the regression, with difficulties of questions.
@@ -440,7 +443,7 @@ def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fi
 
 
 def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Shift of the mean of values when each cluster is left out, shape (n_clusters,)."""
+    """Mean of the values minus their mean without each cluster, shape (n_clusters,)."""
     total, size = (np.bincount(cluster, weights, n_clusters) for weights in (values, np.ones(len(values))))
     left = len(values) - size
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -457,7 +460,7 @@ def within(
     candidates, as in Davidson's model.
 
     Args:
-        outcome: 1 if the judge chooses the first candidate, -1 for the second, 0 for none, shape (reads,).
+        outcome: 1 if the judge chooses the first candidate, -1 for the second candidate, 0 for a tie, shape (reads,).
         terms: value of each term in each read, shape (reads, k); for example 1 if the first candidate stands first, -1
             if it stands last.
         unit: index of each read's pair, from 0, shape (reads,).
@@ -486,5 +489,13 @@ def within(
 
 
 def _pairs_of(size: np.ndarray, side: int) -> list[tuple[int, np.ndarray]]:
-    """Every two reads of a unit, for each number of reads that units have: the first (`side` 0) or second (1) read."""
+    """Indices of the reads in every pair of reads of a unit, for each number of reads that units have.
+
+    Args:
+        size: number of reads of each unit, shape (n_units,).
+        side: 0 for the first read of each pair, 1 for the second.
+
+    Returns:
+        One entry per number of reads: the number, and for each pair the index of the read in its unit, from 0.
+    """
     return [(int(count), np.triu_indices(count, 1)[side]) for count in np.unique(size)]

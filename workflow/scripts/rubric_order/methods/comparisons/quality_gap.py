@@ -1,8 +1,8 @@
 """Consistency and fairness of comparisons by the quality gap, and their arithmetic relation to it.
 
-In a win rate, a win counts 1, and an inconsistent comparison or a tie counts 1/p, as in Shi et al.'s overall win rate
-(Section 2.3). Therefore the consistency of a set of pairs is at least twice the distance of the set's win rate from a
-half, for any judge.
+In a win rate, a win counts 1, and an inconsistent comparison or a tie counts 1/p, where p is the number of candidates,
+as in Shi et al.'s overall win rate (Section 2.3). Therefore the consistency of a set of pairs is at least twice the
+distance of the set's win rate from a half, for any judge.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ LEAST_CELLS = 20  # cells that a judge needs for slopes and bins over ``crossed`
 def settings(
     tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]], *, lists: bool = False
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """Comparisons with a baseline, and their gaps, for all judges with the same values of `SHARED` and one benchmark.
+    """Collect comparisons with a baseline, and their gaps: one table for each combination of `SHARED` and benchmark.
 
     Args:
         tables: scores with the columns `NEEDED` and `KEYS`, one table per judge and dataset.
@@ -35,20 +35,21 @@ def settings(
         lists: True to include lists without a baseline, with one row for each candidate of a comparison.
 
     Yields:
-        The keys that the comparisons share, and a table. The table has one row per comparison that the judge read in
-        all orders, with a choice in each. Its columns are
+        The keys that the comparisons share, and a table of all judges. The table has one row per judge and comparison
+        that the judge read in all orders, with a choice in each. Its columns are
 
         - `CELL`, `unit_id`, `group_id`, `consistent`;
         - `leaning`, see `series.leaning`;
         - `won`: contribution to the candidate's win rate: 1, 0, or 1/p if no candidate wins in all orders;
         - `winners`: the chosen candidate in each order;
         - `shown`: the candidates at each position in each order;
-        - a gap of each of `KINDS`, NaN where it cannot be computed.
+        - a column for each of `KINDS` with the gap of this kind, NaN where it cannot be computed.
 
         Three gaps are the distance of a win rate of the candidate from 1/p. For ``own``, this is the win rate in the
         cell of judge, candidate and task (`rate_own`). For ``crossed``, it is the win rate in this cell without the
-        comparison's question (`rate_crossed`). For ``others``, it is the mean of the other judges' win rates
-        (`rate_others`). The gap ``human`` is the size of the difference between the human scores of a pair.
+        comparison's question (`rate_crossed`). For ``others``, it is the mean of the other judges' win rates for this
+        candidate and task (`rate_others`). The gap ``human`` is the size of the difference between the human scores of
+        a pair.
     """
     keys = [*SHARED, "benchmark"]
     parts: dict[tuple[Any, ...], list[pd.DataFrame]] = {}
@@ -112,12 +113,13 @@ def few_cells(table: pd.DataFrame, kind: str) -> bool:
     """True if a judge's comparisons are in too few cells for slopes and bins over a kind of gap.
 
     A ``crossed`` gap leaves out the comparison's own question. So inside a cell the gap is smaller if this question
-    moves the win rate away from 1/p: the gap falls with the outcome. With many cells, differences between cells
-    outweigh this effect. With few cells, slopes are below 0 on average even for a judge that ignores quality.
+    moves the win rate away from 1/p: a consistent comparison tends to have a smaller gap. With many cells, differences
+    between cells outweigh this effect. With few cells, slopes of consistency over the gap are below 0 on average even
+    for a judge that ignores quality.
 
     A simulation has 300 judges. They are consistent in 60% of their pairs, and in 80% of these they prefer the
-    candidate, whichever it is. With 80 pairs in each cell, their mean slope is -2.6 over 3 cells, -.8 over 5, -.2 over
-    10, and -.1 over 20. With 5 pairs in each cell, it is -.01 over 240 cells.
+    candidate, whichever it is. With 80 pairs in each cell, their mean slope is -2.6 for 3 cells, -.8 for 5, -.2 for 10,
+    and -.1 for 20. With 5 pairs in each cell, it is -.01 for 240 cells.
 
     Args:
         table: comparisons of one judge, see `settings`.
@@ -130,8 +132,8 @@ def bins(gap: np.ndarray, count: int) -> np.ndarray:
     """Bin of each comparison by its gap, from 0, shape (m,).
 
     The cuts between bins lie between distinct gaps, so comparisons with equal gaps share a bin. Each cut is as near as
-    possible to a cut between equal bins. If even the nearest cut is more than half a bin away, there is no cut. So
-    there can be fewer bins than `count`.
+    possible to a cut between bins with equal numbers of comparisons. If even the nearest possible cut is more than half
+    a bin away, the cut is left out. So there can be fewer bins than `count`.
 
     Args:
         gap: gap of each comparison, shape (m,).

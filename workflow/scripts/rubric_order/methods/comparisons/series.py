@@ -59,7 +59,9 @@ def consistent(winners: np.ndarray) -> np.ndarray:
 
 
 def flips(winners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Inconsistency of each series, 1 or 0: strict (two winners), and soft (a winner and a tie). NaN if not `valid`.
+    """Inconsistency of each series, 1 or 0: strict (several winners), and soft (one winner and a tie).
+
+    NaN if the series is not `valid`.
 
     Args:
         winners: the chosen candidate in each order, from 1, shape (n_series, n_orders); `TIE` for a tie, `NONE` for no
@@ -113,8 +115,9 @@ def leaning(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
 def preference_fairness(pcn: float, rcn: float, n: int) -> float:
     """Preference fairness of n series, of which `pcn` count for primacy and `rcn` for recency.
 
-    The fairness is (rcn - pcn) / n, because rcn x irr - pcn x ipr = (rcn^2 - pcn^2) / (rcn + pcn) = rcn - pcn. So its
-    size is at most the share of inconsistent series: |PF| <= 1 - PC. NaN if n is 0.
+    P3 defines the raw score rcn x irr - pcn x ipr, where irr = rcn / (rcn + pcn) and ipr = pcn / (rcn + pcn). It is
+    (rcn^2 - pcn^2) / (rcn + pcn) = rcn - pcn. So the fairness is (rcn - pcn) / n, and its size is at most the share of
+    inconsistent series: |PF| <= 1 - PC. NaN if n is 0.
 
     Args:
         pcn: number of series that count for primacy; it need not be whole.
@@ -215,8 +218,8 @@ def place_preference(winners: np.ndarray, shown: np.ndarray, cluster: np.ndarray
         cluster: index of each comparison's cluster, from 0, shape (n,).
 
     Returns:
-        The fit, and the number of discordant pairs of reads: the pairs that tell anything. The fit has a coefficient
-        for each position, and a last coefficient for the tie, which no contrast determines.
+        The fit, and the number of discordant pairs of reads: only these pairs tell anything. The fit has a coefficient
+        for each position, and a last coefficient for the tie, which the design does not determine.
     """
     p = shown.shape[2]
     choices = np.where(winners == TIE, p, np.where(winners == NONE, -1, winners - 1)).astype(np.int8)

@@ -52,10 +52,10 @@ class Strengths(NamedTuple):
 
     Attributes:
         found: fit. Its coefficients are the strengths of `count` candidates, then (with `places`) the effect of each
-            position, and last the effect of a tie. Only contrasts of strengths, and contrasts of positions, are
-            determined.
+            position, and last the effect of a tie. The design determines contrasts of strengths and contrasts of
+            positions, but no single strength or position.
         connected: True for candidates that have a strength, shape (count,).
-        reads: number of reads that show only these candidates.
+        reads: number of reads that show only candidates with a strength.
     """
 
     found: cluster_robust.Fit
@@ -66,9 +66,10 @@ class Strengths(NamedTuple):
 def connected(choices: Choices, count: int) -> np.ndarray:
     """True for the largest set in which a chain of wins leads from each candidate to each other candidate.
 
-    A tie counts as a win of both candidates. If two sets are equally large, for example because each candidate is in
-    one pair only, all values are False. A candidate outside the set has no finite strength relative to the set: chains
-    of wins between this candidate and the set lead in one direction only, or there are none.
+    A tie counts as a win of each shown candidate over each other shown candidate. If the largest set has only one
+    candidate, or if several sets are equally large, all values are False. A candidate outside the set has no finite
+    strength relative to the set: chains of wins between this candidate and the set lead in one direction only, or there
+    are none.
 
     Args:
         choices: the choices.
@@ -104,10 +105,10 @@ def fit(choices: Choices, count: int, *, places: bool) -> Strengths:
         places: True to give each position its own effect.
 
     Returns:
-        The strengths. The problem of `found` is `NOT_CONNECTED` if no two candidates are connected, and ``separated``
-        if positions or ties have no finite effect. If prompts offer ties and no read chooses one, the effect of a tie
-        is minus infinity. Strengths and positions are then estimated as if no tie were offered, and no contrast
-        determines the tie.
+        The strengths. The problem of `found` is `NOT_CONNECTED` if `connected` finds no set, or if no read shows only
+        candidates of the set. It is ``separated`` if positions or ties have no finite effect. If prompts offer ties and
+        no read chooses a tie, the effect of a tie is minus infinity. In this case strengths and positions are estimated
+        as if no tie were offered, and the effect of a tie is not determined.
     """
     inside = connected(choices, count)
     among = choices.rows(inside[choices.shown].all(axis=1))
@@ -201,17 +202,22 @@ def _maximum(x: np.ndarray, offered: np.ndarray, chosen: np.ndarray) -> np.ndarr
 def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
     """Strengths of pairs with ties by Rao and Kupper's model, as a check of Davidson's model.
 
-    Let d be the difference of the strengths plus the effect of the first position. The first position wins with
-    log-odds d - eta, the second with log-odds -d - eta. A tie lies between these two thresholds of one scale.
+    Let d be the strength of the first candidate minus that of the second, plus the effect of the first position. The
+    first candidate wins with log-odds d - eta, the second with log-odds -d - eta. A tie lies between these two
+    thresholds of one scale.
 
     Args:
         choices: choices between two candidates, with a tie on offer in each read.
         count: number of candidates.
 
     Returns:
-        Strengths of `count` candidates, then the effect of the first position over the second, then eta. There are no
-        numbers if candidates are not all connected, if reads are not pairs or offer no tie, or if estimates are not
-        finite.
+        The fit. Its coefficients are the strengths of `count` candidates, then the effect of the first position over
+        the second, then eta. The fit has no numbers in four cases:
+
+        - candidates are not all connected;
+        - reads are not of pairs;
+        - a read offers no tie;
+        - estimates are not finite.
 
     Source: Rao and Kupper (1967), Ties in paired-comparison experiments.
     """

@@ -1,4 +1,4 @@
-"""Reads as arrays: the scores of one judge, dataset, strategy and scale, items by reads."""
+"""Reads as arrays of items by reads, for one judge, dataset, strategy and scale at a time."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ COLUMNS = [*KEYS, *ITEM_COLUMNS, "read_index", "ordering", "score", "expected_sc
 
 @dataclass(frozen=True)
 class Block:
-    """The reads of one study, judge, profile, dataset, strategy and scale.
+    """The reads of one study, judge, profile, condition, dataset, strategy and scale.
 
     Attributes:
         key: values that the reads have in common, in the order of `keys.KEYS`.
@@ -88,7 +88,8 @@ class Block:
     def crossed(self) -> bool:
         """True if every score is shown in every position. If not, effects of scores and positions cannot be told apart.
 
-        The design decides for recorded reads, see `designs.Design.crossed`. The strategy decides for other reads.
+        For recorded reads the result comes from their design, see `designs.Design.crossed`. For other reads it comes
+        from their strategy.
         """
         if self.keys["strategy"] != "recorded":
             return self.keys["strategy"] in EVERY_POSITION

@@ -17,10 +17,9 @@ class ByOrdering(NamedTuple):
     Attributes:
         orderings: the score at each position, shape (D, n); each score stands equally often at each position.
         means: mean score of each item in each ordering, shape (m, D).
-        variance: variance of one read by chance, in points squared, shape (m, D); NaN where there is no source;
-            `known_from` is then empty.
+        variance: variance of one read by chance, in points squared, shape (m, D); NaN where no source gives it.
         times: number of reads in each mean, shape (m, D).
-        known_from: source of the variance, ``repeats`` or ``option probabilities``; empty if there is neither.
+        known_from: source of the variance, ``repeats`` or ``option probabilities``; empty if any variance is NaN.
         rows: True for the items of the block that are kept here, shape (n_items,).
         group: index of each item's group, from 0, shape (m,).
     """
@@ -49,8 +48,8 @@ class ByOrdering(NamedTuple):
     def residual_variance(self) -> np.ndarray:
         """Variance of an item's means over orderings, after mean effects of orderings are subtracted, shape (m,).
 
-        The effects come from other groups, so there must be at least two groups. Chance can have no larger variance
-        than this, because effects of orderings on single items are included.
+        The effects come from the items of other groups, so there must be at least two groups. The variance by chance
+        cannot be larger than the result, because the result includes the effects of orderings on single items.
         """
         away = self.means - self.means.mean(axis=1, keepdims=True)
         counts = np.bincount(self.group)
@@ -68,15 +67,16 @@ def by_ordering(
     The variance by chance has one of three sources:
 
     - If every ordering was repeated, the repeats give the variance.
-    - Without repeats, an expected score has a variance of 0. This assumes that nothing is written before the answer.
+    - Without repeats, the variance of an expected score counts as 0. This assumes that nothing is written before the
+      answer.
     - Without repeats, the variance of a written score follows from the option probabilities from which it is drawn.
 
     Args:
         block: the reads.
         readout: readout of the scores.
         values: score of each read of each item, shape (n_items, K); NaN for a read without a score.
-        temperature: temperature at which the judge draws its answers from the option probabilities; None if an answer
-            is more than such a draw, or if this is not known.
+        temperature: temperature at which the judge draws its answers from the option probabilities; None if this
+            temperature is not known, or if answers are no such draws, for example because other text comes first.
 
     Returns:
         The items. None in four cases:
@@ -84,7 +84,7 @@ def by_ordering(
         - items do not share their orderings;
         - there are fewer than two orderings, or more than `MOST_ORDERINGS`;
         - the orderings do not show each score equally often at each position;
-        - no item has all scores.
+        - no item has a score from each of its reads, in every ordering.
     """
     shown, _ = block.orderings
     if not 2 <= len(shown) <= MOST_ORDERINGS or not block.design.shared:

@@ -1,6 +1,6 @@
 """Items of different groups that have the very same reads: likely one item under several names.
 
-Copies would count as independent groups. This makes every interval too short and every test too sure.
+All statistics take copies as independent. This makes every interval too short and every test too sure.
 """
 
 from typing import NamedTuple
@@ -34,10 +34,11 @@ def copies(block: Block) -> Copies:
     If option probabilities are known, two items are copies if the probabilities of all their reads are equal to the
     last digit. Items whose probabilities are all 0 or 1 do not count.
 
-    Otherwise, two items are copies if all their written scores are equal, and are not all the same score. Copies are
-    reported only if there are at least `FEWEST_PAIRS` such pairs of items, and more than pairs that differ in exactly
-    one read: a judge that answers many items alike usually has more pairs that differ in one read. Written scores at
-    temperature 0 cannot always tell, because a strong preference for positions also gives many items the same reads.
+    Otherwise, two items are copies if both have the same written scores in all reads, and if these scores are not all
+    the same score. Copies are reported only if there are at least `FEWEST_PAIRS` such pairs of items, and if they
+    outnumber the pairs of items that differ in exactly one read: a judge that answers many items alike usually has more
+    pairs that differ in one read. Written scores at temperature 0 cannot always identify copies, because a strong
+    preference for positions also gives many items the same reads.
     """
     group = block.units("group")
     item_ids = block.items["item_id"].to_numpy(dtype=str)

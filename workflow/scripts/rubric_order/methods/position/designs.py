@@ -1,4 +1,4 @@
-"""Design of some reads: the orderings of each item, how often they were read, and the positions of each score.
+"""Design of some reads: the orderings of each item, the number of reads in each, and the positions of each score.
 
 Each ordering counts once for each item, however often the item was read in this ordering. So repeated or failed reads
 of a log do not disturb the balance of the other reads.
@@ -47,7 +47,7 @@ class Design:
 
     @property
     def fewest(self) -> int:
-        """Smallest number of reads of an item in an ordering; 0 if an item was not read in each ordering."""
+        """Smallest number of reads of an item in an ordering; 0 if some item was not read in every ordering."""
         return int(self.times.min()) if len(self.times) == self.n_items * len(self.orderings) else 0
 
     @property
@@ -62,7 +62,7 @@ class Design:
 
     @property
     def shared(self) -> bool:
-        """True if at least half of the items were read in each ordering. If not, items have their own orderings."""
+        """True if every ordering was used for at least half of the items. If not, items have their own orderings."""
         return bool(2 * np.bincount(self.ordering, minlength=len(self.orderings)).min() >= self.n_items)
 
     @cached_property

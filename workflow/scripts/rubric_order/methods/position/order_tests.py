@@ -1,4 +1,4 @@
-"""The tests of a bias card, and the one rule by which a p-value of the order is a finding.
+"""The tests of a bias card, and the one rule by which a p-value of such a test counts as a finding.
 
 Five tests ask whether the order moves a judge's scores:
 
@@ -13,16 +13,19 @@ p-value of at most `LEVEL` is a finding.
 
 The readouts that a judge has determine which tests decide:
 
-- Option probabilities decide log-odds if at least half of the reads have them, or if some reads have them and no scores
-  were written. Probabilities do not depend on a draw, and every pair of reads tells something. A test of selections
-  then adds nothing.
-- Written scores decide points. Expected scores decide instead if both are the same quantity, that is, if answers are
-  drawn from the probabilities as they are, see `drawn_as_they_are`.
-- With two levels, a score's position determines the ordering, and no interaction exists. One test decides. A second
-  test decides too if written scores are another quantity than the probabilities.
+- Option probabilities decide the tests in log-odds (`PREFERENCE`, `INTERACTION`) if at least half of the reads have
+  them, or if some reads have them and no scores were written. Probabilities do not depend on a draw, and every pair of
+  reads tells something about positions. So if probabilities decide these tests, `SELECTION` adds nothing and does not
+  decide.
+- Written scores decide the tests in points (`POINTS`, `USUAL`). Expected scores decide them instead if option
+  probabilities decide the tests in log-odds, and one of two conditions holds: no scores were written; or answers are
+  drawn from the probabilities as they are, so that written and expected scores estimate the same quantity (see
+  `drawn_as_they_are`).
+- With two levels, a score's position determines the ordering, and no interaction exists. So one test decides by each
+  readout that decides: by written scores, by option probabilities, or by both.
 - If some score is not shown in every position, as in reads from lowest to highest and back, the effect of the position
   cannot be distinguished from the effect of the score. But mean scores of the same items can still be compared between
-  orderings. So this test (`POINTS`) alone decides.
+  orderings. So `POINTS` alone decides.
 """
 
 import math
@@ -36,15 +39,15 @@ from rubric_order.methods.uncertainty import multiplicity
 
 SELECTION, PREFERENCE, INTERACTION, POINTS, USUAL = "selection", "preference", "interaction", "points", "usual"
 TESTS = (SELECTION, PREFERENCE, INTERACTION, POINTS, USUAL)
-LEVEL = 0.03  # of a family: some tests reject in up to 1.6 times LEVEL of cases, which must stay below 5%
+LEVEL = 0.03  # of a family; if there is no effect, some tests reject in up to 1.6 times LEVEL of cases, below 5%
 LEAST_KNOWN = 0.5  # probabilities decide if at least this share of the reads has them
-NEAR = 1.25  # factor by which the exponent of `sampling.exponent` may miss 1
+NEAR = 1.25  # answers count as drawn as they are only if the exponent's interval lies between 1 / NEAR and NEAR
 
 Test = tuple[Readout, str]  # a readout, and one of `TESTS`
 
 
 class Deciding(NamedTuple):
-    """The readouts that decide.
+    """The readouts by which tests decide.
 
     Attributes:
         log_odds: readout that decides the tests in log-odds.
@@ -60,10 +63,12 @@ class Deciding(NamedTuple):
 def drawn_as_they_are(low: float, high: float, temperature: float) -> bool:
     """True if a judge's answers are drawn from its option probabilities as they are.
 
+    This is the case if two conditions hold: the temperature is 1 or unknown; and the interval of the exponent contains
+    1 and lies between 1 / `NEAR` and `NEAR`.
+
     Args:
-        low: lower end of the interval of the exponent: the power of the option probabilities in proportion to which
-            answers seem to be drawn, see `sampling.exponent`.
-        high: upper end of this interval.
+        low: lower end of the interval of the exponent, see `sampling.exponent`.
+        high: upper end of the interval of the exponent.
         temperature: temperature at which answers were drawn; NaN if it is unknown.
     """
     as_they_are = math.isnan(temperature) or temperature == 1
@@ -71,7 +76,7 @@ def drawn_as_they_are(low: float, high: float, temperature: float) -> bool:
 
 
 def deciding(*, hard: bool, known: float, drawn: bool, crossed: bool = True) -> Deciding:
-    """The readouts that decide.
+    """The readouts by which tests decide.
 
     Args:
         hard: True if scores were written.
@@ -97,13 +102,14 @@ def adjusted(p: Mapping[Test, float], n: int, by: Deciding) -> dict[Test, float]
 
 
 def family(n: int, by: Deciding, p: Mapping[Test, float] | None = None) -> list[Test]:
-    """The readouts and tests that decide.
+    """The tests that decide, each with its readout.
 
     Args:
         n: number of score levels.
         by: the readouts that decide.
-        p: dictionary from readout and test to p-value, for tests that are already made. With two levels, the next test
-            that has a p-value replaces a test without one. None if no test is made yet.
+        p: dictionary from readout and test to p-value, for tests that are already made; None if no test is made yet.
+            With two levels, a test without a p-value is replaced by the next test of the same readout that has a
+            p-value.
     """
     if not by.crossed:
         return [(by.points, POINTS)]

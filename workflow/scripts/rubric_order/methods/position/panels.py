@@ -17,7 +17,7 @@ COLUMNS += list(VALUES.values())
 
 
 class Panel(NamedTuple):
-    """The reads of one study, judge, profile, dataset, strategy and scale.
+    """The reads of one study, judge, profile, condition, dataset, strategy and scale.
 
     Texts need not have the same number of reads, nor the same criteria. U is the number of texts, R the largest number
     of reads, and C the number of criteria.
@@ -30,7 +30,8 @@ class Panel(NamedTuple):
         values: score of each text in each read under each criterion, shape (U, R, C); NaN where there is no score.
         positions: position of the criterion in the prompt, from 1, shape (U, R, C); 0 if the prompt does not ask for
             it.
-        before: index of the criterion right before this criterion, from 1, shape (U, R, C); 0 if there is none.
+        before: index of the criterion right before this criterion in the prompt, from 1, shape (U, R, C); 0 if there is
+            none.
         human: mean human score of each text under each criterion, shape (U, C); NaN without human scores.
     """
 
@@ -52,7 +53,7 @@ def panel(reads: pd.DataFrame, readout: Readout) -> Panel:
     """Lay out reads, from a table with one row per read and criterion.
 
     Args:
-        reads: one row per read and criterion of one study, judge, profile, dataset, strategy and scale.
+        reads: one row per read and criterion of one study, judge, profile, condition, dataset, strategy and scale.
         readout: ``hard`` for the written score, or ``soft`` for the score expected from the options' probabilities.
     """
     criterion, criteria = pd.factorize(reads["criterion"])
@@ -77,15 +78,15 @@ def panel(reads: pd.DataFrame, readout: Readout) -> Panel:
 def blocks(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, crossed: bool = True
 ) -> Iterator[tuple[Row, Readout, Panel, pd.DataFrame]]:
-    """Yield each group of reads by each readout that it has.
+    """Yield a panel for each group of reads with the same `KEYS`, by each readout that the group has.
 
     Args:
         scores: a table with one row per read and criterion, with its score; or several such tables, for example one per
-            file. Only one table is in memory at a time. Each group must lie in one table.
-        crossed: True to leave out strategies in which criteria keep their positions.
+            file. Only one table is in memory at a time. Each group of reads must lie in one table.
+        crossed: True to leave out strategies in which some criterion does not stand in every position.
 
     Yields:
-        The keys of the group, the readout, the reads as a panel, and the reads as they are.
+        The keys of the group, the readout, the reads as a panel, and the reads as a table.
     """
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, reads in table.groupby(KEYS):
@@ -139,7 +140,9 @@ def cells(values: np.ndarray, positions: np.ndarray) -> Cells:
 
 
 class Equations(NamedTuple):
-    """Normal equations of the effects of positions, without the texts' intercepts. Summed equations fit many texts.
+    """Normal equations of the effects of positions, without the texts' intercepts.
+
+    The sum of the equations of several texts gives the fit to all of these texts.
 
     Attributes:
         left: matrix of the equations of each criterion, shape (..., C, P, P).
@@ -181,9 +184,9 @@ def solved(summed: Equations) -> np.ndarray:
 def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Mean score of each criterion, and its shift by each position, fitted with an intercept for each text.
 
-    If each text has equally many scores in every position, a position's shift is its mean score minus the mean over all
-    positions. Otherwise the shift is the least-squares fit of text and position. So a position does not profit from
-    texts whose answers failed in other positions.
+    If each text has equally many scores in every position, a position's shift is the mean score in this position minus
+    the mean over all positions. Otherwise the shift is the least-squares fit of text and position. So the shift of a
+    position does not depend on whether good or bad texts have failed answers in other positions.
 
     Args:
         of: cells, one row per text.

@@ -6,13 +6,13 @@ from an expected share: the share of pairs of reads of an item that differ (`exp
 
 Without reads, the scores of an item are assumed to scatter around the item's quality by a normal distribution on the
 scale. Qualities are evenly spaced quantiles of a normal distribution around the middle of the scale, with a standard
-deviation of a quarter of its length. The scatter is chosen so that the stated share of pairs differs.
+deviation of a quarter of the scale's length. The scatter is chosen so that the expected share of pairs differs.
 
 This share alone determines how much selected options tell about positions. Let an item be read K times in balanced
-orderings, and let d be its share of pairs that differ. The item's information about each contrast of positions of
-length 1 is then K d / (n - 1). There are two reasons. First, the covariance of the counts of selected positions has the
-trace K d, which balanced orderings spread over n - 1 contrasts. Second, comparing pairs loses no information: the
-conditional logit sums over pairs of reads, and this sum is K / 2 times the counts.
+orderings, and let d be its share of pairs that differ. The item's information about each contrast of positions is then
+K d / (n - 1), if the weights of the contrast have length 1. There are two reasons. First, the covariance of the counts
+of selected positions has the trace K d, which balanced orderings spread over n - 1 contrasts. Second, comparing pairs
+loses no information: the conditional logit sums over pairs of reads, and this sum is K / 2 times the counts.
 
 Errors in points follow from the variance of a read. With two levels the variance is d / 2. With more levels the scatter
 determines it.
@@ -62,14 +62,14 @@ class Errors(NamedTuple):
     Attributes:
         n: number of score levels.
         groups: number of effective groups.
-        log_odds: error of each position, shape (n,).
-        one_place: effect of one position at which the test of all positions has noncentrality 1; at most the error in
-            `log_odds`.
+        log_odds: error of each position's effect, shape (n,).
+        one_place: size of one position's effect at which the test of all positions has noncentrality 1; at most the
+            error in `log_odds`.
         points: error of the shift by each ordering, shape (D,).
-        written: the errors of `points` for written scores. Written scores decide points until it is certain that
-            answers are drawn from the option probabilities as they are.
-        exponent: error of the power that makes this certain, see `sampling.exponent`; 0 if the card needs no such
-            certainty.
+        written: the errors of `points` for written scores. Written scores decide the tests in points until it is
+            certain that answers are drawn from the option probabilities as they are.
+        exponent: error of the power from which the card concludes that answers are drawn in this way, see
+            `sampling.exponent`; 0 if the card needs no such conclusion.
         interaction: error of the interaction; NaN with two levels.
         spread: spread between single items.
         by: the readouts that decide.
@@ -88,7 +88,7 @@ class Errors(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """A number of effective groups. It is infinite if no number is enough; `why` then has the reason."""
+    """Number of effective groups that are needed; infinite if no number is enough. Then `why` has the reason."""
 
     groups: float
     why: str = ""
@@ -106,7 +106,7 @@ def expected(
     prompt_noise: float = PROMPT_NOISE,
     groups: float = 1.0,
 ) -> Errors:
-    """Standard errors that reads of a judge without bias are expected to have.
+    """Standard errors that estimates are expected to have, from reads of a judge without bias.
 
     Args:
         n: number of score levels.
@@ -115,7 +115,7 @@ def expected(
         repeats: number of reads in each ordering.
         items: number of items in a group.
         within: correlation between the contributions of two items of a group to an estimate.
-        soft: True if option probabilities decide everything.
+        soft: True if option probabilities decide all tests.
         prompt_noise: standard deviation of the noise that each prompt of an item adds to the log-probability of a
             score.
         groups: number of effective groups for which the errors hold.
@@ -219,7 +219,7 @@ def _spread_of_draws(
     Args:
         variance: second central moment of repeated reads of each item in one ordering.
         fourth: fourth central moment of the same reads.
-        moved: variance over orderings of what they add to each item.
+        moved: variance over orderings of what each ordering adds to the scores of an item.
         orderings: number of orderings.
         repeats: number of reads in each ordering.
         design: variance of a mean, in units of one item's variance.
@@ -239,7 +239,7 @@ def _spread_of_draws(
 
 
 def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, power: float = POWER) -> Needed:
-    """Number of groups at which a card is `biased` in a share `power` of studies, by the test for the effect.
+    """Number of groups at which a card is `biased` in a share `power` of studies, by the test for the stated effect.
 
     Args:
         errors: standard errors of the study.
@@ -257,7 +257,7 @@ def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, po
 
 
 def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points: float = 0.0) -> float:
-    """Share of studies with this number of groups whose card is `biased`, by the test for the effect.
+    """Share of studies with this number of groups whose card is `biased`, by the test for the stated effect.
 
     Args:
         errors: standard errors of the study.
@@ -325,9 +325,9 @@ def for_equivalent(
     """Number of groups at which a judge without bias is `equivalent` in a share `power` of studies.
 
     All criteria of the card must hold, and no test may find a bias. Estimates are drawn as normal vectors. Effects of
-    positions are exchangeable and sum to 0; so are shifts by orderings. With two levels in two orderings, positions and
-    orderings have the same draws. In all other cases their draws are independent, which gives a few groups too many
-    rather than too few.
+    positions are exchangeable and sum to 0. The same holds for shifts by orderings. With two levels in two orderings,
+    positions and orderings have the same draws. In all other cases, the draws of positions and of orderings are
+    independent, which gives a few groups too many rather than too few.
 
     Args:
         errors: standard errors of the study.
@@ -384,8 +384,8 @@ def share_equivalent(
         margin_points: largest shift by an ordering that counts as too small to matter, in points.
         margin_log_odds: largest effect of a position, and largest interaction, that count as too small to matter.
         margin_spread: largest spread between single items that counts as too small to matter, in points.
-        enough: limit of the share. If the share is found to be below it, the computation stops, and the returned share
-            is too large.
+        enough: limit of the share. If the share is found to be below this limit, the computation stops, and the
+            returned share is too large.
     """
     spread = errors.spread
     places, orderings, one, other, _ = _estimates(errors.n, len(errors.points))
@@ -426,7 +426,7 @@ def _estimates(n: int, orderings: int) -> tuple[np.ndarray, ...]:
 
 
 def _drawn(errors: Errors, groups: float) -> np.ndarray:
-    """True for studies that find that answers are drawn from the probabilities as they are, if this is the case."""
+    """True for studies that find that answers are drawn from the probabilities as they are, if they really are."""
     error = errors.exponent * math.sqrt(errors.groups / groups)
     reach = float(distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2)) * error
     power = 1 + error * _estimates(errors.n, len(errors.points))[-1]
@@ -435,7 +435,7 @@ def _drawn(errors: Errors, groups: float) -> np.ndarray:
 
 
 def _quiet(errors: Errors) -> np.ndarray:
-    """True for studies in which no test finds a bias. Tests of selection and preference use the same counts."""
+    """True for studies in which no test finds a bias. Tests of selection and of preference use the same draws."""
     return _quiet_by(errors.n, len(errors.points), tuple(order_tests.family(errors.n, errors.by)))
 
 
@@ -458,13 +458,13 @@ def _quiet_by(n: int, n_orderings: int, family: tuple[order_tests.Test, ...]) ->
 
 
 def _all(values: np.ndarray) -> np.ndarray:
-    """p-value for each row that all values are 0, shape (m, k) -> (m,). Values have variance 1, and rows sum to 0."""
+    """p-value of each row for all values being 0, shape (m, k) -> (m,). Values have variance 1, and rows sum to 0."""
     k = values.shape[1]
     return np.asarray(distributions.chi_square_tail(np.square(values).sum(axis=1) * (k - 1) / k, k - 1))
 
 
 def _unseen(groups: float, spread: float, margin: float, largest: float) -> float:
-    """The largest absolute shift that `equivalence.p_bounded` shows to be below the margin; below 0 if there is none.
+    """The largest absolute shift that `equivalence.p_bounded` shows to be below the margin; -1 if there is none.
 
     Args:
         groups: number of groups.
@@ -487,7 +487,9 @@ def _unseen(groups: float, spread: float, margin: float, largest: float) -> floa
 
 
 def least(enough: Callable[[float], bool], fewest: int) -> Needed:
-    """Smallest whole number that is enough, at least `fewest`; infinite if it is above `MOST`.
+    """Smallest whole number that is enough, at least `fewest`.
+
+    The result is infinite if none of `fewest`, 2 `fewest`, 4 `fewest`, and so on up to `MOST`, is enough.
 
     Args:
         enough: function that tells whether a number is enough. Every number above a number that is enough must be

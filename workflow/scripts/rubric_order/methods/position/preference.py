@@ -5,9 +5,9 @@ gave score u and the other score v. The log-odds that read 1 gave u and read 2 g
 
     b[position of u in 1] + b[position of v in 2] - b[position of v in 1] - b[position of u in 2]
 
-for every item, because the a[i, s] and the denominators of both reads cancel. This is a logistic regression without
-intercept. If the probabilities of all options are known, the same difference of differences can be computed from their
-logarithms. It is then free of chance, and least squares gives b.
+for every item, because the a[i, s] cancel, and so do the sums of weights by which the weights of each read are divided.
+This is a logistic regression without intercept. If the probabilities of all options are known, these log-odds can be
+computed from the logarithms of the probabilities. The log-odds are then free of chance, and least squares gives b.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,13 +26,13 @@ CELLS_AT_ONCE = 4_000_000
 
 
 class Hard(NamedTuple):
-    """Comparisons of reads by what was selected.
+    """Comparisons of reads by the score that was selected. A read is usable if it has a score.
 
     Attributes:
         n: number of score levels.
-        data: comparisons of two reads that gave different scores. The columns of a row are the lower score, the higher
-            score, the two positions of these scores in the read that gave the lower score, and their two positions in
-            the read that gave the higher score. All six are counted from 0.
+        data: comparisons of two reads of one item that gave different scores. The columns of a row are the lower score,
+            the higher score, the two positions of these scores in the read that gave the lower score, and their two
+            positions in the read that gave the higher score. All six are counted from 0.
         items: number of items with at least two usable reads.
         reads: number of usable reads of these items.
         pairs: number of pairs of usable reads of one item.
@@ -46,14 +46,14 @@ class Hard(NamedTuple):
 
     @property
     def discordant(self) -> int:
-        """Number of pairs of reads that gave different scores, one or both of which changed their position."""
+        """Number of pairs of reads that gave different scores, if at least one of these scores changed its position."""
         return int(self.data.weight.sum())
 
     def by_cluster(self, cluster: np.ndarray) -> "Hard":
         """The same pairs in larger clusters.
 
         Args:
-            cluster: index of the larger cluster to which each present cluster belongs, shape (n_clusters,).
+            cluster: index of the larger cluster to which each cluster of these pairs belongs, shape (n_clusters,).
         """
         data = self.data._replace(cluster=cluster[self.data.cluster], n_clusters=int(cluster.max(initial=-1)) + 1)
         return self._replace(data=data)
@@ -61,6 +61,8 @@ class Hard(NamedTuple):
 
 class Soft(NamedTuple):
     """Log-probabilities of options, to be compared among reads.
+
+    A read is usable if its probabilities are known, and if two or more scores of its item are not left out.
 
     Attributes:
         n: number of score levels.
@@ -82,7 +84,7 @@ class Soft(NamedTuple):
 
     @property
     def discordant(self) -> int:
-        """Number of all pairs, because each pair tells something."""
+        """Number of all pairs, because each pair tells something about positions."""
         return self.pairs
 
     def by_cluster(self, cluster: np.ndarray) -> "Soft":
@@ -97,8 +99,8 @@ class Preference(NamedTuple):
     Attributes:
         positions: fit of b, which sums to 0.
         interaction: fit with one more coefficient, which comes last: the coefficient of score times position, where
-            scores and positions are numbered evenly from -1 to 1. It is the gain in log-odds of the highest score at
-            the last position, and of the lowest score at the first position.
+            scores and positions are numbered evenly from -1 to 1. This coefficient is added to the log-odds of the
+            highest score at the last position, and to those of the lowest score at the first position.
         p_positions: p-value of the hypothesis that no position is preferred, see `no_preference`.
         p_interaction: p-value of the hypothesis that a position adds the same to every score. The test uses a term for
             each score at each position.
@@ -113,13 +115,16 @@ class Preference(NamedTuple):
 class Sums(NamedTuple):
     """Sums over each cluster, for the fits of position preference.
 
+    The score of a cluster is a derivative, as `cluster_robust` defines it, and no score of a rubric.
+
     Attributes:
         positions: sums for the fit of `Preference.positions`.
         interaction: sums for the fit of `Preference.interaction`.
         alike: score of each cluster for b at b = 0, where no position is preferred, shape (n_clusters, n); see the
             function `alike`.
-        further: score of each cluster for the terms of each score at each position, at the estimate of b, shape
-            (n_clusters, n * n). None if b has no estimate, or if the terms tell nothing beyond b.
+        further: score of each cluster for n * n terms, at the estimate of b, shape (n_clusters, n * n). There is a term
+            for each score of the rubric at each position. None if b has no estimate, or if the terms tell nothing
+            beyond b.
     """
 
     positions: cluster_robust.Sums
@@ -141,7 +146,7 @@ class Sums(NamedTuple):
 
 
 def compared(block: Block, readout: Readout) -> Hard | Soft:
-    """The reads of a block, laid out for comparison; its items are the clusters.
+    """The reads of a block, laid out for comparison; the items of the block are the clusters.
 
     Args:
         block: the reads.
@@ -224,9 +229,9 @@ def _sizes(reads: np.ndarray) -> tuple[int, int, int]:
 def _cells(
     scores: np.ndarray, places: np.ndarray, unit: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of clusters with comparisons, see `Hard`, and how often each code occurs.
+    """Codes of comparisons in clusters, see `Hard`, and how often each code occurs.
 
-    A code is the index of the cluster times n^6, plus a number for the six columns of the comparison.
+    A code is the index of the cluster times n^6, plus a number that stands for the six columns of the comparison.
     """
     n = places.shape[2]
     item, pair = np.nonzero(
@@ -274,8 +279,8 @@ def preference(of: Hard | Soft) -> Preference:
 
     The unit of b depends on the readout. With `soft`, b is in log-odds of the model's own probabilities. With `hard`, b
     is in log-odds of answers as they were drawn; at temperature T these are 1 / T times the log-odds of the model's own
-    probabilities. At temperature 0 nothing is drawn, and the unit depends on other differences between prompts of an
-    item.
+    probabilities. At temperature 0 nothing is drawn, and the unit depends on the differences between prompts of an item
+    that are not differences in positions.
     """
     return sums(of).by_cluster(None)
 
@@ -286,7 +291,7 @@ def sums(of: Hard | Soft) -> Sums:
 
 
 def positions(of: Hard | Soft) -> cluster_robust.Sums:
-    """The fit of b alone, see `preference`."""
+    """Sums over each cluster, for the fit of b alone, see `preference`."""
     if isinstance(of, Soft):
         right, information = _normal(of)
         return cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n])
@@ -303,8 +308,8 @@ def alike(of: Hard | Soft) -> np.ndarray:
 def no_preference(fit: cluster_robust.Fit, scores: np.ndarray | None) -> float:
     """p-value of the hypothesis that no position is preferred, that is, that all coefficients of b are equal.
 
-    The p-value comes from the F test HTZ over clusters, see `cluster_robust.all_zero`. It comes from a score test if
-    the fit is `separated`, or if clusters are too unequal or too few for an F test of so many positions.
+    The p-value comes from the F test HTZ over clusters, see `cluster_robust.all_zero`. It comes from a score test
+    instead if the fit is `separated`, or if clusters are too unequal or too few for an F test of so many positions.
 
     Args:
         fit: fit of b, a coefficient for each position.
@@ -369,8 +374,8 @@ def centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
 
     Args:
         values: a number of each score in each read of each item, shape (items, K, n, ...).
-        used: True for values that count, of a shape that fits `values`. In each item, these are all values of some
-            reads and some scores.
+        used: True for values that count, of a shape that can be broadcast to that of `values`. In each item, the values
+            that count are those of some scores, the same scores in each read that counts.
     """
     values = np.where(used, values, 0)
     reads = np.maximum(used.any(axis=2, keepdims=True).sum(axis=1, keepdims=True), 1)
@@ -398,7 +403,7 @@ def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _further_of_logs(of: Soft, coefficients: np.ndarray) -> np.ndarray | None:
-    """Score of each cluster for the terms of each score at each position, like `conditional_logit.scores_of_terms`."""
+    """The array `Sums.further` from log-probabilities, like `conditional_logit.scores_of_terms`."""
     n, cross, cells = of.n, np.zeros((of.n * of.n, of.n)), np.zeros(of.n_clusters * of.n * of.n)
     information = np.zeros((n, n))
     for y, x, at, unit in _chunks(of):

@@ -1,12 +1,13 @@
 """Effects of the prompt on a score: the score's position, its ID in the prompt, and a reference answer.
 
-In read r, a judge gives score s of item i the log-weight a[i, s] + x_r(s) @ b. Take two reads of an item, of which one
-gave score u and the other score v. The log-odds that read 1 gave u and read 2 gave v, and not the reverse, are
+In read r, a judge gives score s of item i the log-weight a[i, s] + x_r(s) @ b. Here x_r(s) describes how the prompt of
+read r shows score s (see `terms`), and b contains the effects. Take two reads of an item, of which one gave score u and
+the other score v. The log-odds that read 1 gave u and read 2 gave v, and not the reverse, are
 
     (x_1(u) + x_2(v) - x_1(v) - x_2(u)) @ b
 
 for every item, because the a[i, s] cancel. `preference` has the same model with positions alone. If the probabilities
-of all options are known, the same difference of differences can be computed from their logarithms.
+of all options are known, these log-odds can be computed from the logarithms of the probabilities.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ POSITION, ID, PRESENCE, NUMBER, TEXT = "position", "id", "presence", "number", "
 
 
 class Terms(NamedTuple):
-    """Columns of x, see the module.
+    """Columns of x, which describe how each read shows each score; see the module.
 
     Attributes:
         names: kind of each column, and what the column is about: the position from 1, the ID, or the score from 1; an
@@ -35,7 +36,7 @@ class Terms(NamedTuple):
 
 
 def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarray) -> Terms:
-    """Columns for position, ID, presence of a reference answer, and attraction to the answer's number and to its text.
+    """Columns of x: for position, for ID, for presence of a reference answer, and for attraction to this answer.
 
     Args:
         places: index of each score's position in each read of each item, from 0, shape (items, reads, n).
@@ -45,10 +46,11 @@ def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarr
         text: score for which the reference answer was written, shape (reads,); 0 without a reference answer.
 
     Returns:
-        The columns. Attraction is minus the distance of a score from `shown` (number) or from `text`. An attraction has
-        no column if no read shows a reference answer. Presence has one column per score if some reads show a reference
-        answer and other reads do not: a judge can be harsher whenever an answer is shown, and this is no attraction to
-        the answer.
+        The columns. There are two attractions: to the stated score (kind `NUMBER`) and to the text (kind `TEXT`). Each
+        attraction has one column: minus the distance of a score from `shown`, or from `text`. An attraction has no
+        column if `shown`, or `text`, is 0 in all reads. Presence has one column per score if some reads show a
+        reference answer and other reads do not: a judge can be harsher whenever an answer is shown, and this is no
+        attraction to the answer.
     """
     items, reads, n = places.shape
     labels = list(dict.fromkeys(ids.ravel().tolist()))
@@ -71,7 +73,7 @@ def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarr
 
 
 def of_scores(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
-    """The fit of b to the scores that were given, with items as clusters.
+    """Sums over each item, for the fit of b to the scores that were given; items are the clusters.
 
     Args:
         of: columns of x for each score in each read of each item.
@@ -95,7 +97,7 @@ def of_scores(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
 
 
 def of_probabilities(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sums:
-    """The fit of b to log-probabilities, by least squares, with items as clusters.
+    """Sums over each item, for the fit of b to log-probabilities by least squares; items are the clusters.
 
     Args:
         of: columns of x for each score in each read of each item.
@@ -125,7 +127,7 @@ def contrasts(
     """Contrasts of b: a dictionary from kind and name to the weights of the columns.
 
     Args:
-        names: kind of each column of x, and the position from 1, the ID, or the score from 1 that the column is about.
+        names: kind of each column of x, and what the column is about, see `Terms`.
         styles: IDs of each style, in the order of the style. For `E`, `D`, `C`, `B`, `A`, the first ID is compared with
             the last, and the second with the last but one.
 
@@ -134,7 +136,7 @@ def contrasts(
 
         - each position minus the mean of all positions;
         - the presence effect on each score minus its mean over all scores;
-        - the difference of each two IDs that a reversed mapping exchanges;
+        - each ID in the second half of a style minus the ID with which a reversed mapping exchanges it;
         - each attraction.
     """
     weights = {}

@@ -1,8 +1,8 @@
-"""Reach of somebody who chooses the order: how far the order moves an item's score and rank, and the best candidate.
+"""Reach of somebody who chooses the order: changes of an item's score, of its rank, and of the best candidate.
 
 An order can be chosen for one item, while its competitors stay in the usual order. Or one order can be chosen for all
-items. If reads differ by chance, the difference between the largest and the smallest value is large even if the order
-has no effect. So the reach is also computed for reads that exchange their orderings within each item. These reads
+items. If reads differ by chance, the largest and the smallest score of an item over orderings are far apart even if the
+order has no effect. So the reach is also computed for reads that exchange their orderings within each item. These reads
 represent a judge that varies as much, but independently of the order.
 """
 
@@ -15,7 +15,9 @@ _CELLS_AT_ONCE = 4_000_000
 
 
 class Moved(NamedTuple):
-    """Reach of the orders. Further axes in front are for several judges.
+    """Reach of the orders. Arrays can have further axes in front, for several judges.
+
+    Winners are the candidates of a prompt that are best if all candidates are in the usual order.
 
     Attributes:
         points: range of each item's score over orderings, shape (..., m).
@@ -23,10 +25,10 @@ class Moved(NamedTuple):
         places: range of each candidate's rank if the order of this candidate alone changes, see `ranks`, shape
             (..., n_prompts, n_candidates); NaN where there is no candidate.
         places_shared: range of each candidate's rank if all candidates have the same order, see `ranks_shared`.
-        best: True for prompts in which some order of a single candidate lets none of the usual order's best candidates
-            be best, shape (..., n_prompts).
-        best_shared: True for prompts in which some order of all candidates lets none of the usual order's best
-            candidates be best, shape (..., n_prompts).
+        best: True for prompts in which no winner is best under some order of a single candidate, while the other
+            candidates stay in the usual order, shape (..., n_prompts).
+        best_shared: True for prompts in which no winner is best under some order that all candidates share, shape (...,
+            n_prompts).
     """
 
     points: np.ndarray
@@ -115,9 +117,9 @@ def _is_best(scores: np.ndarray) -> np.ndarray:
 
 
 def _one_changes(scores: np.ndarray, others: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """True for prompts in which another order of one candidate lets none of the best candidates be best.
+    """True for prompts in which no winner is best under some order of a single candidate, see `Moved.best`.
 
-    This order puts a candidate above the best candidates, or it puts the only best candidate below another candidate.
+    This order puts another candidate above the winners, or it puts the only winner below another candidate.
     """
     high, low = (np.where(np.isnan(end), -np.inf, end) for end in (scores.max(axis=-1), scores.min(axis=-1)))
     present = np.where(np.isnan(others), -np.inf, others)
@@ -183,7 +185,7 @@ def _at_ends(choose: np.ndarray, judge: np.ndarray) -> np.ndarray:
 
 
 def reached_by_all(means: np.ndarray, group: np.ndarray, fold: np.ndarray) -> np.ndarray:
-    """Difference of an item's scores in two orderings: those with the highest and the lowest mean in the other folds.
+    """Difference of an item's scores in two orderings: those with the highest and the lowest mean over other folds.
 
     Args:
         means: mean score of each item in each ordering, shape (m, D).

@@ -14,7 +14,7 @@ PROBABILITIES, REPEATS = "option probabilities", "repeats"  # sources of varianc
 
 
 def at_temperature(shares: np.ndarray, temperature: float) -> np.ndarray:
-    """Probabilities of options as a judge draws from them.
+    """Probabilities from which a judge draws its answers at a temperature.
 
     Args:
         shares: probabilities at temperature 1, shape (..., n); sum 1.
@@ -45,7 +45,7 @@ def variance_of_draw(shares: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 
 def repeats_of(block: Block) -> int | None:
-    """Number of reads of each item in each of a block's orderings; None if it is 0 or differs between cells."""
+    """Number of reads of each item in each of a block's orderings; None if it is 0 or not the same everywhere."""
     shown, number = block.orderings
     per_cell = np.bincount(block.item * len(shown) + number, minlength=len(block.items) * len(shown))
     return int(per_cell[0]) if per_cell[0] and (per_cell == per_cell[0]).all() else None
@@ -57,16 +57,16 @@ def variances(
     """Variance of each read under repetition, and the source of the variance.
 
     If an answer is one draw from option probabilities, the probabilities give the variance. A written score has the
-    variance of the draw. An expected score has a variance of 0, because such a judge gives the same expected score in
-    every repeat. Otherwise repeats give the variance, if each item is read equally often, at least twice, in each of
+    variance of the draw. An expected score has a variance of 0, because such a judge has the same option probabilities
+    in every repeat. Otherwise repeats give the variance, if each item is read equally often, at least twice, in each of
     several orderings.
 
     Args:
         block: the reads, with `position_probabilities` where these are known.
         readout: readout of the scores.
         values: the scores, items by reads, see `Block.matrix`.
-        temperature: temperature at which the judge draws its answers from the option probabilities; None if an answer
-            is more than such a draw, or if this is not known.
+        temperature: temperature at which the judge draws its answers from the option probabilities; None if this
+            temperature is not known, or if answers are no such draws, for example because other text comes first.
 
     Returns:
         Variances of one read, shape (n_items, K), and their source; None if both sources are missing. Variances from

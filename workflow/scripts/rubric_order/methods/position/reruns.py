@@ -1,11 +1,14 @@
-"""Errors of estimates about single orderings: how far they would move if the same judge read the same items once more.
+"""Errors of estimates about single orderings, for new reads of the same items by the same judge.
 
-The items stay the same, and reads count as drawn anew. If an ordering is read several times, its repeats tell how reads
-vary. If each ordering is read once, the residuals tell it, see `variances`. A residual is the score minus the item's
-level and minus the shift by which the ordering moves all items alike. Residuals have two defects. They also hold the
-effects of orderings on single items, which makes errors too large. And with D orderings, the residual variance of an
-ordering includes a share of 1/D of the other orderings' chance. With few orderings, this makes the error of the
-noisiest ordering too small.
+An error says how far an estimate would move if the same judge read the same items once more. The items stay the same,
+and reads count as drawn anew. If an ordering is read several times, its repeats tell how reads vary. If each ordering
+is read once, residuals tell how reads vary, see `variances`. A residual is the score minus the item's level and minus
+the shift by which the ordering moves all items alike.
+
+Residuals have two defects. First, they contain the effects of orderings on single items, which makes errors too large.
+Second, the residual variance of an ordering is a mixture: with D orderings, the ordering's own variance has a weight of
+1 - 1/D, and the mean variance of the other orderings has a weight of 1/D. With few orderings, this makes the error of
+the noisiest ordering too small.
 """
 
 from typing import NamedTuple
@@ -26,7 +29,8 @@ class Correlations(NamedTuple):
     Attributes:
         orderings: the orderings, given by the score at each position, shape (D, n).
         r: the correlations, shape (D,).
-        error: their standard errors over new reads, shape (D,). The reads of two orderings are independent.
+        error: standard error of each correlation over new reads, shape (D,). The reads of two orderings count as
+            independent.
         items: number of items from which the correlations are computed.
         reads: number of reads from which the correlations are computed.
     """
@@ -39,11 +43,14 @@ class Correlations(NamedTuple):
 
 
 def correlations(block: Block, values: np.ndarray) -> Correlations | None:
-    """Pearson's r of each ordering, for items that are all read in the same orderings; None for fewer than two items.
+    """Pearson's r of each ordering's scores with human scores, if all items are read in the same orderings.
 
     Args:
         block: the reads.
         values: score of each read of each item, shape (n_items, K); NaN for a read without a score.
+
+    Returns:
+        The correlations. None if fewer than two items are complete, see `shared_orderings.complete_items`.
     """
     complete = shared_orderings.complete_items(block, values)
     if len(complete.human) < 2:
@@ -75,18 +82,20 @@ def variances(scores: np.ndarray, at: np.ndarray, n_orderings: int) -> np.ndarra
         n_orderings: number D of orderings.
 
     Returns:
-        A separate variance for each ordering, because a judge can be surer under one ordering than under another.
+        The variances. They differ between orderings, because a judge can be surer under one ordering than under
+        another.
 
         If any read is repeated, repeats give the variances. An item without repeats of an ordering gets the pooled
         variance of the other items under this ordering. An ordering without repeats gets the pooled variance of all
         repeats.
 
         Without repeats, variances come from squared residuals, divided by (1 - 1/D) (1 - 1/m). A residual is the score
-        minus the effects of its item and its ordering. The variance of a cell is (mean square of its item) * (mean
-        square of its ordering) / (mean square of all). The square of its single residual is not used, because it
-        depends on the read's score, which would make errors too large. The mean square of an ordering is (1 - 1/D) *
-        (its own variance) + (1/D) * (mean variance of the other orderings). With two orderings, this is the mean of
-        both variances, which cannot be distinguished. NaN without repeats if there is only one item or one ordering.
+        minus the effects of its item and its ordering. A cell is one item under one ordering. Its variance is (mean
+        square of its item) * (mean square of its ordering) / (mean square of all cells). The cell's own square is not
+        used alone, because it depends on the cell's score, and errors would be too large. The mean square of an
+        ordering is (1 - 1/D) * (its own variance) + (1/D) * (mean variance of the other orderings). With two orderings,
+        this is the mean of both variances, so the two variances cannot be distinguished. Without repeats, the result is
+        NaN if there is only one item or one ordering.
     """
     item, _ = np.nonzero(at >= 0)
     cell = item * n_orderings + at[at >= 0]
@@ -134,7 +143,8 @@ def ranks(r: np.ndarray, error: np.ndarray, *, confidence: float, rng: np.random
     Args:
         r: correlations, shape (D,).
         error: standard error of each correlation over new reads, shape (D,).
-        confidence: share of other runs that the range must hold. The range holds more, because ranks are whole numbers.
+        confidence: share of other runs whose rank must lie in the range. A larger share lies in it, because ranks are
+            whole numbers.
         rng: generator of the draws.
 
     Returns:

@@ -13,11 +13,11 @@ CONFIDENCE = 0.99
 
 
 def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Interval:
-    """Power b of the option probabilities p: answers look as if each option was written in proportion to p^b.
+    """Power b of the option probabilities p: answers look as if they were drawn in proportion to p^b.
 
     The power is 1 if answers are drawn from the probabilities as they are. It is 1 / T if answers are drawn at
-    temperature T and the probabilities are from temperature 1. It has no bound if the most probable option is always
-    written.
+    temperature T and the probabilities are those at temperature 1. If the most probable option is always written, no
+    finite power fits best.
 
     Args:
         shares: probability of each option in each read, shape (n_reads, n). An option with probability 0 does not count
@@ -38,7 +38,7 @@ def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Int
     below = logs - logs.max(axis=1, keepdims=True)
 
     def moments(b: float) -> tuple[np.ndarray, np.ndarray]:
-        """Probability of each option in each read, and the mean of the options' logarithms in each read."""
+        """Probabilities in proportion to p^b, and the mean of log p under these probabilities, for each read."""
         weights = np.exp(b * below)
         weights /= weights.sum(axis=1, keepdims=True)
         return weights, (weights * finite).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Selected positions of each item."""
+"""Selections of positions, counted for each item."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -16,7 +16,7 @@ READOUTS = {Readout.HARD: "position", Readout.SOFT: "position_probabilities"}
 def counts(block: Block, readout: Readout) -> np.ndarray:
     """Number of selections of each position in each item, or the summed probabilities. Shape (n_items, n).
 
-    The row of an item without a usable read is zeros.
+    The row of an item without a read that has this readout is zeros.
     """
     shape = len(block.items), block.n
     column = block.table[READOUTS[readout]]
@@ -31,7 +31,7 @@ def counts(block: Block, readout: Readout) -> np.ndarray:
 
 
 def evened(block: Block, readout: Readout) -> np.ndarray:
-    """Selections of each position in each item, as if the item had been read once in every ordering.
+    """Selections of each position in each item, as if every score had stood equally often in every position.
 
     A judge without a preference for positions selects a position as often as the scores that it gives stood there. So
     the expected selections follow from the item's scores, and from where each score stood, in the reads that have this
@@ -40,12 +40,13 @@ def evened(block: Block, readout: Readout) -> np.ndarray:
 
         K / n + factor * (selections - expected selections), with factor = (1 - 1/D) / (1 - 1/K).
 
-    The factor is needed because the expected selections include the item's own reads. If each score stood equally often
-    in every position, the result is the selections.
+    The factor is needed because the expected selections include the item's own reads. If the item was read in all D
+    orderings, and these show each score equally often in every position, the result is the selections, with each
+    ordering counted once.
 
     Returns:
-        Shape (n_items, n). A row sums to the number of orderings in which the item has a usable read. It is zeros for
-        an item with only one such ordering, because there is nothing to compare. A cell can be below 0.
+        Shape (n_items, n). A row sums to the number K of orderings in which the item has a read with this readout. The
+        row of an item with K = 1 is zeros, because there is nothing to compare. An entry can be below 0.
     """
     n, column = block.n, block.table[READOUTS[readout]]
     usable = column.notna().to_numpy()
@@ -76,8 +77,8 @@ def by_score(block: Block, readout: Readout) -> np.ndarray:
 
     Returns:
         Shape (2, n_items, n, n), with scores on the third axis and positions on the last. The first table has the
-        selections. The second has the chances to be selected: how often the score stood at the position in a read with
-        this readout.
+        selections. The second has the opportunities for a selection: how often the score stood at the position in a
+        read with this readout.
     """
     n, items = block.n, len(block.items)
     if readout == Readout.HARD:

@@ -47,22 +47,23 @@ def complete_items(block: Block, values: np.ndarray) -> Complete:
 
 
 def column_moments(values: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """Moments of each item, which determine the correlation of each column with human scores.
+    """Moments of each item, which determine the correlation of each column of scores with human scores.
 
     Args:
         values: score of each item in each column, shape (m, D), without gaps.
         human: human score of each item, shape (m,).
 
     Returns:
-        Shape (m, 3 + 3D): 1, y and y^2, then s of all columns, s^2 of all columns, and s y of all columns. y is the
-        human score, and s the column's value. Their means are subtracted, against rounding.
+        Shape (m, 3 + 3D): 1, y and y^2, then s, s^2 and s y, each for all columns of `values`. y is the item's human
+        score minus the mean human score. s is the item's score in the column minus the mean of all `values`. Means are
+        subtracted to lose fewer digits to rounding.
     """
     y, s = human - human.mean(), values - values.mean()
     return np.column_stack([np.ones(len(y)), y, y * y, s, s * s, s * y[:, None]])
 
 
 def column_correlations(sums: np.ndarray) -> np.ndarray:
-    """Pearson's r of each column with human scores.
+    """Pearson's r of each column of scores with human scores.
 
     Args:
         sums: sums of `column_moments` over items, with any weights, shape (..., 3 + 3D).
@@ -87,7 +88,7 @@ def rank_of(r: np.ndarray, place: int) -> np.ndarray:
         place: index of the correlation that is ranked.
 
     Returns:
-        Shape (...); NaN where this correlation is undefined.
+        Shape (...); NaN where the ranked correlation is undefined.
     """
     own = r[..., place, None]
     higher, equal = r > own + 1e-12, np.abs(r - own) <= 1e-12
@@ -98,7 +99,8 @@ def rank_of(r: np.ndarray, place: int) -> np.ndarray:
 def bias_cost(table: np.ndarray, orderings: np.ndarray) -> np.ndarray:
     """Bias Cost of orderings: sum over positions p of abs(P(p | score at p) - 1/n).
 
-    A score that is never selected has no shares, and adds nothing to the sum.
+    P(p | s) is the share of position p among the selections of score s. A score that is never selected has no shares,
+    and adds nothing to the sum.
 
     Args:
         table: share of each position (columns) among the selections of each score (rows), as fractions, shape
@@ -109,7 +111,7 @@ def bias_cost(table: np.ndarray, orderings: np.ndarray) -> np.ndarray:
         Shape (...) for one ordering, (..., D) for several; NaN where no score is ever selected.
 
     Raises:
-        ValueError: the table is not square, or an ordering is no permutation of its scores.
+        ValueError: the table is not square, or an ordering is no permutation of 1 to n.
 
     Source: the earlier version of Xu et al., Section 5.3.
     """

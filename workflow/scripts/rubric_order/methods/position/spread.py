@@ -4,9 +4,10 @@ The model of a read of item i under ordering o is
 
     score = item_i + shift_o + own_io + repetition.
 
-The shift is the same for all items. The own effects sum to 0 over orderings and over items, and their standard
-deviation is the spread. The spread can be large although no order moves the mean: one half of the items may gain what
-the other half loses.
+The shift is the same for all items. The own effect is what the ordering adds to this item beyond the shift. Repetition
+is what differs between reads of the same item and ordering. Own effects sum to 0 over orderings and over items, and the
+standard deviation of own effects is the spread. The spread can be large although no order moves the mean: one half of
+the items may gain what the other half loses.
 """
 
 from typing import NamedTuple
@@ -45,9 +46,9 @@ def mean_interval(
         confidence: confidence of the outer interval.
         level: the inner interval has a confidence of 1 - 2 `level`.
         added: number that is added to the mean.
-        logarithm: True to compute the interval on the scale of the logarithm. This is for a variance without noise,
-            whose error is as large as the variance if a few items hold most of it. A mean of 0 then has an interval
-            without width.
+        logarithm: True to compute the interval on the scale of the logarithm. This is for a mean of variances from
+            which no noise was subtracted. The standard error of such a mean is as large as the mean itself if a few
+            items have most of the variance. On this scale, a mean of 0 has an interval without width.
     """
     sums = resampling.sum_units(np.column_stack([np.ones(len(values)), values]), unit)
     total, units = sums.sum(axis=0), len(sums)
@@ -97,7 +98,8 @@ def item_variances(
 
         - variance of each item over orderings without the variance of repetition, shape (m,); NaN where `noise` is NaN;
         - variance of each item over orderings with the variance of repetition, shape (m,);
-        - a number that must be added to the mean of either, because the subtracted shifts are estimates.
+        - a number that must be added to the mean over items of either variance, because the subtracted shifts are
+          estimates.
 
         The square of the spread is the mean of the first result plus the third.
     """
@@ -124,11 +126,11 @@ def item_variances(
 
 
 class SingleReads(NamedTuple):
-    """Variances of single reads of items, one read in each ordering that items share, for `squared_errors`.
+    """Variances of single reads of each item, for `squared_errors`. All items are read in the same orderings.
 
     Attributes:
-        variance: variance of an item's reads over orderings, in points squared, shape (m,). It contains the effects of
-            orderings, both on all items alike and on single items, and chance.
+        variance: variance of an item's reads over orderings, with one read in each ordering, in points squared, shape
+            (m,). It contains the effects of orderings, both on all items alike and on single items, and chance.
         chance: mean over orderings of the variance of a read by chance, shape (m,).
     """
 
@@ -139,7 +141,7 @@ class SingleReads(NamedTuple):
 def single_reads(
     means: np.ndarray, noise: np.ndarray, times: np.ndarray, unit: np.ndarray, *, known: bool
 ) -> tuple[SingleReads, SingleReads]:
-    """Variances of single reads, from cells that may have been read several times.
+    """Variances of single reads, from items that may have been read several times in an ordering.
 
     Args:
         means: mean score of each item under each ordering, shape (m, D); NaN where there is no score. All items share
@@ -152,9 +154,9 @@ def single_reads(
             items then look like chance.
 
     Returns:
-        The variances with the most chance possible, and the variances with the least. Both are the same if `known`. If
-        not, all variance beside the shared shifts counts as chance in the first result, and none in the second. NaN for
-        an item without two means.
+        Two results: the variances with the most chance possible, and the variances with the least. Both are the same if
+        `known`. If not, the first result counts all variance beside the shared shifts as chance, and the second counts
+        no variance as chance. NaN for an item without two means.
     """
     given = ~np.isnan(means)
     count = given.sum(axis=1)
@@ -195,7 +197,7 @@ def squared_errors(reads: SingleReads, k: int, count: int) -> np.ndarray:
 
 
 def moved_by_probabilities(shares: np.ndarray, reference: int) -> np.ndarray:
-    """Share of an item's scores that change from a reference ordering to another: the total variation distance.
+    """Share of an item's scores that change between a reference ordering and another: the total variation distance.
 
     At least this share of the scores must change, however scores are drawn, and a larger share need not change.
 

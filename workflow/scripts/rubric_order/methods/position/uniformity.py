@@ -56,7 +56,7 @@ def position_test(positions: Sequence[int], n: int) -> PositionTest:
         n: number of positions.
 
     Raises:
-        ValueError: a position is out of range, or `positions` is empty.
+        ValueError: n is below 2, a position is out of range, or `positions` is empty.
 
     Source: Xu et al. (2026), Section 4.4.
     """
@@ -111,13 +111,15 @@ def rotation_test(counts: np.ndarray, *, rotations: int, rng: np.random.Generato
     rotated ordering, and as often as position n + 1 - p of the reversed ordering. Suppose that orderings come with all
     their rotations, forward and reversed (`balanced`, `all`), or are drawn at random. Then a cluster's counts are as
     probable as each rotation or reflection of them, however the reads of the cluster depend on each other. So the test
-    rotates or reflects each cluster at random, many times, and compares the summed squared deviations from uniform with
-    the sums after this. It does not permute positions freely: a judge that wavers between two neighbouring scores
-    wavers between neighbouring positions, so neighbours cannot be exchanged with other positions.
+    rotates or reflects the counts of each cluster at random, many times. It compares the observed distance of the total
+    counts from uniform (the sum of squared deviations) with the distances after these changes. The test does not
+    permute positions freely: a judge that wavers between two neighbouring scores wavers between neighbouring positions,
+    so neighbours cannot be exchanged with other positions.
 
     Without a preference, the test rejects no more often than its level, with any number of clusters. It rejects less
     often with two positions, or if only a handful of clusters have counts that are not uniform. `cluster_test` needs
-    some 25 such clusters. But it is then also valid if positions matter to the judge in ways that cancel out.
+    some 25 clusters whose counts are not uniform. With so many, however, `cluster_test` is also valid if positions
+    matter to the judge in ways that cancel out.
 
     Args:
         counts: selections of each position in each cluster, shape (n_clusters, n); or summed probabilities.
@@ -262,9 +264,10 @@ def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> 
     least as large as the observed distance, and of a distance at most as large. The interval leaves out t if one of
     these two probabilities is below (1 - confidence) / 2.
 
-    Far from 0 this is the basic bootstrap interval. Near 0 it allows for chance, which makes V positive. It could then
-    end below the observed V; so its upper end is raised to the observed V. At V = 0 only its lower end can be wrong, so
-    it covers V in 1 - (1 - confidence) / 2 of the cases.
+    Far from 0 this is the basic bootstrap interval. Near 0 the interval allows for chance, which makes V positive.
+    Without a correction, an interval near 0 could end below the observed V; so its upper end is raised to the observed
+    V. If the true V is 0, only the lower end can be wrong, so the interval covers V in 1 - (1 - confidence) / 2 of the
+    cases.
 
     Args:
         counts: selections of each position in each cluster, shape (n_clusters, n); or summed probabilities.
@@ -306,16 +309,17 @@ def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> 
 def simultaneous_intervals(counts: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
     """Simultaneous intervals of the shares of all positions, with clusters as the sample.
 
-    Each position has Wilson's score interval at a confidence of 1 - (1 - confidence) / n. Student's t with C - 1
-    degrees of freedom replaces the normal quantile for C clusters.
+    Each position has Wilson's score interval at a confidence of 1 - (1 - confidence) / n. With C clusters, the normal
+    quantile is replaced by the quantile of Student's t with C - 1 degrees of freedom.
 
     The interval uses an effective number of reads: the number of independent reads that would give the share's
-    variance. The variance of a rare position is badly estimated, so its effective number is at most that of all
-    positions together. A position that is selected always or never shows no variance, so its effective number is at
-    most the number of clusters.
+    variance. The variance of a rare position's share is badly estimated, so the effective number of each position is at
+    most that of all positions together. The share of a position that is selected always or never shows no variance, so
+    the effective number of such a position is at most the number of clusters.
 
-    In simulations the intervals cover in 93% to 99% of the cases. Bootstrap max-t intervals cannot handle empty
-    positions. Their coverage falls to 80% and less in these simulations.
+    In simulations all intervals together cover the true shares in 93% to 99% of the cases. Bootstrap max-t intervals
+    cannot handle empty positions. In the same simulations, the coverage of these bootstrap intervals falls to 80% and
+    less.
 
     Args:
         counts: selections of each position in each cluster, shape (n_clusters, n); or summed probabilities.
@@ -372,7 +376,9 @@ def is_saturated(commonest: float, discordant: float) -> bool:
 
 
 def with_width(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same intervals, but NaN for an interval without width: clusters did not vary; their variance is unknown.
+    """The same intervals, but NaN for each interval without width.
+
+    An interval has no width if clusters did not vary; their variance is then unknown.
 
     Args:
         low: lower end of each interval, shape (k,).
@@ -391,8 +397,8 @@ def direction(low: np.ndarray, high: np.ndarray, *, near: float = NEAR_UNIFORM, 
     Args:
         low: lower end of the interval of each position's share, shape (n,); NaN where it is missing.
         high: upper end of the interval of each position's share, shape (n,).
-        near: the direction is near uniform if all intervals lie within this fraction of the uniform share, even if they
-            are so short that a small bias is certain.
+        near: fraction of the uniform share. The direction is near uniform if all intervals lie between 1 - `near` and 1
+            + `near` times the uniform share, even if they are so short that a small bias is certain.
         saturated: True if scores leave almost nothing for the order to change, see `is_saturated`. Shares near uniform
             then tell nothing about a preference.
 
@@ -400,9 +406,9 @@ def direction(low: np.ndarray, high: np.ndarray, *, near: float = NEAR_UNIFORM, 
         One of `DIRECTIONS`:
 
         - near uniform: see `near`;
-        - undetermined: no position is preferred or avoided, but the intervals are too wide for near uniform, or
-          unknown;
-        - saturated: instead of near uniform and undetermined, if `saturated`;
+        - undetermined: intervals are unknown; or no position is preferred or avoided, and the intervals are too wide
+          for near uniform;
+        - saturated: in place of near uniform or undetermined, if `saturated`;
         - U-shaped: the first and the last position are both preferred;
         - first-biased: the first position is preferred, and the last is not;
         - last-biased: the last position is preferred, and the first is not;

@@ -1,9 +1,9 @@
 """Scores of items under several treatments, modelled as a level of the item plus a shift of the treatment.
 
-The level of an item is an intercept, not a level of the rubric. A treatment is a condition of a read: an ordering, or a
-position of one score. An item may lack some treatments and have others several times. Clusters (items, or groups of
-items) are the sample: reads of one cluster may depend on each other in any way, and a treatment may act on each cluster
-differently. The mean effect of each treatment is estimated and tested.
+The level of an item is an intercept, not a level of the rubric. The treatment of a read is its ordering, or the
+position of one score in this ordering. An item may lack some treatments and have others several times. Clusters (items,
+or groups of items) are the sample: reads of one cluster may depend on each other in any way, and a treatment may act on
+each cluster differently. The mean effect of each treatment is estimated and tested.
 """
 
 import functools
@@ -17,16 +17,17 @@ from rubric_order.methods.uncertainty.resampling import sum_units
 
 MOST_SIGNS = 2**24  # 128 MB; more signs than this are drawn in parts that fit into the processor's cache
 SIGNS_AT_ONCE = 2**18
-ROUNDING = 1e-9  # values below this share of the largest (below this itself in `no_shift`) count as rounding
-LEAST_IN_TAIL = 10  # draws; with fewer, their share is not known well
+# Values below this share of the largest value count as rounding; in `no_shift`, values below this number.
+ROUNDING = 1e-9
+LEAST_IN_TAIL = 10  # draws that reach the observed length; from fewer draws, a p-value is not known well
 
 
 class Cells(NamedTuple):
-    """Scores by item and treatment.
+    """Scores by item and treatment. A cell holds the scores of one item under one treatment.
 
     Attributes:
-        total: summed scores, shape (m, D).
-        count: numbers of scores, or sums of their weights, shape (m, D).
+        total: weighted sum of the scores in each cell, shape (m, D).
+        count: sum of the weights of these scores, shape (m, D). It is the number of scores if all weights are 1.
     """
 
     total: np.ndarray
@@ -37,12 +38,12 @@ class Shifts(NamedTuple):
     """Additive effects of the treatments on the scores, by least squares.
 
     Attributes:
-        level: mean over items of the item's level, which is its fitted mean score over all treatments.
+        level: mean over items of the item's level, which is the item's fitted mean score over all treatments.
         shift: shift of each treatment, shape (D,); the shifts sum to 0.
         influence: derivative of each shift with respect to each cluster's weight, shape (n_clusters, D); columns sum
             to 0.
-        parts: part of each shift that comes from each cluster's departures, shape (n_clusters, D); columns sum to the
-            shifts.
+        parts: part of each shift that comes from the `departures` of each cluster, shape (n_clusters, D); columns sum
+            to the shifts.
     """
 
     level: float
@@ -82,11 +83,12 @@ def shifts(of: Cells, clusters: np.ndarray) -> Shifts | None:
         clusters: index of each item's cluster, from 0 and without gaps, shape (m,).
 
     Returns:
-        The fit. None if the items do not connect all treatments with each other: some treatments then share no item,
-        not even through other treatments.
+        The fit. None if the items do not connect all treatments. An item connects the treatments under which it has
+        scores, and a chain of such items connects the treatments at its ends.
 
-    Source: the additive two-way model with unequal numbers (Searle, 1971, Linear Models, Section 7.1). The influence is
-    each cluster's score, as in `fixed_effects.fit`, times the inverse of the information of all clusters.
+    Source: the additive two-way model with unequal numbers (Searle, 1971, Linear Models, Section 7.1). A cluster's
+    influence is the derivative of minus half the cluster's sum of squares, times the inverse of the information of all
+    clusters.
     """
     total, count = of
     size = np.maximum(count.sum(axis=1), 1)
@@ -106,7 +108,7 @@ def shifts(of: Cells, clusters: np.ndarray) -> Shifts | None:
 
 
 def sums_of_signs(values: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
-    """Sums over clusters of their values, with a random sign for each cluster.
+    """Sum the clusters' values, each cluster with a random sign, in each draw.
 
     The signs are the same in all calls with the same number of clusters, draws and seed.
 
@@ -152,10 +154,10 @@ def no_shift(contributions: np.ndarray, *, draws: int, seed: int) -> float:
     cluster. They are not equally likely if some treatments are alike, such as orderings that are rotated by one.
 
     Instead, each draw keeps or changes the sign of all departures of a cluster together, over all of its items and
-    treatments. The test sums the departures over clusters, and compares the squared length of the sum with the squared
-    length without changes of signs. It is exact if a cluster's departures are as likely as their opposites. If fewer
-    than `LEAST_IN_TAIL` draws reach the observed length, p is the smaller of two p-values: that of the draws, and that
-    of `rao_scott.zero_total`, which has no lower limit.
+    treatments. The test sums the departures over clusters. It compares the squared length of this sum with the
+    observed squared length, which is the length without changes of signs. The test is exact if a cluster's departures
+    are as likely as their opposites. If fewer than `LEAST_IN_TAIL` draws reach the observed length, p is the smaller of
+    two p-values: that of the draws, and that of `rao_scott.zero_total`, which has no lower limit.
 
     Args:
         contributions: summed `departures` of each cluster, shape (n_clusters, k).
@@ -180,9 +182,10 @@ def no_shift(contributions: np.ndarray, *, draws: int, seed: int) -> float:
 def gaps_by_chance(influence: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
     """Draws of the largest gap between the shifts of two treatments, if no treatment has a mean effect.
 
+    Each draw gives each cluster a random sign, as in `no_shift`.
+
     Args:
-        influence: influence of each cluster on each shift, shape (n_clusters, D), see `Shifts`. Each draw gives each
-            cluster a random sign, as in `no_shift`.
+        influence: influence of each cluster on each shift, shape (n_clusters, D), see `Shifts`.
         draws: number of draws of signs.
         seed: seed of the signs.
 

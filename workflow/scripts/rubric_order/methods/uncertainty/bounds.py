@@ -32,7 +32,7 @@ def v_bounds(counts: np.ndarray, n_failed: int) -> tuple[float, float]:
     """
     n = len(counts)
     filled, remaining = np.sort(np.asarray(counts, dtype=float)), float(n_failed)
-    for place in range(1, n + 1):  # raise the `place` lowest positions to the next one, or as far as the reads go
+    for place in range(1, n + 1):  # raise the `place` lowest counts to the next count, or as far as the reads go
         step = (filled[place] - filled[0]) * place if place < n else np.inf
         filled[:place] += min(step, remaining) / place
         remaining -= min(step, remaining)
@@ -51,11 +51,11 @@ def correlation_bounds(low: np.ndarray, high: np.ndarray, human: np.ndarray) -> 
         human: human score of each item, shape (n_items,).
 
     Returns:
-        Least and greatest r. Any real number between low and high counts as possible, so the bounds may be wider than
-        those for whole numbers. The greatest r is exact where it is positive, because r is quasiconcave there. The
-        least r is exact where it is negative, because r is quasiconvex there. Otherwise covariance and variance are
-        bounded separately, and the bound is wider than necessary. NaN if human scores are constant, or if there are
-        fewer than two items.
+        Least and greatest r. Any real number between `low` and `high` counts as possible, so the bounds may be wider
+        than those for whole numbers. The greatest r is exact where it is positive, because r is quasiconcave there. The
+        least r is exact where it is negative, because r is quasiconvex there. A greatest r below 0, and a least r above
+        0, come from separate bounds on covariance and variance, and are wider than necessary. NaN if human scores are
+        constant, or if there are fewer than two items.
     """
     low, high, human = (np.asarray(values, dtype=float) for values in (low, high, human))
     if len(human) < 2 or np.ptp(human) <= 1e-12:
@@ -102,7 +102,9 @@ def _correlation_of_lines(slopes: np.ndarray, low: np.ndarray, high: np.ndarray,
 
 
 def _means_of_lines(line: np.ndarray, low: np.ndarray, high: np.ndarray, fixed: np.ndarray) -> np.ndarray:
-    """Number a of each line that is the mean of all values: a + line, cut off at low and high, and the fixed values.
+    """Number a for each line, such that a is the mean of all values.
+
+    The values are a + line, cut off at `low` and `high`, and the fixed values.
 
     As a grows, the sum of (value - a) over all values falls in straight pieces. A piece ends where a value leaves
     `low` or reaches `high`.

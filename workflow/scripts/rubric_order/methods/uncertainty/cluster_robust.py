@@ -1,8 +1,8 @@
 """Estimates with clusters as the sample: the influence of each cluster, and intervals and tests from the influences.
 
-A model is given by two things of each cluster: its score (the derivative of the log-likelihood, or of minus half the
-sum of squares) at the estimate, and its information (minus the second derivative). Observations of one cluster may
-depend on each other in any way.
+Two quantities of each cluster describe a model: the cluster's score (the derivative of the log-likelihood, or of minus
+half the sum of squares) at the estimate, and its information (minus the second derivative). Observations of one cluster
+may depend on each other in any way.
 
 Clusters may be unequal. Where a few clusters hold most of the information, the variation between clusters tells less
 about an error than the number of clusters suggests. Degrees of freedom allow for this, see `Weights`.
@@ -17,10 +17,10 @@ from rubric_order.base import flags
 from rubric_order.base.rows import Row
 from rubric_order.methods.uncertainty import distributions
 
-COMMON = 0.1  # the part common to a cluster's reads adds this share to the variance of an average score, see `Weights`
+COMMON = 0.1  # what a cluster's reads have in common adds this share to the variance of an average cluster's score
 DEPENDENT = 0.01  # level of the test that clusters vary more than independent comparisons do
 ROUNDING = 1e-9  # values below this share of the largest count as rounding
-# Method of `Fit.interval`, for columns `method`: from clusters alone, and where the least error is known.
+# Method of `Fit.interval`, for columns `method`: first if errors come from clusters alone, then with a least error.
 SANDWICH = "sandwich CR3 over {0}s, Student's t with degrees of freedom by what each {0} holds"
 LARGER = (
     "the larger error of sandwich CR3 over {0}s and of independent comparisons; normal distribution, or Student's t "
@@ -32,16 +32,16 @@ class Weights(NamedTuple):
     """Share of the information in each cluster, on a scale on which the information of all clusters is the identity.
 
     The degrees of freedom of an error follow from these shares. They are those of a scaled chi-square distribution (for
-    several estimates, of a Wishart distribution) with the mean and variance that the sandwich would have under three
-    assumptions:
+    several estimates, of a Wishart distribution) with the mean and variance that the sandwich (the variance that is
+    estimated from the influences of the clusters) would have under three assumptions:
 
     - Clusters have these shares.
     - Estimates are normal.
-    - The part that the reads of a cluster have in common adds `COMMON` to the variance of an average cluster's score,
-      and proportionally more for a larger cluster.
+    - The part that the reads of a cluster have in common adds the share `COMMON` to the variance of the score of a
+      cluster of average size, and a proportionally larger share for a larger cluster.
 
-    For equal clusters, the degrees of freedom are the number of clusters minus 1. For a few large clusters among many
-    small clusters, they are little more than the number of large clusters.
+    For equal clusters, the degrees of freedom are 1 less than the number of clusters. For a few large clusters among
+    many small clusters, they are little more than the number of large clusters.
 
     Attributes:
         root: transformation to this scale, shape (k, r).
@@ -58,9 +58,12 @@ class Weights(NamedTuple):
     inverse: np.ndarray
 
     def df(self, contrasts: np.ndarray) -> float:
-        """Degrees of freedom of the covariance of contrasts, linearly independent rows of shape (q, k).
+        """Degrees of freedom of the covariance of contrasts; they need not be a whole number.
 
-        A real number; NaN if an `inverse` that it needs is NaN, or if the covariance is singular.
+        NaN if an entry of `inverse` is not finite, or if the covariance of the contrasts is singular.
+
+        Args:
+            contrasts: weights of the coefficients in each contrast, linearly independent rows, shape (q, k).
         """
         of_root = contrasts @ self.root
         if not np.isfinite(self.inverse).all():
@@ -77,7 +80,10 @@ class Weights(NamedTuple):
         return float(q * (q + 1) / _variance(own, left, right))
 
     def _covariance(self, of_root: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Covariance of what clusters g and h add to the contrasts: left[g] @ right[h].T, plus own[g] if g = h."""
+        """Arrays `own`, `left` and `right`, from which the covariance between any two clusters follows.
+
+        What clusters g and h add to the contrasts has the covariance left[g] @ right[h].T, plus own[g] if g = h.
+        """
         n = int((self.share != 0).any(axis=(1, 2)).sum())
         variance = self.share + COMMON * n * self.share @ self.share
         of_score = of_root @ self.inverse  # (n_clusters, q, r)
@@ -89,10 +95,11 @@ class Weights(NamedTuple):
 
 
 def _variance(own: np.ndarray, left: np.ndarray, right: np.ndarray) -> float:
-    """Summed variances of all entries of a covariance matrix from normal contributions, see `Weights._covariance`.
+    """Sum of the variances of all entries of a covariance matrix that is estimated from clusters.
 
-    The result is the sum of trace(P)^2 + trace(P P) over all pairs of clusters, where P is the covariance of a pair. It
-    is computed without a table of all pairs.
+    The clusters' contributions are normal. The result is the sum of trace(P)^2 + trace(P P) over all pairs of clusters,
+    where P is the covariance of the contributions of a pair, see `Weights._covariance`. It is computed without a table
+    of all pairs.
     """
     n, q, r = left.shape
     both = own + left @ right.transpose(0, 2, 1)
@@ -113,7 +120,7 @@ class Fit(NamedTuple):
     """Coefficients, and each cluster's influence on them.
 
     Attributes:
-        coefficients: the coefficients, shape (k,): the shortest of the vectors that fit equally well.
+        coefficients: the coefficients, shape (k,). If several vectors fit equally well, these are the shortest of them.
         influence: how far the coefficients move when each cluster is left out, shape (n_clusters, k), see the function
             `influence`.
         space: projection onto the contrasts that the design determines, shape (k, k).
@@ -153,9 +160,10 @@ class Fit(NamedTuple):
         return bool(not self.problem and np.abs(self.space @ weights - weights).max() < 1e-6)
 
     def contrast(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        """Weighted sum of coefficients, and each cluster's influence on it; NaN where the design does not determine it.
+        """Weighted sum of coefficients, and each cluster's influence on this sum.
 
-        The influences are scaled up where the standard error from them is smaller than that of `least`.
+        Both are NaN if the design does not determine the sum. If the influences give a smaller standard error than
+        `least`, they are scaled up until both standard errors are equal.
 
         Args:
             weights: weight of each coefficient, shape (k,).
@@ -174,15 +182,16 @@ class Fit(NamedTuple):
         return most if self.weights is None else min(most, self.weights.df(contrasts))
 
     def interval(self, weights: np.ndarray, confidence: float) -> Row:
-        """`estimate`, `se`, `df`, `ci_low`, `ci_high` and `p` of a contrast, see `interval` of this module.
+        """`estimate`, `se`, `df`, `ci_low`, `ci_high` and `p` of a contrast, see the function `interval`.
 
-        There are two errors: that from the variation between clusters, and the `least` error. If `least` is None, the
-        interval uses the first error and Student's t. Otherwise the interval uses the larger error. The distribution is
-        then one of two:
+        If `least` is None, the standard error comes from the variation between clusters, and the interval uses
+        Student's t. Otherwise there is a second standard error, from `least`, and the larger of the two counts. The
+        distribution of an interval with two errors is
 
-        - normal, if clusters do not vary more than the least error explains (a chi-square test at 1%): with few
-          clusters, the least error is no less certain;
-        - Student's t, if clusters vary more, or if the fit is `separated`: clusters then cannot show how they vary.
+        - normal, if clusters do not vary more than `least` explains (a chi-square test at 1%), because the error from
+          `least` is as certain with few clusters as with many;
+        - Student's t, if clusters vary more, or if the fit is `separated`, because in a separated fit clusters cannot
+          show how they vary.
 
         Args:
             weights: weight of each coefficient in the contrast, shape (k,).
@@ -265,7 +274,7 @@ class Sums(NamedTuple):
 
 
 def together(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
-    """Sums over clusters of the values of smaller clusters.
+    """Sum the values of smaller clusters over the clusters to which they belong.
 
     Args:
         values: values of each smaller cluster, shape (n, ...).
@@ -282,7 +291,9 @@ def together(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
 def sums_by(
     cluster: np.ndarray, row: np.ndarray, weight: np.ndarray | None, n_clusters: int, values: np.ndarray
 ) -> np.ndarray:
-    """Sums over clusters of weighted rows of a table; the rows of a cluster are added in the order given.
+    """Sum weighted rows of a table over clusters; the rows of a cluster are added in the order given.
+
+    Each summand is a row times a weight.
 
     Args:
         cluster: index of each summand's cluster, from 0.
@@ -343,10 +354,10 @@ def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, n
     """Influence of each cluster on the estimate, projection onto the contrasts that the design determines, and weights.
 
     The influence is how far the estimate moves when the cluster is left out. The cluster's score is divided by the
-    information of all other clusters, not of all clusters. This is the jackknife after one step. Its covariance is the
-    sandwich named CR3, which is also the sandwich of Mancl and DeRouen. With few clusters, the plain sandwich is too
-    small; CR3 is not. If a cluster determines a contrast about which the other clusters tell nothing, the influence of
-    this cluster is NaN.
+    information of all other clusters, not of all clusters. This is the one-step jackknife. The covariance that follows
+    from these influences is the sandwich estimator named CR3, which is also that of Mancl and DeRouen. With few
+    clusters, the plain sandwich estimator is too small; CR3 is not. If a cluster determines a contrast about which the
+    other clusters tell nothing, the influence of this cluster is NaN.
 
     Args:
         score: score of each cluster, shape (n_clusters, k).
@@ -385,14 +396,15 @@ def interval(estimate: float, influence: np.ndarray, confidence: float, *, df: f
 
     Args:
         estimate: the estimate.
-        influence: influence of each cluster on the estimate, shape (n_clusters,); clusters with 0 do not count.
+        influence: influence of each cluster on the estimate, shape (n_clusters,). A cluster with an influence of 0 does
+            not count.
         confidence: nominal coverage, such as 0.95.
-        df: degrees of freedom of the standard error; by default those of equal clusters, the number of clusters with an
-            influence minus 1.
+        df: degrees of freedom of the standard error. By default they are those of equal clusters: 1 less than the
+            number of clusters that count.
 
     Returns:
-        All but the estimate are NaN if fewer than two clusters have an influence, if an influence is NaN, or if `df` is
-        not above 0.
+        The six values. All but the estimate are NaN if fewer than two clusters count, if an influence is NaN, or if
+        `df` is not above 0.
     """
     se, df = _error(influence), counted(influence) - 1.0 if df is None else df
     if not (df > 0 and se > 0 and counted(influence) > 1):
@@ -413,21 +425,22 @@ def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None =
     """p-value of the hypothesis that several estimates are 0: an F test with clusters as the sample.
 
     The statistic is Hotelling's T-squared. The test assumes that the covariance has a Wishart distribution with `df`
-    degrees of freedom: for equal clusters, their number minus 1.
+    degrees of freedom.
 
     Args:
         estimates: the estimates, shape (q,).
-        influence: influence of each cluster on the estimates, shape (n_clusters, q).
-        df: degrees of freedom of the covariance; by default those of equal clusters, the number of clusters with an
-            influence minus 1.
+        influence: influence of each cluster on the estimates, shape (n_clusters, q). A cluster counts if any of its
+            influences is not 0.
+        df: degrees of freedom of the covariance. By default they are those of equal clusters: 1 less than the number
+            of clusters that count.
 
     Returns:
         The p-value. NaN in four cases:
 
-        - fewer than two clusters have an influence;
+        - fewer than two clusters count;
         - an influence is NaN;
-        - the number of clusters with an influence, minus 1, is below the number of estimates that vary;
-        - the degrees of freedom are below the number of independent estimates that vary.
+        - the number of clusters that count is not larger than the number of estimates that vary between clusters;
+        - the degrees of freedom are fewer than the linearly independent estimates that vary between clusters.
 
     Source: the statistic HTZ of Pustejovsky and Tipton (2018), Small-sample methods for cluster-robust variance
     estimation and hypothesis testing in fixed effects models.
@@ -439,7 +452,7 @@ def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None =
     kept = values > ROUNDING * max(values.max(), 1e-300)
     q = int(kept.sum())
     rest = (n - 1.0 if df is None else df) - q + 1
-    if q == 0 or not rest >= 1 - ROUNDING:  # degrees of freedom of equal clusters are whole, but for rounding
+    if q == 0 or not rest >= 1 - ROUNDING:  # degrees of freedom of equal clusters are whole, apart from rounding
         return np.nan
     squared = ((vectors[:, kept].T @ estimates) ** 2 / values[kept]).sum()
     return float(distributions.f_tail(squared * rest / (q * (rest + q - 1)), q, rest))

@@ -5,10 +5,10 @@ are x @ b. Features that both alternatives have in common cancel, so intercepts 
 estimated. With several comparisons per item, the likelihood is a composite likelihood: the estimate is right, and its
 error comes from the variation between clusters.
 
-Maximum likelihood puts coefficients too far from 0 where few comparisons are lost, and has no estimate where none is
-lost. Firth's penalty removes most of this bias and always has an estimate. The penalty counts comparisons as
-independent, which they are not. A penalty that allows for their dependence has slightly less bias (docs/recovery.md),
-but belongs to no likelihood.
+Maximum likelihood puts a coefficient too far from 0 if the alternative that the feature favours rarely loses, and gives
+no estimate if this alternative never loses. Firth's penalty removes most of this bias and always gives an estimate. The
+penalty counts comparisons as independent, which they are not. A penalty that allows for their dependence leaves
+slightly less bias (docs/recovery.md), but belongs to no likelihood.
 """
 
 from typing import NamedTuple
@@ -90,7 +90,7 @@ def fit(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Fit:
     Returns:
         The fit. Its `problem` is ``no comparisons`` if no row differs from 0. `separated` is True if the likelihood has
         no finite maximum: some weighted sum of features favours the winner in every comparison in which this sum is not
-        0. Without the penalty, `problem` is then ``separated``.
+        0. The `problem` of a separated fit without the penalty is ``separated``.
 
     Source: McFadden (1974), Conditional logit analysis of qualitative choice behavior; Varin, Reid and Firth (2011), An
     overview of composite likelihood methods, for the error; Firth (1993), Bias reduction of maximum likelihood
@@ -141,8 +141,8 @@ def _maximum(x: np.ndarray, totals: np.ndarray, start: np.ndarray, *, penalty: f
     """Coefficients of the maximum, by Newton's method with halved steps.
 
     With Firth's penalty (a factor of 0.5), half of a comparison's leverage is added to its count of wins, and half to
-    its count of losses (Firth, 1993, Section 3.1). None in two cases: no convergence in `MOST_STEPS`; or no penalty,
-    and log-odds above `FURTHEST`.
+    its count of losses (Firth, 1993, Section 3.1). None if the search does not converge in `MOST_STEPS` steps, or if
+    without a penalty some log-odds exceed `FURTHEST`.
 
     Args:
         x: row of each distinct comparison, shape (n_rows, k).
@@ -197,7 +197,7 @@ def scores_of_nothing(data: Comparisons) -> np.ndarray:
 
 
 def further_terms(data: Comparisons, found: cluster_robust.Fit, terms: np.ndarray) -> float:
-    """p-value of terms that the model lacks: a score test with clusters as the sample.
+    """p-value of no effect of terms that the model lacks: a score test with clusters as the sample.
 
     Args:
         data: the comparisons.
@@ -225,7 +225,7 @@ def scores_of_terms(data: Comparisons, coefficients: np.ndarray, terms: np.ndarr
         Shape (n_clusters, m). None if each term is a weighted sum of the columns of the model.
 
     Source: Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott (1981) in place
-    of an inverse.
+    of the inverse of the scores' covariance.
     """
     x: np.ndarray = data.rows.astype(float)
     lost = special.expit(-(x @ coefficients))

@@ -9,32 +9,32 @@ from scipy import special
 
 
 def normal_tail(value: float | np.ndarray) -> float | np.ndarray:
-    """Probability that a standard normal variable is greater; any shape."""
+    """Probability that a standard normal variable is greater than `value`, which can have any shape."""
     return special.ndtr(-np.asarray(value))
 
 
 def normal_quantile(probability: float) -> float:
-    """The value below which a standard normal variable lies with a probability."""
+    """The value below which a standard normal variable lies with the given probability."""
     return float(special.ndtri(probability))
 
 
 def t_tail(value: float | np.ndarray, df: float) -> float | np.ndarray:
-    """Probability that a variable with Student's t distribution is greater; any shape."""
+    """Probability that a variable with Student's t distribution is greater than `value`, which can have any shape."""
     return special.stdtr(df, -np.asarray(value))
 
 
 def t_quantile(probability: float, df: float) -> float:
-    """The value below which a variable with Student's t distribution lies with a probability."""
+    """The value below which a variable with Student's t distribution lies with the given probability."""
     return special.stdtrit(df, probability)
 
 
 def f_tail(value: float | np.ndarray, df: float, df_rest: float) -> float | np.ndarray:
-    """Probability that a variable with an F distribution is greater; any shape."""
+    """Probability that a variable with an F distribution is greater than `value`, which can have any shape."""
     return special.fdtrc(df, df_rest, np.maximum(value, 0))
 
 
 def chi_square_tail(value: float | np.ndarray, df: float) -> float | np.ndarray:
-    """Probability that a variable with a chi-square distribution is greater; any shape."""
+    """Probability that a variable with a chi-square distribution is greater than `value`, which can have any shape."""
     return special.chdtrc(df, np.maximum(value, 0))  # a sum of squares may be rounded to less than 0
 
 
@@ -49,7 +49,7 @@ def ranks(values: np.ndarray, *, axis: int, ties: str = "average") -> np.ndarray
     Args:
         values: the values to rank, shape (n, k).
         axis: 0 ranks within columns, 1 within rows.
-        ties: "average" gives tied values their mean rank; "dense" gives tied values the same rank, and the next value
-            the next rank.
+        ties: "average" gives tied values their mean rank. "dense" gives tied values one rank, and the next larger value
+            a rank that is greater by 1.
     """
     return pd.DataFrame(values).rank(axis=axis, method=ties).to_numpy()

@@ -4,15 +4,15 @@ An effect that is not significant need not be small. So the two hypotheses here 
 as the margin, in one direction and in the other. If both hypotheses are rejected, the effect is shown to be smaller.
 
 An effect that only a few clusters have is harder to bound than an effect that all clusters share. If the sample has
-none of these few clusters, its clusters vary little, and Student's t wrongly makes a small effect certain. `p_bounded`
-allows for clusters that the sample lacks.
+none of these few clusters, the sampled clusters vary little, and Student's t wrongly takes it as certain that the
+effect is small. `p_bounded` allows for clusters that the sample lacks.
 """
 
 import numpy as np
 
 from rubric_order.methods.uncertainty import distributions
 
-STEPS = 45  # halvings of the range of a root
+STEPS = 45  # halvings of the range in which a root is searched
 SHOWN, NOT_SHOWN, UNDECIDED = "shown", "not shown", "undecided"
 
 
@@ -38,7 +38,7 @@ def p_values(estimate: np.ndarray, error: np.ndarray, df: np.ndarray, margin: fl
         estimate: each effect, shape (k,).
         error: standard error of each effect, shape (k,).
         df: degrees of freedom of each standard error, shape (k,).
-        margin: size from which on an effect is not small, above 0, in the unit of the effects.
+        margin: size below which an effect is small, in the unit of the effects. It is greater than 0.
 
     Returns:
         Shape (k,); NaN where the error is NaN.
@@ -55,20 +55,20 @@ def p_bounded(values: np.ndarray, sizes: np.ndarray, *, margin: float, largest: 
     weights. For each direction, it computes the probability that the weighted mean reaches the margin; p is the greater
     of these two probabilities.
 
-    If each cluster has the value `largest` or 0, this is the exact binomial test of Clopper and Pearson. If all G
-    clusters have the value 0, p = (1 - margin / largest)^G. So with a margin of 0.1 points on a scale of five levels, p
-    < 0.05 needs at least 119 equal clusters. For many clusters whose values vary alike, p is close to that of Student's
-    t.
+    If each cluster has the value `largest` or 0, the test is the exact binomial test of Clopper and Pearson. If all G
+    clusters have the value 0, p = (1 - margin / largest)^G. So with a margin of 0.1 points, and 4 points as the largest
+    value, p < 0.05 needs at least 119 equal clusters. For many clusters without outliers, p is close to the p-value of
+    Student's t.
 
     Args:
         values: mean of each cluster, shape (n_clusters, q).
-        sizes: weights of clusters in the mean, shape (n_clusters,). The added cluster has the size of the average
-            item's cluster: sum of squared sizes divided by sum of sizes.
-        margin: size from which on a mean is not small, above 0, in the unit of the values.
+        sizes: weights of clusters in the mean, such as numbers of items, shape (n_clusters,). The size of the added
+            cluster is the mean over items of the size of the item's cluster: sum of squared sizes / sum of sizes.
+        margin: size below which a mean is small, in the unit of the values. It is greater than 0.
         largest: largest value that a cluster can have, in either direction.
 
     Returns:
-        Shape (q,). It is 0 if the margin is not below `largest`: the mean then cannot exceed the margin.
+        Shape (q,). It is 0 if the margin is not below `largest`, because no mean can then exceed the margin.
 
     Source: Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
     variable; Learned-Miller and Thomas (2020), A new confidence interval for the mean of a bounded random variable. The
@@ -142,11 +142,11 @@ def verdict(low: np.ndarray, high: np.ndarray, margin: float) -> str:
     Args:
         low: lower end of the interval of each effect, see `interval`, shape (k,); NaN where it is missing.
         high: upper end of the interval of each effect, shape (k,).
-        margin: size from which on an effect is not small, in the unit of the effects.
+        margin: size below which an effect is small, in the unit of the effects.
 
     Returns:
-        ``shown``: all intervals lie within the margins. ``not shown``: one whole interval lies beyond a margin, so that
-        its effect is not small. ``undecided``: the data allow both, or an interval is missing.
+        ``not shown`` if any interval lies wholly beyond a margin, so that its effect is not small. ``shown`` if all
+        intervals lie within the margins. Otherwise ``undecided``: an interval reaches across a margin, or is missing.
 
     Source: Berger (1982), Multiparameter hypothesis testing and acceptance sampling (intersection-union tests).
     """

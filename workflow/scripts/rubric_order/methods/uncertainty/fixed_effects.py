@@ -13,7 +13,12 @@ ROUNDING = 1e-9  # values below this share of the largest count as rounding
 
 
 def within(values: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """Values minus the mean of their block. Shape (n,) or (n, k); blocks are numbered from 0."""
+    """Values minus the mean of their block, shape (n,) or (n, k).
+
+    Args:
+        values: the values, shape (n,) or (n, k).
+        blocks: index of each value's block, from 0 and without gaps, shape (n,).
+    """
     columns = values.reshape(len(blocks), -1)
     size = np.maximum(np.bincount(blocks), 1)
     return (columns - (sum_units(columns, blocks) / size[:, None])[blocks]).reshape(values.shape)
@@ -29,7 +34,8 @@ def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) 
         clusters: index of each observation's cluster, from 0 and without gaps, shape (n,).
 
     Returns:
-        The fit. The intercepts do not count as coefficients, since blocks lie in clusters.
+        The fit. Its coefficients are those of x, without the intercepts. The intercepts take no degrees of freedom,
+        because each block lies in one cluster.
 
     Source: Cameron and Miller (2015), A practitioner's guide to cluster-robust inference, Sections III.A and VI.
     """
@@ -43,22 +49,22 @@ def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) 
 
 
 def _inverse(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pseudo-inverse of x.T @ x, and the projection onto its rows."""
+    """Pseudo-inverse of x.T @ x, and the projection onto the space that the rows of x span."""
     eigenvalues, vectors = np.linalg.eigh(x.T @ x)
     kept = eigenvalues > ROUNDING * max(eigenvalues.max(initial=0.0), 1e-300)
     return (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T, vectors[:, kept] @ vectors[:, kept].T
 
 
 def no_effect(y: np.ndarray, tested: np.ndarray, others: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) -> float:
-    """p-value of no effect of some terms, given others: a score test with clusters as the sample.
+    """p-value of no effect of some terms, given other terms: a score test with clusters as the sample.
 
     The tested terms and y are both replaced by their residuals, given blocks and the other terms. The products of these
-    residuals are summed over clusters; see `rao_scott.zero_total`.
+    residuals are summed within each cluster, and `rao_scott.zero_total` tests these sums.
 
     Args:
         y: outcome of each observation, shape (n,).
         tested: terms that are tested, shape (n, k).
-        others: terms that the model has beside them, shape (n, m); m can be 0.
+        others: other terms of the model, shape (n, m); m can be 0.
         blocks: index of each observation's block, from 0 and without gaps, shape (n,). A block lies in one cluster.
         clusters: index of each observation's cluster, from 0 and without gaps, shape (n,).
 
@@ -66,7 +72,7 @@ def no_effect(y: np.ndarray, tested: np.ndarray, others: np.ndarray, blocks: np.
         The p-value; NaN if the tested terms are weighted sums of the other terms within blocks, or for one cluster.
 
     Source: the score test of Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott
-    (1981) in place of an inverse.
+    (1981) in place of the inverse of the scores' covariance.
     """
     y, tested, others = within(y, blocks), within(tested, blocks), within(others, blocks)
     inverse, _ = _inverse(others) if others.shape[1] else (np.zeros((0, 0)), None)

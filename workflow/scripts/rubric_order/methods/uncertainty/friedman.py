@@ -20,14 +20,14 @@ class RankTest(NamedTuple):
     Attributes:
         statistic: test statistic. It has a chi-square distribution with `df` degrees of freedom if, within every block,
             every order of the observations is equally likely.
-        df: number of treatments minus 1, or smaller if no block connects some treatments.
+        df: number of treatments minus 1; fewer if chains of blocks do not connect all treatments.
         p: p-value of the statistic, if blocks are independent.
         w: Kendall's coefficient of concordance, from 0 to 1: the statistic as a share of its largest value. For
             incomplete blocks, the largest value is taken to be the sum of (observations - 1) over blocks (ours). No
             statistic exceeds this sum. If observations are missing, even blocks that all rank alike do not reach it, so
             W is then somewhat too low.
         n_blocks: number of blocks with two or more observations.
-        n_incomplete: number of these blocks that lack a treatment.
+        n_incomplete: number of blocks with two or more observations that lack a treatment.
     """
 
     statistic: float
@@ -68,8 +68,8 @@ def rank_test(cells: np.ndarray) -> RankTest:
     """Test for a difference between treatments.
 
     The variance of the scores is computed over all orders of a block's values, ties included. On complete blocks the
-    statistic is therefore Friedman's with the correction for ties, like `scipy.stats.friedmanchisquare`. Without ties,
-    it is the statistic of Skillings and Mack.
+    statistic is therefore Friedman's with the correction for ties, like `scipy.stats.friedmanchisquare`. On blocks
+    without ties, complete or not, it is the statistic of Skillings and Mack.
 
     Args:
         cells: one value per block (row) and treatment (column), NaN where it is missing. Blocks with fewer than two
@@ -96,7 +96,7 @@ def of_scores(observed: np.ndarray, scores: np.ndarray, variance: np.ndarray) ->
     covariance = -pairs + np.diag(np.diag(pairs)) + np.diag((observed * variance[:, None]).sum(axis=0))
     df = int(np.linalg.matrix_rank(covariance, hermitian=True)) if len(size) else 0
     n_incomplete = int((size < observed.shape[1]).sum())
-    if df == 0:  # no blocks, or all values tied in all of them
+    if df == 0:  # no blocks, or all values of each block tied
         return RankTest(0.0, 0, 1.0, 0.0 if len(size) else np.nan, len(size), n_incomplete)
     statistic = float(total @ np.linalg.pinv(covariance, hermitian=True) @ total)
     w = statistic / float((size - 1).sum())

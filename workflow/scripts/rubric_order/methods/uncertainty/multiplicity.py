@@ -1,7 +1,8 @@
 """p-values that take into account how many tests were made: one policy for all statistics.
 
 A family holds all tests of one question, over all judges, profiles, datasets, scales and criteria of a study. Two tests
-belong to different families if they differ in the question: in a column of `ASKED`, or of `TOGETHER`. These columns say
+belong to different families if they differ in a column of `ASKED`, or if a column of `TOGETHER` has a single value for
+one test and several values together for the other. These columns say
 
 - the quantity, the strategies, the readout and the condition;
 - the advice that a prompt follows;
@@ -27,7 +28,7 @@ from rubric_order.base.rows import places_of
 # Columns that say what a test asks; a table may lack some of them.
 ASKED: tuple[str, ...] = ("study", "condition", "strategy", "baseline", "other", "readout", "cluster", "model", "basis")
 ASKED += ("comparison", "compared", "quantity", "advice", "term")
-# From a column to its values that mean several other values together.
+# Dictionary from a column to those of its values that stand for several other values together.
 TOGETHER = {"dataset": (EVERY, MEAN), "criterion": (EVERY, MACRO)}
 
 
@@ -71,7 +72,7 @@ def adjust(table: pd.DataFrame, column: str = "p", *, name: str = "p") -> pd.Dat
     Args:
         table: estimates; rows without a p-value belong to no family.
         column: column of the p-values.
-        name: name of the new columns before ``_holm`` and ``_bh``.
+        name: beginning of the names of the new columns, before ``_holm`` and ``_bh``.
     """
     p = table[column].to_numpy(dtype=float)
     adjusted = {f"{name}_{method}": np.full(len(p), np.nan) for method in ("holm", "bh")}

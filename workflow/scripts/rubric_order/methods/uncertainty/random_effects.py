@@ -12,10 +12,10 @@ import numpy as np
 
 from rubric_order.methods.uncertainty import distributions
 
-MOST_CORRELATED = 0.99  # correlation of two errors; two judges with the same errors would be one judge
-LEAST_ERROR = (
-    1e-6  # share of the largest number; errors of a judge with the same probabilities for every item are only rounding
-)
+MOST_CORRELATED = 0.99  # largest correlation of two errors; two judges whose errors are the same would be one judge
+# Share of the largest estimate or error. Smaller errors are only rounding, such as those of a judge that gives the same
+# probabilities for every item.
+LEAST_ERROR = 1e-6
 
 
 class Summary(NamedTuple):
@@ -24,14 +24,15 @@ class Summary(NamedTuple):
     Attributes:
         mean: mean of all estimates.
         low: lower end of the interval of the mean by Hartung and Knapp.
-        high: upper end of this interval.
+        high: upper end of the interval of the mean.
         p: p-value of the hypothesis that the mean is 0.
         df: degrees of freedom of the interval.
         sd: dictionary from the name of each factor, and from ``rest``, to the standard deviation of its effects.
         shrunken: dictionary from the name of each factor to the best prediction for each of its levels: the mean plus
             the level's effect, shape (levels,).
         own: best prediction of the true value of each estimate, shape (m,).
-        q: Cochran's Q, the summed squared deviations of the estimates, in units of their sampling errors.
+        q: Cochran's Q, the summed squared deviations of the estimates from their weighted mean, in units of their
+            sampling errors.
         q_p: p-value of the hypothesis that the estimates differ by their sampling errors alone.
     """
 
@@ -59,20 +60,20 @@ def summary(
 
     Args:
         estimates: the estimates, shape (m,).
-        errors: their standard errors, shape (m,). An error below `LEAST_ERROR` times the largest estimate or error is
-            only rounding, and is raised to this product.
+        errors: standard error of each estimate, shape (m,). An error below `LEAST_ERROR` times the largest estimate or
+            error is only rounding, and is raised to this product.
         factors: dictionary from a factor's name to the index of each estimate's level, from 0, shape (m,). A factor
-            with one level is left out: its effect is in the mean. So is a factor with as many levels as estimates: its
-            effect is in the rest.
+            with one level is left out, because its effect is in the mean. A factor with as many levels as there are
+            estimates is left out too, because its effect is in the rest.
         confidence: nominal coverage of the interval.
         correlations: correlations of the sampling errors, shape (m, m); 0 by default. Judges that read the same items
             have correlated errors. Values are limited to +- `MOST_CORRELATED`.
 
     Returns:
         The summary; None for fewer than two estimates. Variances are estimated by restricted maximum likelihood. The
-        interval uses Student's t and a rescaled standard error, which is not below the plain standard error. Its
-        degrees of freedom are the number of levels of the smallest factor minus 1; without factors, the number of
-        estimates minus 1.
+        interval uses Student's t and a rescaled standard error, which is not below the plain standard error. The
+        degrees of freedom are 1 less than the number of levels of the factor with the fewest levels. If no factor is
+        left, they are 1 less than the number of estimates.
 
     Source: Viechtbauer (2005), Bias and efficiency of meta-analytic variance estimators; Hartung and Knapp (2001), A
     refined method for the meta-analysis; Searle, Casella and McCulloch (1992), Variance components, for predictions.

@@ -13,13 +13,13 @@ from rubric_order.methods.uncertainty import cluster_robust, distributions
 _DRAWS_IN_CACHE = 32_768  # a quarter of a megabyte
 _OF_MANY = 16  # resamples that are drawn together, if there are more units than `_DRAWS_IN_CACHE`
 LEAST_ERROR = 1e-12  # a smaller standard error of a jackknife is rounding
-LEAST_IN_TAIL = 10  # resamples; with fewer, their share is not known well
-MAX_LEFT_OUT = 200  # parts of a jackknife
+LEAST_IN_TAIL = 10  # resamples; a share of fewer resamples is not known well
+MAX_LEFT_OUT = 200  # largest number of parts of a jackknife
 MAX_UNDEFINED = 0.05  # an interval is withheld when more than this share of its resamples has no value
 
 
 def bootstrap_indices(n: int, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
-    """Row numbers of each resample, drawn with replacement. Shape (resamples, n)."""
+    """Indices of the rows in each resample, drawn with replacement. Shape (resamples, n)."""
     return rng.integers(0, n, size=(resamples, n))
 
 
@@ -34,8 +34,8 @@ def bootstrap_weights(n: int, resamples: int, *, rng: np.random.Generator) -> np
 def bootstrap_sums(values: np.ndarray, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
     """Sums of the rows of each resample, shape (n, ...) -> (resamples, ...): `bootstrap_weights` times `values`.
 
-    The resamples are drawn in parts that fit into the processor's cache. If a single resample is too large for it, each
-    part has several resamples, so that `values` are read from memory once per part.
+    The resamples are drawn in parts that fit into the processor's cache. If a single resample is too large for the
+    cache, each part has several resamples, so that `values` are read from memory once per part.
 
     Args:
         values: one row per unit, shape (n, ...).
@@ -66,7 +66,7 @@ def percentile_interval(values: np.ndarray, confidence: float) -> tuple[np.ndarr
     """
     values = np.asarray(values, dtype=float)
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
-    if not np.isnan(values).any():  # which is much faster
+    if not np.isnan(values).any():  # `numpy.quantile` is much faster than `numpy.nanquantile`
         low, high = np.quantile(values, ends, axis=0)
         return low, high
     undefined = np.isnan(values).mean(axis=0)
@@ -78,11 +78,11 @@ def percentile_interval(values: np.ndarray, confidence: float) -> tuple[np.ndarr
 def two_sided_p(values: np.ndarray) -> float:
     """Two-sided p-value of a statistic being 0, from its value in each resample, shape (resamples,).
 
-    Two shares are compared: of resamples with a statistic of 0 or less, and of resamples with 0 or more. p is twice the
-    smaller share, with one resample added to its count and to the count of all. If fewer than `LEAST_IN_TAIL` resamples
-    form this share, p is that of a normal distribution with the mean and variance of the resamples. So p-values can be
-    adjusted for many tests without millions of resamples. NaN if more than ``MAX_UNDEFINED`` of the resamples are
-    undefined.
+    Two counts are compared: of resamples with a statistic of 0 or less, and of resamples with 0 or more. p is twice
+    (smaller count + 1) / (number of resamples + 1), but at most 1. If the smaller count is below `LEAST_IN_TAIL`, and
+    the resamples vary, p is that of a normal distribution with the mean and variance of the resamples. So p can be
+    small enough to be adjusted for many tests without millions of resamples. Undefined resamples (NaN) do not count. If
+    more than ``MAX_UNDEFINED`` of all resamples are undefined, p is NaN.
     """
     defined = values[~np.isnan(values)]
     if len(defined) == 0 or len(defined) < (1 - MAX_UNDEFINED) * len(values):
@@ -100,8 +100,8 @@ class Jackknife(NamedTuple):
 
     Attributes:
         estimate: estimate from all parts.
-        low: lower end of its interval.
-        high: upper end of its interval.
+        low: lower end of the interval of the estimate.
+        high: upper end of the interval of the estimate.
         error: standard error, on the scale on which the interval is computed.
         p: two-sided p-value of the estimate being 0. NaN with fewer than three parts, or if the estimate is the same
             whichever part is left out.
@@ -120,10 +120,13 @@ class Jackknife(NamedTuple):
 
 
 def degrees(sizes: np.ndarray) -> float:
-    """Degrees of freedom of an error from parts of these sizes, such as numbers of items, shape (n_parts,).
+    """Degrees of freedom of a standard error from parts of the given sizes, see `cluster_robust.Weights`.
 
-    For equal parts, they are the number of parts minus 1. If a few parts hold most items, they are little more than
-    the number of these parts. NaN if one part holds all items. See `cluster_robust.Weights`.
+    For equal parts, they are 1 less than the number of parts. If a few parts hold most items, they are little more than
+    the number of these few parts. NaN if one part holds all items.
+
+    Args:
+        sizes: size of each part, such as its number of items, shape (n_parts,).
 
     >>> round(degrees(np.full(20, 4)), 6), round(degrees(np.r_[40, 40, np.full(18, 2)]), 1)
     (19.0, 2.0)
@@ -133,7 +136,7 @@ def degrees(sizes: np.ndarray) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def _degrees(sizes: bytes) -> float:
-    """`degrees` from the bytes of the array, kept because many estimates have the same clusters."""
+    """`degrees` from the bytes of the array. Results are cached, because many estimates have the same clusters."""
     of_parts = np.frombuffer(sizes)
     share = of_parts / of_parts.sum()
     with np.errstate(divide="ignore"):
@@ -152,7 +155,9 @@ def part_sizes(unit: np.ndarray) -> np.ndarray:
 
 
 def left_out_of_mean(estimate: np.ndarray, influence: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """A mean, and the mean without each cluster, for `jackknife_t`; for other estimates, a first-order approximation.
+    """A mean, and the mean without each cluster, for `jackknife_t`.
+
+    If the estimate is not a mean, the estimates without a cluster are first-order approximations.
 
     Args:
         estimate: the mean of each column, shape (q,).
@@ -168,9 +173,10 @@ def left_out_of_mean(estimate: np.ndarray, influence: np.ndarray, sizes: np.ndar
 
 
 def left_out_sums(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Sums over all items, and over the items without each part of the units, for `jackknife_t`.
+    """Sums over all items, then over the items without those of each part, for `jackknife_t`.
 
-    Each unit is a part. More than `MAX_LEFT_OUT` units form `MAX_LEFT_OUT` parts: unit i is in part i % `MAX_LEFT_OUT`.
+    Up to `MAX_LEFT_OUT` units, each unit is a part. More units form `MAX_LEFT_OUT` parts: unit i is in part
+    i % `MAX_LEFT_OUT`.
 
     Args:
         table: one row per item, shape (m, q).
@@ -245,7 +251,8 @@ def bootstrap_t(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Interval from the standard deviation of an estimate over resamples, with Student's t.
 
-    It is for estimates that change in steps, such as the error of a choice. A jackknife would treat a step as a slope.
+    This interval is for estimates that change in steps, such as the error of orderings that are chosen from the data. A
+    jackknife would treat a step as a slope.
 
     Args:
         estimate: the estimate from all clusters, shape (q,).
@@ -257,8 +264,8 @@ def bootstrap_t(
         back: function back from this scale, such as `numpy.exp`.
 
     Returns:
-        Lower and upper ends, each of shape (q,). NaN if the estimate has no finite value on the scale, or more than
-        ``MAX_UNDEFINED`` of the resamples have none.
+        Lower and upper ends, each of shape (q,). NaN if the estimate has no finite value on the scale, or if more than
+        ``MAX_UNDEFINED`` of the resamples have no finite value on it.
 
     Source: Efron and Tibshirani (1993), An Introduction to the Bootstrap, Section 6.2; the factor n / (n - 1) makes the
     variance of a mean unbiased.
@@ -278,7 +285,7 @@ def bootstrap_t(
 
 
 def left_out_interval(values: np.ndarray, confidence: float, *, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Ends of the intervals of `jackknife_t`; a value that does not vary has no interval.
+    """Ends of the intervals of `jackknife_t`; an estimate that is the same without each part has no interval.
 
     Args:
         values: the estimate, then the estimate without each part of the sample, shape (1 + n_parts, q).
@@ -286,7 +293,8 @@ def left_out_interval(values: np.ndarray, confidence: float, *, sizes: np.ndarra
         sizes: sizes of the parts, shape (n_parts,), such as numbers of items; by default all parts count as equal.
 
     Returns:
-        Lower and upper ends, shape (2, q); NaN with fewer than three parts, or where a value is NaN or does not vary.
+        Lower and upper ends, shape (2, q). NaN with fewer than three parts, for an estimate that is NaN with all parts
+        or without one of them, and for an estimate that is the same without each part.
     """
     jackknife = jackknife_t(values, confidence, sizes=sizes)
     varies = (jackknife.error > LEAST_ERROR) & (len(values) > 3)
@@ -349,8 +357,8 @@ def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
 def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
     """Count of each unit in each resample, shape (resamples, n_units); read only.
 
-    The counts are the same for all blocks with the same number of units. So strategies that read the same items have
-    paired resamples.
+    The counts are the same in all calls with the same arguments. So strategies that read the same items have paired
+    resamples.
 
     Args:
         n_units: number of units.
@@ -365,7 +373,7 @@ def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
 
 
 def resampled_sums(table: np.ndarray, unit: np.ndarray, *, resamples: int, seed: int, name: str) -> np.ndarray:
-    """Sums over all items, and in each resample of units.
+    """Sums over all items, then over the items in each resample of units.
 
     Args:
         table: one row per item, shape (m, q).

@@ -59,14 +59,15 @@ class Difference(NamedTuple):
 def spending(run: int) -> float:
     """Part of the level that a run after the baseline takes; the parts of all runs add up to 1.
 
-    One half goes mainly to the first runs, in which a new version of a judge is compared with its baseline. The other
-    half goes to regular runs: each year of `YEAR` runs takes half of the level that the years before have left.
+    One half of the level goes mainly to the first runs, in which a new version of a judge is compared with its
+    baseline. The other half goes to regular runs: each year of `YEAR` runs takes half of what the years before have
+    left of this half.
 
     Args:
         run: index of the run, 1 for the first run after the baseline.
 
     Raises:
-        ValueError: there is no such run.
+        ValueError: `run` is below 1.
 
     Examples:
         >>> [round(spending(run), 4) for run in (1, 2, 365)]
@@ -82,7 +83,7 @@ def spending(run: int) -> float:
 def latest(n_runs: int) -> list[int]:
     """Counts of last runs; for each count, the last runs are compared with all runs before them.
 
-    They are the counts of `LATEST` for which there are enough runs (`ENOUGH`), and the number of all runs but the
+    The counts are those of `LATEST` for which there are enough runs (`ENOUGH`), and the number of all runs but the
     first. A count of 1 needs only two runs.
 
     Args:
@@ -102,7 +103,7 @@ def difference(runs: np.ndarray, weights: np.ndarray, latest: int) -> Difference
 
     Returns:
         The difference. Each p-value is at least the share of permutations of runs within groups that give as large a
-        difference. It is 1 for a difference within `NEAR` standard errors of 0.
+        difference. Both p-values are 1 for a difference within `NEAR` standard errors of 0.
 
     Raises:
         ValueError: no run is before the last runs, or `latest` is below 1.
@@ -120,18 +121,19 @@ def difference(runs: np.ndarray, weights: np.ndarray, latest: int) -> Difference
 
 
 def interval(runs: np.ndarray, weights: np.ndarray, latest: int, level: float, *, reach: float) -> tuple[float, float]:
-    """Interval of the change. Subtracted from the values of the last runs, the change makes them like earlier values.
+    """Interval of the change of the values from the earlier runs to the last runs.
 
-    The interval is the set of changes that the test of `difference` does not reject, at half of the level on either
-    side. It contains a change that is the same in all groups with a probability of at least 1 - `level`. If groups
-    change by different amounts, it is an interval of the weighted mean of their changes, and is wider.
+    The values of the last runs minus the true change are like the values of the earlier runs. The interval is the set
+    of changes that the test of `difference` does not reject, at half of the level on either side. If all groups change
+    by the same amount, the interval contains this amount with a probability of at least 1 - `level`. If groups change
+    by different amounts, it is an interval of the weighted mean of their changes, and is wider.
 
     Args:
         runs: value of each group in each run, shape (n_runs, n_groups), oldest first; NaN where a run has none.
         weights: weights of the groups, such as their numbers of items, shape (n_groups,).
         latest: number of runs at the end, which are compared with the runs before.
         level: level of the test.
-        reach: the largest possible change, in the unit of the values; both ends lie within it.
+        reach: size of the largest possible change, in the unit of the values. Both ends lie between -reach and reach.
 
     Returns:
         Both ends; NaN without a group that has values in both parts.
@@ -171,14 +173,15 @@ def smallest(n_runs: int, latest: int, n_groups: int) -> float:
 class _Split(NamedTuple):
     """A difference, and the contributions of groups to it under permutations.
 
-    The arrays leave out groups that do not vary.
+    The arrays leave out groups whose values are the same in all runs.
 
     Attributes:
         estimate: the difference.
         added: contribution of a run to the difference if this run is in the smaller part of the group's runs, shape
             (n_runs, n_groups).
-        log_share: logarithm of the probability of each run, -inf if the run has no value, shape (n_runs, n_groups).
-        observed: contribution of the runs that are in the smaller part, shape (n_groups,).
+        log_share: logarithm of the probability with which each run is drawn, -inf if the run has no value, shape
+            (n_runs, n_groups).
+        observed: contribution of the runs that are in the smaller part in the data, shape (n_groups,).
         size: number of runs in the smaller part, shape (n_groups,).
         variance: variance of the difference under permutations.
         n_groups: number of groups that have values in both parts.

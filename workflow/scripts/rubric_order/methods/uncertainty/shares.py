@@ -33,12 +33,12 @@ class Ratio(NamedTuple):
 
 
 def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
-    """Mean of values from 0 to 1, with an interval that stays between 0 and 1, also if all values are 0, or all are 1.
+    """Mean of values from 0 to 1, with an interval within these bounds, also if all values are 0 or all values are 1.
 
-    The interval is that of Clopper and Pearson, for the number of independent values whose mean would have the error of
-    the jackknife over clusters. Quantiles of Student's t correct this number for the uncertainty of the error, and it
-    is at most the number of values. If values do not vary, this number is the effective number of clusters
-    (`resampling.effective`).
+    The interval is that of Clopper and Pearson for a number of independent values. This number is such that the mean of
+    these values would have the error of the jackknife over clusters. Quantiles of Student's t correct the number for
+    the uncertainty of the error. The number is at most the number of given values. If the error is 0, for example
+    because all values are the same, the number is the effective number of clusters (`resampling.effective`).
 
     Args:
         values: values from 0 to 1, shape (m,); NaN does not count.
@@ -66,9 +66,10 @@ def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
 def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: tuple[float, float]) -> Ratio:
     """Mean of values, with the jackknife's interval over clusters and Student's t, cut off at the bounds of the values.
 
-    If values do not vary, each end is the mean of a population in which a share of the values is at the bound. The
-    share is such that a sample of independent values has no value at the bound with probability (1 - confidence) / 2.
-    The size of the sample is the effective number of clusters (`resampling.effective`).
+    If the jackknife's error is 0, for example because all values are the same, each end is the mean of a population in
+    which a share of the values is at the bound, and all other values are at the estimate. The share is such that a
+    sample of independent values has no value at the bound with probability (1 - confidence) / 2. The size of the sample
+    is the effective number of clusters (`resampling.effective`).
 
     Args:
         values: values within `bounds`, shape (m,); NaN does not count.

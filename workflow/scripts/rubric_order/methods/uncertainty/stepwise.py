@@ -38,7 +38,7 @@ def aic(rss: float, rank: int, n: int) -> float:
     """n ln(RSS / n) + 2 rank: the value that R's `extractAIC` gives, and that Shi et al. print.
 
     Two things differ from Equation 6 of Shi et al.: the variance is not counted among the coefficients, and the
-    constant n ln(2 pi) + n is left out. Differences between models of the same rows are as in this equation.
+    constant n ln(2 pi) + n is left out. Differences between models of the same rows are as in Equation 6.
     """
     return n * float(np.log(rss / n)) + 2 * rank
 

@@ -1,4 +1,4 @@
-"""Reads that are saved by reading each item only until the interval of its mean is narrow enough, and the errors."""
+"""Reads saved by reading each item only until the interval of its mean is narrow enough, and errors of these means."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,21 +23,21 @@ from rubric_order.strategies import EVERY_POSITION
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 SEQUENCE, LEARNT, FIXED, FIXED_LEARNT = "sequence", "learnt", "fixed", "fixed_learnt"
 GOALS = {"width": False, "width_or_place": True}
-DRAWN = ("random", "repeated_rotations")  # not used: each item has its own orderings, or only one set of rotations
+DRAWN = ("random", "repeated_rotations")  # not used: orderings differ between items, or are only one set of rotations
 _ROUNDING = 1e-9
 
 log = logging.getLogger(__name__)
 
 
 class Items(NamedTuple):
-    """Items of a block with a score in every ordering, and the order in which each item is read.
+    """Items of a block with a score in every ordering, and the sequence in which each item's reads are replayed.
 
     Attributes:
         values: score of each item under each ordering, shape (m, N), without gaps.
-        order: indices of the orderings in which each item is read, in the order of the reads, shape (m, N).
+        order: indices of the orderings of each item's reads, from the first read to the last, shape (m, N).
         group: index of each item's group, from 0, shape (m,).
-        cell: index of each item's group and criterion, from 0, shape (m,). An item's place is its rank among the items
-            of its cell.
+        cell: index of each item's combination of group and criterion, from 0, shape (m,). An item's place is its rank
+            among the items of its cell.
         scale: lowest and highest possible score, and number N of reads of an item.
         whole: True if scores are whole numbers.
     """
@@ -51,7 +51,7 @@ class Items(NamedTuple):
 
     @property
     def truth(self) -> np.ndarray:
-        """Mean of all reads, shape (m,)."""
+        """Mean over all reads of each item, shape (m,)."""
         return self.values.mean(axis=1)
 
     @property
@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
 
     Attributes:
         claims: claim about each item at its last read.
-        tracks: estimates after each read, shape (m, N).
+        tracks: estimate of each item after each read, shape (m, N).
         factor: factor by which standard errors are multiplied, mean over folds. NaN for a rule that learns nothing.
         n_learning: number of groups from which the rule is learnt, mean over folds. NaN for a rule that learns nothing.
     """
@@ -97,54 +97,62 @@ def estimate(
 ) -> pd.DataFrame:
     """Replay the complete reads of items in random order, and stop each item by a rule.
 
-    The target is the item's mean over all orderings of the strategy, with the answers that the judge gave. It is
-    certain once all orderings are read. It is not a mean over repeated answers. Items without a score in some ordering
-    have no such mean and are left out (`n_incomplete`).
+    The number to be estimated is the item's mean over all orderings of the strategy, from the answers that the judge
+    gave. This mean is certain once all orderings are read. It is not a mean over repeats of an ordering. Items without
+    a score in some ordering have no such mean and are left out (`n_incomplete`).
 
     Args:
         scores: reads with their scores, one row per read, see `blocks.blocks`.
-        confidence: confidence of the intervals of the estimates.
-        seed: seed of the orders in which items are read, of folds and of draws.
-        targets: widths of an item's interval, in points. An item stops when its interval is at most this wide.
+        confidence: nominal coverage of the intervals over groups (`ci_low`, `ci_high`), such as 0.95.
+        seed: seed of the sequence of each item's reads, of folds and of draws.
+        targets: target widths of an item's interval, in points. An item stops when its interval is at most as wide as
+            the target.
         level: share of the items' intervals that should contain the item's mean.
-        folds: number of parts of the groups. Each part is stopped by a rule that is learnt from the other parts.
+        folds: number of parts into which groups are divided. The items of each part are stopped by a rule that is
+            learnt from the other parts.
         draws: number of random orders in which each item is replayed to learn a rule.
 
     Returns:
-        One row per group of `KEYS` and `readout` (cluster ``group``), `rule`, `goal`, `target` and `quantity`.
+        One row per combination of `KEYS`, `readout`, `rule`, `goal`, `target` and `quantity`. Clusters are groups.
 
         `rule` is one of:
 
         - ``sequence``: a confidence sequence, which assumes only that reads are in random order
           (`sequences.intervals`).
-        - ``learnt``: a rule from complete reads of other groups (`boundary.learn`). `n_learning` is the mean number of
-          these groups. `factor` is the mean factor of standard errors; it is infinite if the groups of a fold are too
-          few, or if no factor is good enough.
-        - ``fixed``: `k` reads of every item, as they are.
-        - ``fixed_learnt``: `k` reads of every item, minus what orderings add in other groups.
+        - ``learnt``: a rule that is learnt from complete reads of the groups in the other folds (`boundary.learn`).
+          `n_learning` is the number of these groups. `factor` is the factor by which standard errors are multiplied.
+          Both are means over folds. `factor` is infinite if, for any fold, the groups to learn from are too few, or no
+          factor is good enough.
+        - ``fixed``: `k` reads of every item. The estimate is their mean.
+        - ``fixed_learnt``: `k` reads of every item. What their orderings add in the groups of the other folds is
+          subtracted before the mean is taken.
 
-        `goal` is ``width`` or ``width_or_place``. With the latter, an item also stops if its interval overlaps with no
-        interval of another candidate of its group and criterion. A sequence settles these places at
-        ``(1 - level) / candidates``.
+        `goal` is ``width`` or ``width_or_place``. With the latter, an item also stops when its place (its rank among
+        the candidates of its group and criterion) is settled: when its interval overlaps with the interval of no other
+        candidate. For this comparison, rule ``sequence`` uses wider intervals: they miss an item's mean with
+        probability ``(1 - level) / candidates`` at most. Rows of ``fixed`` and ``fixed_learnt`` have neither goal nor
+        target, and only the quantity ``rmse``.
 
         `quantity` is one of:
 
         - ``reads``: mean number of reads of an item.
-        - ``spared``: 1 - reads / N.
-        - ``coverage``: share of items whose interval contains the mean.
-        - ``coverage_early``: this share among the items that were stopped early.
-        - ``stopped_width``, ``stopped_place``, ``read_all``: shares of items by the reason why their reading ended.
-        - ``place_right``: share of the settled places that are right.
+        - ``spared``: 1 - ``reads`` / `n_orderings`.
+        - ``coverage``: share of items whose interval contains the item's mean.
+        - ``coverage_early``: this share among the items that were stopped before all their orderings were read.
+        - ``stopped_width``, ``stopped_place``, ``read_all``: shares of items whose reading ended because the interval
+          was narrow enough, because the place was settled, or because all orderings were read.
+        - ``place_right``: share of the settled places that are right, see `boundary.right_places`.
         - ``rmse``: root mean square error of the estimates, in points.
-        - ``rmse_fixed``: this error if the mean number of reads is the number of reads of every item.
+        - ``rmse_fixed``: this error if every item gets the same number of reads, which is ``reads``.
         - ``rmse_ratio``: ``rmse`` / ``rmse_fixed``.
-        - ``outside``: share of items whose error is more than half of the target.
-        - ``outside_fixed``: this share if the mean number of reads is the number of reads of every item.
-        - ``reads_fixed``: number of reads of every item that gives the same error.
-        - ``saved``: 1 - reads / reads_fixed.
+        - ``outside``: share of items whose error is more than half of the target width.
+        - ``outside_fixed``: this share if every item gets the same number of reads, which is ``reads``.
+        - ``reads_fixed``: number of reads with which the error is ``rmse`` if every item gets this number.
+        - ``saved``: 1 - ``reads`` / ``reads_fixed``.
 
-        Intervals are over groups. Shares of items have Korn and Graubard's interval, other quantities have a
-        jackknife's with Student's t. Intervals do not allow for the uncertainty of what was learnt.
+        Intervals are over groups. From ``coverage`` to ``place_right`` they are Korn and Graubard's. The other
+        quantities have intervals of a jackknife with Student's t. Intervals do not allow for the uncertainty of what
+        was learnt.
 
     Source: ours; see `sequences` and `boundary`.
     """
@@ -168,12 +176,12 @@ def estimate(
 
 
 def items_of(block: blocks.Block, readout: Readout, seed: int) -> tuple[Items | None, int]:
-    """Items with a score in every ordering, and the number of items without one; None if no item has all scores.
+    """Items with a score in every ordering, and the number of other items. The items are None if `lay_out` gives None.
 
     Args:
         block: the reads.
         readout: readout of the scores.
-        seed: seed of the order in which each item is read.
+        seed: seed of the sequence of each item's reads.
     """
     laid = lay_out(block, readout)
     if laid is None:
@@ -202,12 +210,12 @@ class Sequences(NamedTuple):
 
 
 def sequences_of(items: Items, alpha: float) -> Sequences:
-    """Confidence sequences in the order in which items are read.
+    """Confidence sequences of items, with each item's reads in the sequence of the replay.
 
     Args:
-        items: items, with the order in which each is read.
-        alpha: probability that any interval of an item misses the mean. For `places`, the candidates of a group and
-            criterion share it equally.
+        items: items, with the sequence of their reads.
+        alpha: probability that at least one of an item's intervals misses the item's mean. For `places`, the candidates
+            of a group and criterion share this probability equally.
     """
     read, options = items.read, {**items.scale._asdict(), "whole": items.whole}
     ends, places = (
@@ -221,7 +229,7 @@ def by_sequence(items: Items, walk: Sequences, goal: Goal) -> Outcome:
     """Outcome of stopping items by their confidence sequences, without learning from other groups.
 
     Args:
-        items: items, with the order in which each is read.
+        items: items, with the sequence of their reads.
         walk: confidence sequences of the items.
         goal: target width of intervals, and whether an item also stops when its place is settled.
     """
@@ -236,12 +244,13 @@ def by_learning(items: Items, goal: Goal, name: str, *, seed: int, folds: int, d
     """Outcome of stopping items by rules that are learnt from other groups, in folds.
 
     Args:
-        items: items, with the order in which each is read.
+        items: items, with the sequence of their reads.
         goal: target width of intervals, whether an item also stops when its place is settled, and the share of claims
             that may be wrong.
-        name: name of the reads, for folds and draws.
+        name: name of the reads. Reads of another name have other folds and draws from the same seed.
         seed: seed of folds and of draws.
-        folds: number of parts of the groups. Each part is stopped by a rule that is learnt from the other parts.
+        folds: number of parts into which groups are divided. The items of each part are stopped by a rule that is
+            learnt from the other parts.
         draws: number of random orders in which each item is replayed to learn a rule.
     """
     count = int(items.group.max()) + 1
@@ -289,7 +298,7 @@ def _rows(
 
 
 def _fixed(items: Items, outcome: Outcome, rule: str, confidence: float) -> tuple[Row, Row]:
-    """Error of a fixed number of reads, which is the same for every item."""
+    """Rows of the error if every item gets the same number of reads, as a part for `tidy.from_parts`."""
     errors = (outcome.tracks - items.truth[:, None]) ** 2
     sums = resampling.left_out_sums(np.column_stack([np.ones(len(errors)), errors]), items.group)
     rmse = np.sqrt(sums[:, 1:-1] / sums[:, :1])  # without all reads, whose error is 0
@@ -306,7 +315,7 @@ _METHOD = "jackknife over groups, Student's t"
 def _quantities(
     items: Items, outcome: Outcome, goal: Goal, shared: Row, confidence: float
 ) -> Iterator[tuple[Row, Row]]:
-    """Reads that a rule saves, and the share of its claims that are right."""
+    """Rows of all quantities of one rule, goal and target, as parts for `tidy.from_parts`."""
     claimed, truth = outcome.claims, items.truth
     stops = claimed.stops
     held = (claimed.low <= truth + _ROUNDING) & (truth <= claimed.high + _ROUNDING)
@@ -336,10 +345,10 @@ def _quantities(
 
 
 def _compared(items: Items, outcome: Outcome, goal: Goal) -> dict[str, tuple[np.ndarray, tuple[float, float]]]:
-    """Reads and errors of a rule, and errors of the same number of reads for every item.
+    """Reads and errors of a rule, and the errors if every item gets the same number of reads.
 
     Args:
-        items: items, with the order in which each is read.
+        items: items, with the sequence of their reads.
         outcome: outcome of reading all items by the rule.
         goal: target width of intervals, and whether an item also stops when its place is settled.
 

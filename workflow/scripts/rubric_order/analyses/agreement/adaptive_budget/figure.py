@@ -1,4 +1,4 @@
-"""Error of scores by reads: items that stop when their intervals are narrow, beside items with equally many reads."""
+"""Error of scores by number of reads: items stopped one by one, and items that all get the same number of reads."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ POINTS = {"stopped by a confidence sequence": "sequence", "stopped by what was l
 
 
 def draw(adaptive_budget: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Error by reads: one panel per judge and dataset.
+    """Error by number of reads: one panel per judge and dataset.
 
     Args:
         adaptive_budget: estimates of this result, see `estimate`.

@@ -18,8 +18,8 @@ from rubric_order.methods.position import blocks, selections
 
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 OPTION, CURVE, REFUSED = "option", "curve", "refused"
-NEAR = 1.5  # curves end at this many times the calls of the option with the most calls, or before that:
-DEAREST = 8  # no curve has more than this many times the calls of the option with the fewest calls
+NEAR = 1.5  # curves end at this many times the calls of the option with the most calls, or, if that is less,
+DEAREST = 8  # at this many times the calls of the option with the fewest calls; for exceptions see `options.curves`
 METHOD = "variances of what groups share and of what items add, by the method of moments; bootstrap over groups"
 
 
@@ -38,39 +38,40 @@ def estimate(
     resamples: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Options of a further study, each with the precision that the reads of the existing study predict.
+    """Options of a further study, each with the precision that the reads of a pilot predict.
 
     Args:
         scores: reads with their scores, one row per read, see `blocks.blocks`. A pilot is the reads of one strategy, in
             which all items have the same orderings.
         goal: one of `goals.GOALS`.
-        target: value that the goal should reach, or None.
-        budget: number of calls, or an amount of money for judges with a price, or None.
+        target: value that the goal should reach; None for no target.
+        budget: largest number of calls, or largest amount of money for judges with a price; None for no budget.
         call_prices: dictionary from judge to the price of one call. A missing price is unknown.
         sampling_temperatures: for each judge, a dictionary from profile to the temperature of its answers. A missing
             temperature is unknown.
-        points: margin of `equivalent` for shifts of mean scores, in points.
-        log_odds: margin of `equivalent` for effects of positions, in log-odds.
-        margin: margin of `equivalent` for the spread between single items, in points.
+        points: margin of the goal ``equivalent`` for shifts of mean scores, in points.
+        log_odds: margin of the goal ``equivalent`` for effects of positions, in log-odds.
+        margin: margin of the goal ``equivalent`` for the spread between single items, in points.
         confidence: nominal coverage of the intervals of the study and of the predictions, such as 0.95.
         resamples: number of resamples of the pilot's groups.
         seed: seed of the resamples and of draws of orderings.
 
     Returns:
-        Rows for each group of `KEYS` and `readout`. Goals of cards use only a judge's last readout, which is option
-        probabilities if there are any. A row's `kind` is one of:
+        Several rows per combination of `KEYS` and `readout`. Goals of cards (`goals.OF_CARDS`) use only one readout of
+        a judge: ``soft`` if there are option probabilities, else ``hard``. A row's `kind` is one of:
 
         - ``option``: a study that could be made. `rank` 1 is the best option.
 
-          - The study has a `design` (strategy) and a `reads_budget`, written as in config. It has numbers of
-            `orderings`, `repeats`, `groups`, `items` per group and `calls`, and a `cost`. `like_pilot` is 1 if the
-            groups have the pilot's sizes, else 0. `config` has the study's keys for config, in YAML.
+          - `design` is the study's strategy, and `reads_budget` its number of reads per item if the strategy needs a
+            budget; both are written as in config. `orderings`, `repeats` per ordering, `groups`, `items` per group and
+            `calls` are numbers. `cost` is the price of all calls. `like_pilot` is 1 if the groups have the pilot's
+            sizes, else 0. `config` has the study's keys for config, in YAML.
           - `estimate` is the predicted value of the goal. The interval from `ci_low` to `ci_high` allows for the
             uncertainty of the pilot. For goals r and mean, `value` is the pilot's own r or mean score under this
             design.
           - `meets` is 1 if the target is reached, else 0; NaN without a target. `affordable` is 1 if the budget allows
             the study, else 0; NaN without a budget.
-          - `flag` names the parts of variances whose estimates were below 0. They count as 0.
+          - `flag` names the parts of variances whose estimates were below 0. These parts count as 0.
 
         - ``curve``: the same columns for further numbers of groups, for a figure.
         - ``refused``: no prediction; `flag` says why.
@@ -130,7 +131,7 @@ def estimate(
 
 
 def _readouts(block: blocks.Block, goal: str) -> Iterator[Readout]:
-    """The readouts from which a goal is predicted. For goals of cards, it is only the last one of the block."""
+    """Readouts from which a goal is predicted: all readouts of the block, or only the last one for goals of cards."""
     readouts = [readout for readout, _ in block.readouts()]
     if goal in goals.OF_CARDS:
         readouts = readouts[-1:]

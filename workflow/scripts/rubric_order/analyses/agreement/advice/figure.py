@@ -33,7 +33,7 @@ OF_CARDS = ("equivalent", "bias", "shift")
 
 
 def draw(advice: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Precision by calls: one panel per judge and dataset, one line per way to read items.
+    """Precision by calls: one panel per judge and dataset, one curve per strategy and number of reads per item.
 
     Args:
         advice: estimates of this result, see `estimate`.

@@ -1,4 +1,4 @@
-"""Growth of agreement with human scores with the number of reads that are averaged."""
+"""Agreement with human scores by the number of reads that are averaged."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {"scores": blocks.COLUMNS}
-RANGE = (0.025, 0.975)  # quantiles over the subsets of one size, as in the paper's figure
+RANGE = (0.025, 0.975)  # quantiles over the subsets of one size, as in Figure 9 of Xu et al. (2026)
 MOST_READS = 120  # reads per item: all orderings of five options. With more, products of all pairs would take gigabytes
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ def estimate(
     seed: int,
     subsets_per_size: int = 252,
 ) -> pd.DataFrame:
-    """Mean correlation with human scores of the means of k of an item's K reads, over all subsets of k reads.
+    """Correlate the mean of k of an item's K reads with human scores, and average over the subsets of k reads.
 
     Only items with a human score and a score from every read are used, so all subsets are about the same items.
     Strategies with more than `MOST_READS` reads per item are left out, with a line in the log.
@@ -41,7 +41,7 @@ def estimate(
             is C(10, 5), so with up to ten reads every subset is used.
 
     Returns:
-        One row per group of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and
+        One row per combination of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and
         number of reads `k`. `quantity` is one of:
 
         - ``r``: mean over subsets. The middle 95% of the subsets lies from `range_low` to `range_high`.
@@ -49,12 +49,13 @@ def estimate(
         - ``gain_share``: ``gain`` divided by the gain of all reads. It is given only if the interval of the gain of all
           reads lies above 0.
 
-        `ci_low` and `ci_high` are the interval of the mean over subsets. It is from a jackknife over clusters with
-        Student's t, for ``r`` on the scale of Fisher's z. For Spearman's rho, the jackknife is approximated to the
-        first order, because leaving out a cluster would change all ranks.
+        `ci_low` and `ci_high` are the ends of the estimate's interval. This interval comes from a jackknife over
+        clusters with Student's t, and for ``r`` is computed on the scale of Fisher's z. For Spearman's rho, the
+        jackknife is approximated to the first order, because leaving out a cluster would change all ranks.
 
-        `n_items` of the `n_rated` items with a human score are complete. `n_undefined` of the `n_subsets` subsets have
-        no correlation, because their means do not vary. These subsets are left out.
+        Of the `n_rated` items with a human score, `n_items` have a score from every read. Of the `n_subsets` subsets of
+        k reads, `n_undefined` are left out: the means over these reads are the same for all items, so they have no
+        correlation.
 
     Source: Xu et al. (2026), Section 5.3, Figure 9; the intervals are ours.
     """
@@ -96,7 +97,7 @@ def _of_block(block: blocks.Block, subsets_per_size: int, *, confidence: float, 
 
 
 def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Intervals of the mean correlation, of its gain over one read, and of the share of the gain, for each budget.
+    """Intervals of the mean correlation, of its gain over one read, and of the share of the full gain, for each budget.
 
     Args:
         curves: mean correlation for each budget, over all items, then without each part of the clusters, shape (1 +
@@ -129,7 +130,7 @@ def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> 
 def _rows(
     about: Row, found: np.ndarray, sizes: np.ndarray, ends: list[tuple[np.ndarray, np.ndarray]]
 ) -> Iterator[tuple[Row, Row]]:
-    """Mean for each budget, the range of its subsets, and its gain over one read, as parts for `tidy.from_parts`.
+    """Mean correlation for each budget, its range over subsets, and its gain over one read, for `tidy.from_parts`.
 
     Args:
         about: columns that all rows share.

@@ -1,4 +1,4 @@
-"""Growth of agreement with human scores with the number of reads that are averaged."""
+"""Agreement with human scores by the number of reads that are averaged."""
 
 from typing import Any
 
@@ -26,10 +26,10 @@ MEASURES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 def draw(
     budget_curve: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, strategies: list[str], measure: str
 ) -> Figure:
-    """Mean correlation by number of reads: one panel per judge and dataset, one line per strategy.
+    """Mean correlation by number of reads: one panel per judge and dataset, one curve per strategy.
 
-    Bands are the middle 95% of the subsets of reads. The bars at the end are intervals of the last means. They are
-    drawn side by side, so that they do not hide each other. Each dataset starts a new row of panels.
+    Bands are the middle 95% of the subsets of reads. Bars at the right are intervals of the curves' last points. Bars
+    are drawn side by side, so that they do not hide each other. Each dataset starts a new row of panels.
 
     Args:
         budget_curve: estimates, see `budget_curve.estimate`.
@@ -45,7 +45,7 @@ def draw(
     columns = min(layout.columns, chosen["judge"].nunique())
     cells = _cells(chosen, columns)
     rows = 1 + max(row for row, _ in cells)
-    # One row needs room beside its panels for the name of the vertical axis.
+    # A single row needs room beside its panels for the name of the vertical axis.
     size = (layout.width_in, max(layout.height_in * rows, style.scaled(2.4)))
     figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, squeeze=False, layout="constrained")
     for cell, axis in np.ndenumerate(axes):
@@ -92,7 +92,7 @@ def _cells(curves: pd.DataFrame, columns: int) -> dict[tuple[int, int], tuple[st
 
 
 def _ticks(last: int) -> list[int]:
-    """Numbers of reads that are written at the axis: 1, and all numbers, every second or every fourth number."""
+    """Numbers of reads that are written at the axis: 1, and the multiples of 1, of 2 or of 4."""
     step = 1 if last < 8 else 2 if last <= 12 else 4
     return [k for k in range(1, last + 1) if k == 1 or k % step == 0]
 

@@ -21,21 +21,21 @@ from rubric_order.strategies import EVERY_POSITION
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 NONE, FOLDS, GROUPS, SCORES = "none", "folds", "groups", "scores"
 BUDGETS = (1, 2, 3, 4, 5, 10, 20, 40, 60)  # reads per item
-FEWEST_GROUPS = learning.FEWEST_GROUPS + 1  # one group is corrected by what is learnt on the other groups
-DRAWN = ("random", "repeated_rotations")  # not used: each item has its own orderings, or only one set of rotations
+FEWEST_GROUPS = learning.FEWEST_GROUPS + 1  # each group is corrected by what is learnt on the other groups
+DRAWN = ("random", "repeated_rotations")  # not used: orderings differ between items, or are only one set of rotations
 
 log = logging.getLogger(__name__)
 
 
 class Corrected(NamedTuple):
-    """Scores by one kind of calibration.
+    """Scores that one kind of calibration has corrected.
 
     Attributes:
         name: one of `FOLDS`, `GROUPS`, `SCORES`.
         versions: for each draw of the groups to learn from, the calibrated score of each item in each ordering, shape
             (m, D). Items of the groups that were learnt from have NaN.
-        n_learning: number of groups from which the calibration was learnt.
-        reads: number of reads of these groups.
+        n_learning: number of groups from which the calibration was learnt, mean over folds.
+        reads: number of reads of these groups, mean over folds or draws.
     """
 
     name: str
@@ -54,10 +54,11 @@ def estimate(
     draws: int = 20,
     interactions: bool = True,
 ) -> pd.DataFrame:
-    """Error of few reads of an item, compared with the item's mean over other orderings.
+    """Error of an item's score from few reads, against the item's mean over other orderings.
 
-    Orderings are divided into two halves (see `halves.halves`). A method's score uses reads of one half, and is
-    compared with the mean of the other half. So no read is on both sides. The mean of a half also contains what its
+    Orderings are divided into two halves (see `halves.halves`). A score uses reads of one half, and is compared with
+    the item's mean over the other half. (For ``opposite``, with one read in each half, it is compared with the other
+    reads of a half.) So a score is never compared with its own reads. The mean of a half also contains what its
     orderings add to the mean of all orderings. This addition is estimated in other groups and subtracted (see
     `errors.levels`). A calibration is applied only to groups that it was not learnt on. Items without a score in some
     ordering are left out.
@@ -66,16 +67,19 @@ def estimate(
         scores: reads with their scores, one row per read, see `blocks.blocks`.
         confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of folds and draws.
-        folds: number of parts of the groups. Each part is corrected by a calibration that is learnt on the other parts.
-        groups: further numbers of groups to learn from. Only numbers up to half of the groups are used.
-        draws: number of times that each of these numbers of groups is drawn. Results are averaged over draws.
+        folds: number of parts into which groups are divided. Scores of each part are corrected by a calibration that is
+            learnt on the other parts.
+        groups: numbers of groups to learn from, beside all groups of the other folds. Numbers above half of the study's
+            groups are not used.
+        draws: number of draws of groups for each number in `groups`. Results are averaged over draws.
         interactions: True to let position effects differ between scores, as far as the reads support it.
 
     Returns:
-        One row per group of `KEYS` and `readout` (cluster ``group``), `design`, `reads`, `calibration` and `quantity`.
+        One row per combination of `KEYS`, `readout`, `design`, `reads`, `calibration`, `n_learning` and `quantity`.
+        Clusters are groups.
 
         `design` says which reads an item has. Rows of ``random``, ``opposite`` and ``balanced`` are expectations over
-        the choice.
+        the choice of the orderings.
 
         - ``usual``: one read in the ordering 1 to n.
         - ``random``: `reads` reads in different orderings of a half.
@@ -87,22 +91,23 @@ def estimate(
 
         - ``none``: no calibration.
         - ``folds``: learnt on the other folds.
-        - ``groups``: learnt on `n_learning` groups that are drawn.
-        - ``scores``: learnt on the other folds, without positions. It gives the expected mean of items from the written
-          score alone. So it shows which part of a gain is not due to the order.
+        - ``groups``: learnt on `n_learning` groups that are drawn at random.
+        - ``scores``: learnt on the other folds, without positions. A written score is replaced by the expected mean of
+          items with this score, at whatever position it stood. So the gain from ``scores`` is the part of the gain from
+          ``folds`` that is not due to the order.
 
-        `calls` is the number of reads per item, plus the number of reads that the calibration was learnt on, divided by
-        the number of items.
+        `calls` is the number of calls per item: `reads`, plus (number of reads that the calibration was learnt on) /
+        (number of items).
 
         `quantity` is one of the following. The last three compare a calibration with the same reads without
         calibration.
 
         - ``rmse``: root mean square error in points.
-        - ``error``: the same without the error of the other half's mean.
+        - ``error``: like ``rmse``, without the part that the error of the other half's mean adds.
         - ``shift``: mean error.
         - ``pearson``: r with human scores.
-        - ``rmse_ratio``: ratio of ``rmse``.
-        - ``rmse_change``, ``pearson_change``: differences of ``rmse`` and ``pearson``.
+        - ``rmse_ratio``: ``rmse`` with calibration divided by ``rmse`` without.
+        - ``rmse_change``, ``pearson_change``: ``rmse`` or ``pearson`` with calibration, minus the value without.
 
         Intervals are from a jackknife over groups with Student's t, and are paired in comparisons. They do not allow
         for the uncertainty of the calibrations.
@@ -142,11 +147,12 @@ def corrected(
 
     Args:
         laid: reads of items with a score in every ordering.
-        name: name of the reads, for folds and draws.
+        name: name of the reads. Reads of another name have other folds and draws from the same seed.
         seed: seed of folds and draws.
         folds: number of folds. If there are fewer than twice `learning.FEWEST_GROUPS` groups, each group is a fold.
-        groups: further numbers of groups to learn from. Only numbers up to half of the groups are used.
-        draws: number of times that each of these numbers of groups is drawn.
+        groups: numbers of groups to learn from, beside all groups of the other folds. Numbers above half of the study's
+            groups are not used.
+        draws: number of draws of groups for each number in `groups`.
         interactions: True to let position effects differ between scores, as far as the reads support it.
     """
     evidence, count = laid.evidence(), int(laid.group.max()) + 1
@@ -181,7 +187,7 @@ def applied(model: Calibration, laid: Laid, rows: np.ndarray) -> np.ndarray:
     Args:
         model: the calibration.
         laid: reads of items with a score in every ordering.
-        rows: True for the items, shape (m,).
+        rows: True for the items to calibrate, shape (m,).
     """
     if laid.probabilities is not None:
         return model.of_probabilities(laid.probabilities[rows], laid.orderings)
@@ -236,13 +242,13 @@ def _rows(
 def _calibrated(
     laid: Laid, correction: Corrected, middle: float, human: np.ndarray
 ) -> dict[tuple[str, int], np.ndarray]:
-    """Moments of each design from calibrated scores: for each item, the mean over the draws that were not learnt on it.
+    """Moments of each design from calibrated scores: for each item, the mean over the calibrations not learnt on it.
 
     Args:
         laid: reads, with the middle of the scale subtracted from values.
         correction: calibrated scores.
         middle: middle of the scale, which is subtracted from calibrated scores.
-        human: human score of each item minus their mean, shape (m,); NaN for an item without a human score.
+        human: human score of each item minus the mean human score, shape (m,); NaN for an item without a human score.
     """
     totals: dict[tuple[str, int], np.ndarray] = {}
     times = np.zeros(len(human))

@@ -1,4 +1,4 @@
-"""Error of single reads with and without calibration, beside several reads."""
+"""Error of single reads with and without calibration, beside the error of several reads."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -40,7 +40,10 @@ def _rows(calibration: pd.DataFrame) -> pd.DataFrame:
 
 
 def _printed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of single reads, and rows of several reads that are balanced by design and not calibrated."""
+    """Rows of single reads, and rows of ``opposite`` and ``balanced`` reads without calibration.
+
+    Single reads with a calibration that was learnt on drawn groups are kept only in the usual ordering.
+    """
     balanced = rows["design"].isin(["opposite", "balanced"]) & (rows["calibration"] == "none")
     single = (rows["reads"] == 1) & ((rows["design"] == "usual") | (rows["calibration"] != "groups"))
     return rows[balanced | single]

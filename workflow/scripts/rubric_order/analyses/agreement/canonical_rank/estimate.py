@@ -29,18 +29,18 @@ def estimate(
         seed: seed of the bootstrap.
 
     Returns:
-        One row per group of `KEYS` whose strategy is in `shared_orderings.SHARED`, `readout`, `cluster` and `quantity`.
-        `quantity` is one of:
+        One row per combination of `KEYS`, `readout`, `cluster` and `quantity`, for strategies in
+        `shared_orderings.SHARED`. `quantity` is one of:
 
         - ``pearson_canonical``: r with human scores under the canonical ordering.
         - ``pearson_mean``: mean r of all orderings.
         - ``advantage``: ``pearson_canonical`` minus ``pearson_mean``.
         - ``rank``: rank of the canonical ordering, 1 for the highest r.
         - ``rank_share``: one row for each possible `rank`, with the share of the resamples in which the canonical
-          ordering has this rank. A rank between two ranks counts half for each.
+          ordering has this rank. A tied rank, such as 2.5, counts half for each of the ranks beside it.
 
-        All `n_orderings` orderings are compared on the same `n_items` items: items with a human score (`n_rated`) that
-        have a score under each ordering.
+        All `n_orderings` orderings are compared on the same `n_items` items. Each of these items has a human score, and
+        a score under each ordering. `n_rated` is the number of all items with a human score.
 
     Source: the earlier version of Xu et al., Section 5.2, Table 4; the intervals and the distribution are ours.
     """
@@ -85,7 +85,7 @@ def _ranked(
 
 
 def _rank_shares(ranks: np.ndarray, orderings: int) -> np.ndarray:
-    """Share of each rank, shape (orderings,). A rank between two ranks counts half for each. NaN if none is defined."""
+    """Share of each rank, shape (orderings,); NaN if no rank is defined. Rank 2.5 counts half as 2 and half as 3."""
     ranks = ranks[~np.isnan(ranks)]
     if not len(ranks):
         return np.full(orderings, np.nan)

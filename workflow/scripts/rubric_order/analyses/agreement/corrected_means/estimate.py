@@ -15,7 +15,7 @@ from rubric_order.methods.agreement import corrected, item_scores, pass_rates
 from rubric_order.methods.position import blocks
 
 COLUMNS = {"scores": [*item_scores.COLUMNS, "candidate"]}
-HUMAN_SCALE = (1, 5)  # default for datasets
+HUMAN_SCALE = (1, 5)  # least and greatest human score, by default
 LABELS, JUDGE, CORRECTED, BY_ERRORS, HIDDEN = "labels", "judge", "corrected", "rogan_gladen", "all_labels"
 MEAN, DIFFERENCE, PASS_RATE = "mean", "difference", "pass_rate"
 MARGINS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
@@ -77,32 +77,32 @@ def estimate(
             point of the scale as `human_pass`.
         reference: candidate with which the other candidates are compared; by default the first candidate by name.
         margins: margins of error, in points, for which numbers of groups are computed.
-        groups: number of labelled groups that are drawn at random and used. Labels of the other groups are hidden. By
-            default all are used.
+        groups: number of labelled groups whose labels are used. They are drawn at random, and the labels of the other
+            groups are hidden. By default all labels are used.
 
     Returns:
-        One row per group of `KEYS`, criterion (``all``: pooled), `readout`, `target`, `candidate`, `other`,
-        `estimator`, `quantity` and `margin`; cluster ``group``.
+        One row per combination of `KEYS`, criterion (``all``: pooled), `readout`, `target`, `candidate`, `other`,
+        `estimator`, `quantity` and `margin`. Clusters are groups.
 
         `target` is one of:
 
         - ``mean``: the mean over all items.
-        - ``difference``: the mean of `candidate` minus the mean of `other`. `other` is the reference. Each other
-          candidate with labels in at least `corrected.FEWEST` groups is a `candidate`.
+        - ``difference``: the mean of `candidate` minus the mean of `other`. `other` is the reference candidate. Every
+          candidate except the reference is compared with it, if it has labels in at least `corrected.FEWEST` groups.
         - ``pass_rate``: the share of items that pass.
 
-        Quantity ``value`` is the target by an `estimator`:
+        Quantity ``value`` is an estimate of the target. `estimator` says how it is estimated:
 
         - ``labels``: from labels alone.
         - ``judge``: from the judge alone.
         - ``corrected``: from both, with the `weight` of the judge, see `corrected.corrected`.
         - ``rogan_gladen``: a pass rate from both, see `pass_rates.rogan_gladen`. It has two further quantities,
           ``sensitivity`` and ``specificity``.
-        - ``all_labels``: from all labels, if some labels were hidden.
+        - ``all_labels``: from all labels, including hidden labels. It is given only if labels were hidden.
 
         The other quantities are ``correlation``, ``label_share`` and ``label_share_at_best``, see `corrected.Worth`,
-        and ``groups_needed``. The latter is the number of labelled groups for a margin of error, by ``labels`` alone
-        and by ``corrected``, see `corrected.groups_needed`.
+        and ``groups_needed``. The latter is the number of labelled groups that the estimator ``labels`` or
+        ``corrected`` needs for the margin of error in column `margin`, see `corrected.groups_needed`.
 
         `n_items` counts all items, `n_labels` the items with a label. `n_clusters` counts all groups, `n_labelled` the
         groups with a label. `n_unscored` counts the items without a score of the judge. `flag` says why a number is
@@ -145,7 +145,7 @@ def _on_scale(score: float | None, n: int, scale: Sequence[float], otherwise: fl
 
 
 def _drawn(items: pd.DataFrame, groups: int | None, seed: int, dataset: str) -> np.ndarray:
-    """Mask of the items whose labels are used: items of `groups` labelled groups, drawn at random, or all items."""
+    """True for items whose labels are used: items of `groups` labelled groups drawn at random; by default all items."""
     labelled = np.sort(items.loc[items["human"].notna(), "group_id"].unique())
     if groups is None or groups >= len(labelled):
         return np.full(len(items), True)
@@ -154,7 +154,7 @@ def _drawn(items: pd.DataFrame, groups: int | None, seed: int, dataset: str) -> 
 
 
 def of_items(items: pd.DataFrame, options: Options) -> Iterator[Row]:
-    """Rows of pooled items: all items, items of each candidate, and differences from the reference.
+    """Rows for all items together, for the items of each candidate, and for differences from the reference.
 
     Args:
         items: one row per item. Columns are `group_id`, `candidate`, `human` (NaN without a label) and `judge` (NaN

@@ -1,4 +1,4 @@
-"""Means of people's scores from labels, from the judge and from both, and labels that a margin of error needs."""
+"""Means of people's scores from labels, from the judge and from both, and labelled groups for a margin of error."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,13 +33,13 @@ ESTIMATORS = {
     "all_labels": "all labels",
 }
 UNITS = {"mean": "Points of people's scale", "difference": "Difference in points", "pass_rate": "Pass rate"}
-MOST = 16  # rows of a panel
+MOST = 16  # largest number of rows in a panel
 
 
 def draw(
     corrected_means: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, criterion: str, target: str
 ) -> Figure:
-    """Estimates on the left and needed labels on the right; one row of panels per judge and dataset.
+    """Estimates on the left and needed labelled groups on the right; one row of panels per judge and dataset.
 
     Args:
         corrected_means: estimates of this result, see `estimate`.
@@ -85,7 +85,7 @@ def _counts(block: pd.DataFrame) -> str:
 
 
 def _draw_estimates(axis: Axes, block: pd.DataFrame, names: Sequence[tuple[str, str]]) -> None:
-    """Draw the estimates. For each name, the estimators are beneath each other."""
+    """Draw the estimates. In the row of each candidate or difference, the estimators are beneath each other."""
     values = rows_with(block, quantity="value").dropna(subset="estimate")
     present = [name for name in ESTIMATORS if (values["estimator"] == name).any()]
     step = 0.7 / max(len(present), 1)

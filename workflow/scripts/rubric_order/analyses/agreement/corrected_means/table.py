@@ -1,4 +1,4 @@
-"""Means of people's scores from labels alone, from the judge alone, and from both, and labels that are needed."""
+"""Means of people's scores from labels alone, from the judge alone, and from both, and numbers of needed labels."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -35,7 +35,7 @@ ESTIMATORS = {
 
 
 def _rows(corrected_means: pd.DataFrame, *, margin: float) -> pd.DataFrame:
-    """One row per judge, dataset, criterion, strategy, readout and target."""
+    """One row per judge, dataset, criterion, strategy, readout, target and candidate."""
     table = corrected_means.fillna({"other": "", "flag": ""})
     values = [same("n_items", "n_labels", "n_clusters", "n_labelled", "n_unscored")]
     values += [estimate("value", name, estimator=estimator) for estimator, name in ESTIMATORS.items()]

@@ -1,10 +1,10 @@
-"""Reliability of scores in distinguishing items, and the orderings and repeats that it needs, without human scores.
+"""Reliability of mean scores in distinguishing items, by numbers of orderings and repeats, without human scores.
 
 The model of the score of item i, read under ordering o, is
 
     score = mean + item_i + shift_o + interaction_io + repetition.
 
-All terms are drawn independently. Items and orderings are samples from populations.
+The model assumes that all terms are drawn independently, and that items and orderings are samples from populations.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ class Components(NamedTuple):
 
 
 def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Moments that the components depend on, one row per unit. Sums of rows over units give the components.
+    """Moments that the components depend on, one row per unit of resampling. Sums of rows give the components.
 
     Args:
         values: mean score of each item under each ordering, shape (m, D), without gaps.
@@ -86,8 +86,8 @@ def components(sums: np.ndarray, repeats: int) -> Components:
     Source: the two-way analysis of variance of generalisability theory (Brennan, 2001, Generalizability Theory, Section
     3.4). Two things are ours. First, the variance of repetition comes from repeats within each ordering. Second, the
     variances of the overall mean and of the orderings' means are variances of means over units. So the items of one
-    unit may be alike, and may share effects of orderings. A variance about the sample mean lacks the variance of this
-    mean, which is added.
+    unit may be alike, and may share effects of orderings. The variance of items about their sample mean is too small by
+    the variance of that mean, so that variance is added.
     """
     d = (sums.shape[-1] - 9) // 2
     units, count, mean, square, within, noise, counts, means, products = (sums[..., place] for place in range(9))
@@ -107,8 +107,9 @@ def components(sums: np.ndarray, repeats: int) -> Components:
 def coefficients(of: Components, orderings: np.ndarray, repeats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Generalisability and dependability of the mean over some orderings, each read several times.
 
-    Generalisability is the correlation of such a mean with the mean over other orderings. Use it if items are compared.
-    Dependability also counts as an error what an ordering adds to all items alike. Use it if the score itself is used.
+    Generalisability is the correlation of such a mean with the mean over as many other orderings. Use it if items are
+    compared. Dependability also counts as an error what an ordering adds to all items alike. Use it if the score itself
+    is used.
 
     Args:
         of: components, each of shape (...).
@@ -173,21 +174,22 @@ def estimate(
             temperature. A missing temperature is unknown.
 
     Returns:
-        One row per group of `KEYS`, `readout`, `cluster` and `quantity`. Variances are in points squared; the estimate
-        of a small variance can be negative. `quantity` is one of:
+        One row per combination of `KEYS`, `readout`, `cluster`, `quantity`, `orderings` and `repeats`. Variances are in
+        points squared; the estimate of a small variance can be negative. `quantity` is one of:
 
-        - ``item``, ``shift``, ``rest``: variances.
+        - ``item``, ``shift``, ``rest``: variances, see `Components`.
         - ``repetition``, ``interaction``: variance of one read by repetition, and ``rest`` minus ``repetition``. They
           are given only if repeats or option probabilities give the variance of repetition under each ordering;
           `repetition_from` says which of the two.
         - ``generalisability``, ``dependability``: coefficients of a mean over `orderings` orderings with `repeats`
-          reads each, see `coefficients`. There is more than one repeat only if the variance of repetition is given.
+          reads each, see `coefficients`. Rows with more than one repeat are given only if the variance of repetition is
+          given.
         - ``observed``: see the function `observed`. It is given only if each ordering is read once.
 
         Intervals are from a jackknife over clusters with Student's t, for coefficients on the scale of Fisher's z.
         Orderings count as a sample of many similar orderings. But if all D existing orderings are read once each, there
-        is no other ordering that could be drawn. The coefficients for D then say how well D other orderings would agree
-        with them.
+        is no other ordering that could be drawn. The coefficients for D orderings then say how well the mean over D
+        other orderings, of the same kind, would agree with the mean over these D.
     """
     parts: list[tuple[Row, Row]] = []
     for block in blocks.blocks(scores):

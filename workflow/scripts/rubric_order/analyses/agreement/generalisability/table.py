@@ -1,4 +1,4 @@
-"""Generalisability: reliability of scores in distinguishing items, and the orderings and repeats that it needs."""
+"""Generalisability: reliability of mean scores in distinguishing items, by numbers of orderings and repeats."""
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ COUNTS = ["repetition_from", "n_items", "n_clusters"]
 
 
 def _rows(generalisability: pd.DataFrame, *, n: int) -> pd.DataFrame:
-    """One row per judge, dataset and readout: the variances, and the coefficients of up to 2n orderings."""
+    """One row per judge, dataset and readout: variances, and coefficients of up to 2n orderings, for n levels."""
     values: list[Value] = [*PARTS]
     once = generalisability[(generalisability["repeats"] == 1) & (generalisability["orderings"] <= 2 * n)]
     again = generalisability[(generalisability["repeats"] > 1) & (generalisability["orderings"] == 1)]

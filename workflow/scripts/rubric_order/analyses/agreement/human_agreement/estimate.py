@@ -32,7 +32,7 @@ def rounded(scores: np.ndarray) -> np.ndarray:
 
 
 def human_levels(human: np.ndarray, n: int, scale: Sequence[float] = HUMAN_SCALE) -> np.ndarray:
-    """Human mean scores on the judge's scale of n levels, as whole numbers; all NaN if any is outside `scale`.
+    """Human mean scores on the judge's scale of n levels, as whole numbers; all NaN if any score is outside `scale`.
 
     Args:
         human: mean human score of each item, shape (m,).
@@ -68,20 +68,20 @@ def estimate(
         clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
 
     Returns:
-        One row per group of `KEYS`, criterion (``all``: pooled), `readout`, `cluster` and `quantity`: ``pearson``,
-        ``spearman``, ``kendall`` (tau-b) or ``kappa`` (quadratic weights). For kappa, human mean scores are mapped
-        linearly to the judge's number of levels, then all mean scores are rounded. `ci_low` and `ci_high` are from a
-        jackknife over clusters on the scale of Fisher's z, with Student's t. Its degrees of freedom depend on the sizes
-        of clusters.
+        One row per combination of `KEYS`, criterion (``all``: pooled), `readout`, `cluster` and `quantity`:
+        ``pearson``, ``spearman``, ``kendall`` (tau-b) or ``kappa`` (quadratic weights). For kappa, human mean scores
+        are mapped linearly to the judge's number of levels, then all mean scores are rounded. `ci_low` and `ci_high`
+        are from a jackknife over clusters on the scale of Fisher's z, with Student's t. Its degrees of freedom depend
+        on the sizes of clusters.
 
         Items with several raters also have ``human_reliability`` and ``pearson_corrected``, see
         `attenuation.corrected`. If all items of a criterion have the same number of human scores, each item's first
         score counts as the first rater's, its second score as the second rater's, and so on. A rater's constant
         severity is then no noise.
 
-        `flag` is ``raters not told apart`` in two cases: the number of human scores differs between items, or the first
-        scores, second scores and so on differ by no more than chance. Any severity of raters is then noise. If the same
-        raters scored all items, ``pearson_corrected`` is then too high.
+        `flag` is ``raters not told apart`` in two cases: the number of human scores differs between items, or the mean
+        first score, the mean second score and so on differ by no more than chance. Any severity of raters then counts
+        as noise. This makes ``pearson_corrected`` too high if the same raters scored all items.
 
         `n_items` is the number of items with a mean score, and `n_reads` the number of their reads with a score.
         `n_failed` is the number of reads without a score, among the items with a human score. `bound_low` and
@@ -159,9 +159,9 @@ class _Noise(NamedTuple):
 
     Attributes:
         rated: True for an item with several raters.
-        variance: variance of the item's mean human score by the noise of raters; any value for an item without several
+        variance: variance of the item's mean human score by the noise of raters; arbitrary for an item without several
             raters.
-        told: True if raters are told apart, so that their constant severity is no noise; any value for an item without
+        told: True if raters are told apart, so that their constant severity is no noise; arbitrary for an item without
             several raters.
     """
 
@@ -208,7 +208,7 @@ def _corrected(name: Row, means: ItemScores, noise: _Noise, confidence: float, k
 
 
 def _statistic(quantity: str, n: int, scale: Sequence[float]) -> correlations.Statistic:
-    """A statistic of mean scores on a scale of n levels and human scores on their own scale."""
+    """Function that computes a statistic of mean scores, on n levels, and human scores, on their own scale."""
     if quantity != "kappa":
         return STATISTICS[quantity]
     kappa = STATISTICS[quantity]

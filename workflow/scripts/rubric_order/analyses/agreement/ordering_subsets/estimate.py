@@ -26,16 +26,16 @@ log = logging.getLogger(__name__)
 
 
 class Arm(NamedTuple):
-    """One way to choose orderings.
+    """Errors of one way to choose orderings.
 
     Attributes:
         sizes: numbers of orderings, rising, shape (q,).
-        squares: sum of the squared errors of each group, shape (n_groups, q).
+        squares: sum of squared errors over the items of each group, shape (n_groups, q).
         least: the same sums if no difference between reads counts as chance.
         draws: `squares`, summed over all groups of each resample, shape (resamples, q).
         least_draws: `least`, summed over all groups of each resample, shape (resamples, q).
         choice: indices of sets of orderings, shape (n_folds + 1, q): for each fold the set in which it is scored, then
-            the set that all groups together choose. None if data choose nothing.
+            the set that all groups together choose. None if the choice does not depend on data.
     """
 
     sizes: np.ndarray
@@ -47,11 +47,11 @@ class Arm(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """Root mean squares of a design.
+    """Root mean square errors of a design, or differences or ratios of such errors.
 
     Attributes:
-        parts: root mean squares over all groups, then without each part of the groups, shape (1 + n_parts, q).
-        draws: root mean squares in each resample of groups, shape (resamples, q).
+        parts: values over all groups, then without each part of the groups, shape (1 + n_parts, q).
+        draws: values in each resample of groups, shape (resamples, q).
         chosen: True if data choose the orderings, anew in each resample.
     """
 
@@ -73,8 +73,8 @@ def estimate(
 ) -> pd.DataFrame:
     """Error of the mean of k reads in k different orderings, compared with the item's mean over all orderings.
 
-    Errors are root mean squares over items. A strategy is used if all items have the same orderings, and these show
-    each score equally often at each position. Items without a score in some ordering are left out.
+    Errors are root mean squares over items. A strategy is used if all items have the same orderings, and the orderings
+    show each score equally often at each position. Items without a score in some ordering are left out.
 
     Args:
         scores: reads with their scores, one row per read, see `blocks.blocks`.
@@ -82,14 +82,15 @@ def estimate(
         confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of the bootstrap, of folds and of sets that are drawn.
         target_error: largest error that is good enough, in points.
-        folds: number of parts of the groups. Each part is scored in the orderings that are best in the other parts.
+        folds: number of parts into which groups are divided. Each part is scored in the orderings that are best in the
+            other parts.
         subsets_per_size: largest number of sets of orderings of one size. If a size has more sets, this many are drawn.
         temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
             temperature. A missing temperature is unknown.
 
     Returns:
-        One row per group of `KEYS`, `readout`, `design`, number of reads `k` (up to twice the number of levels) and
-        `quantity`; intervals are over groups (`cluster`).
+        One row per combination of `KEYS`, `readout`, `design`, number of reads `k` (up to twice the number of levels)
+        and `quantity`; intervals are over groups (`cluster`).
 
         `design` says which orderings are read:
 
@@ -98,29 +99,31 @@ def estimate(
         - ``random``: any k orderings, in expectation over the choice.
         - ``pairs``: any k / 2 orderings with their reverses, in expectation over the choice.
         - ``usual``: the ordering 1 to n, and for two reads also its reverse.
-        - ``balanced``: a half of the orderings, with each score once at each position; mean of both halves.
+        - ``balanced``: a half of the orderings, with each score once at each position; squared errors are averaged over
+          both halves.
 
         `quantity` is one of:
 
-        - ``rmse``: error against the mean that all orderings would have if each were read infinitely often. Sometimes
-          chance cannot be distinguished from the effects of an ordering on an item (`known_from` is empty). All of the
-          difference then counts as chance, so ``rmse`` is the largest possible error.
+        - ``rmse``: error against the mean that all orderings would have if each were read infinitely often.
+          `known_from` names the source from which the variance by chance is known. If it is empty, chance cannot be
+          distinguished from the effects of orderings on single items. Both then count as chance, so ``rmse`` is the
+          largest possible error.
         - ``rmse_least``: error against the mean of the given reads; nothing counts as chance. It is given only if
           `known_from` is empty.
         - ``over_random``, ``over_best``: ``rmse`` minus the ``rmse`` of equally many random, or best, orderings.
         - ``ratio``: ``rmse`` divided by the ``rmse`` of equally many random orderings.
         - ``needed``: least k from which on ``rmse`` is at most `target_error`; NaN if the largest k does not suffice.
-          The ends of its interval come from the lower ends of ``rmse`` (of ``rmse_least``, if there is one) and the
-          upper ends of ``rmse``.
+          The lower end of its interval is the least k by the lower ends of ``rmse`` (of ``rmse_least``, if it is
+          given). The upper end is the least k by the upper ends of ``rmse``.
 
-        `orderings` are the orderings that all groups together choose. `n_same` of `n_folds` folds are scored in the
-        same set of orderings, `n_pairs` folds in a set that is made of pairs. `n_sets` sets were compared. If
-        `complete` is 1, they are all sets of this size.
+        `orderings` are the orderings that all groups together choose, or those of ``usual``. Of the `n_folds` folds,
+        `n_same` are scored in this set of orderings, and `n_pairs` in a set that is made of pairs of an ordering and
+        its reverse. `n_sets` sets were compared. `complete` is 1 if no set of this size is missing among them, else 0.
 
-        Intervals use Student's t, for an error on the scale of its logarithm. If two designs are compared, intervals
-        are paired. If neither ``best`` nor ``best_pairs`` is involved, intervals are from a jackknife over groups.
-        Otherwise data choose the orderings, and other groups would choose other orderings. So the standard error is
-        then from a bootstrap over groups, in which each fold chooses anew. These intervals are rather too wide.
+        Intervals use Student's t, for errors and ratios on the scale of their logarithm. If two designs are compared,
+        intervals are paired. If ``best`` or ``best_pairs`` is involved, data choose the orderings, and other groups
+        would choose other orderings. So the standard error comes from a bootstrap over groups in which each fold
+        chooses anew, and these intervals are rather too wide. All other intervals are from a jackknife over groups.
 
     Source: ours.
     """
@@ -193,7 +196,7 @@ def arms(reads: ByOrdering, sets: subsets.Choices, fold: np.ndarray, weights: np
 
 
 def _named(reads: ByOrdering) -> Iterator[tuple[str, np.ndarray]]:
-    """Sets of orderings that are chosen without data, as masks."""
+    """Names of the designs ``usual`` and ``balanced``, which need no data, and their sets of orderings as masks."""
     eye, usual, reverse = np.eye(len(reads.orderings), dtype=bool), reads.usual, reads.reverse
     if usual is not None:
         both = [eye[usual] | eye[reverse[usual]]] if reverse[usual] >= 0 else []
@@ -270,7 +273,7 @@ def _root_means(squares: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def _roots(sums: np.ndarray, items: np.ndarray) -> np.ndarray:
-    """Roots of the means of sums; 0 if a mean is below 0 by chance. `sums` has shape (r, q), `items` has shape (r,)."""
+    """Roots of sums / items; 0 if a sum is below 0 by chance. `sums` has shape (r, q), `items` has shape (r,)."""
     means = sums / items[:, None]
     return np.sqrt(np.where(means > subsets.ROUNDING, means, 0))
 
@@ -279,7 +282,7 @@ def _interval(errors: Errors, count: np.ndarray, confidence: float, *, of_logari
     """Columns of estimates with their intervals.
 
     Args:
-        errors: root mean squares, for all groups, without each part, and in each resample.
+        errors: values for all groups, without each part of the groups, and in each resample.
         count: number of items of each group, shape (n_groups,).
         confidence: nominal coverage of the intervals, such as 0.95.
         of_logarithm: True for estimates that cannot be negative; an estimate of 0 then has no interval.
@@ -296,7 +299,7 @@ def _interval(errors: Errors, count: np.ndarray, confidence: float, *, of_logari
 
 
 def _about(name: str, arm: Arm, reads: ByOrdering, sets: subsets.Choices) -> Row:
-    """Chosen orderings for each size, and the number of folds that choose the same; each of shape (q,)."""
+    """Columns on the choice of orderings for each size, such as the number of folds that agree; each of shape (q,)."""
     texts: np.ndarray = np.full(len(arm.sizes), "", dtype=object)
     nothing = np.full(len(arm.sizes), np.nan)
     columns: Row = {"orderings": texts, "n_same": nothing, "n_pairs": nothing}

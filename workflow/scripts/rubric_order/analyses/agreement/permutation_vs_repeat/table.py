@@ -28,7 +28,7 @@ def _rows(
     strategy: str = "balanced",
     baseline: str = "fixed",
 ) -> pd.DataFrame:
-    """One row per judge, dataset and readout: both correlations under each strategy, and their differences.
+    """One row per judge, dataset and readout: Pearson's r and Spearman's rho under each strategy, and differences.
 
     Args:
         strategy: strategy to compare with `baseline`; differences are `strategy` minus `baseline`.

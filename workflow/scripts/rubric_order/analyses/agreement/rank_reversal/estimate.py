@@ -44,12 +44,13 @@ def halves(
         k: number of reads.
         size: number of reads in each subset, at most `largest_half`.
         count: number of pairs.
-        ordering: ordering of each read, shape (k,), if it is the same for all items. If there are several orderings and
-            each is repeated (`repeated`), the two sides first get equally many reads of each ordering. Then the
-            orderings of one subset say nothing about the orderings of the other.
-        barred: reads that may not be in each subset, shape (2, count, k); no read is barred from both subsets. These
-            reads are kept out if at most half of the reads are barred from a side. If orderings are repeated, this
-            holds for the reads of each ordering.
+        ordering: ordering of each read, shape (k,); None if items differ in the ordering of a read. If there are
+            several orderings and each is repeated (`repeated`), all reads are first divided into two sides with equally
+            many reads of each ordering, and each subset is drawn from its side. So the orderings of one subset say
+            nothing about the orderings of the other.
+        barred: True for reads that may not be in the first or the second subset, shape (2, count, k); no read is barred
+            from both. All barred reads are kept out if at most half of the reads (of each ordering, if orderings are
+            repeated) are barred from each subset.
         rng: generator of the draws.
 
     Returns:
@@ -74,7 +75,7 @@ def halves_of_two(
 ) -> list[np.ndarray]:
     """Halves of two strategies. Their first halves share no answer, and neither do their second halves.
 
-    A prompt that two strategies share is asked once. Two halves with this answer in common would be more alike than two
+    A prompt that two strategies share is asked once. Two halves with its answer in common would be more alike than two
     halves of one strategy, which share no answer.
 
     Args:
@@ -113,7 +114,7 @@ def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Reorder the reads of each item: a read that shares an answer with another strategy gets the column of that read.
+    """Reorder reads of items: a read that shares an answer with another strategy's read moves to that read's column.
 
     Args:
         values: score of each read, items by reads, shape (m, k).
@@ -142,7 +143,7 @@ def largest_half(k: int, ordering: np.ndarray | None) -> int:
 
 
 def repeated(ordering: np.ndarray | None) -> bool:
-    """Tell whether there are several orderings, each more than once; see `halves`.
+    """True if there are several orderings, each read more than once; see `halves`.
 
     Args:
         ordering: ordering of each read, shape (k,); None if items differ in the ordering of a read.
@@ -197,24 +198,25 @@ def estimate(
 
         `comparison` is one of:
 
-        - ``between``: all reads of the two strategies (`k`, `k_other`), as in the paper.
+        - ``between``: all reads of the two strategies (`k`, `k_other`), as in Xu et al. (2026).
         - ``between_halves``: a half of each strategy, with `k` reads each.
         - ``within_strategy``, ``within_other``: two halves of one strategy, with `k` reads each.
         - ``excess``: the reversal between halves of the two strategies, minus the reversal that `agreement_by_noise`
-          expects from the reversal within each strategy. Only prompts with all three are used. For ties, it is
-          ``between_halves`` minus the mean of ``within_strategy`` and ``within_other``.
+          expects from the reversal within each strategy. Only prompts for which all three are defined are used. For
+          ties, it is ``between_halves`` minus the mean of ``within_strategy`` and ``within_other``.
 
-        `p` tests that there is no excess, and is adjusted, see `multiplicity`. For tau, flips and reversed pairs the
-        test is one-sided, against more reversals, because another order is expected to add reversals. For ties it is
-        two-sided. All intervals are two-sided. Tau is also lower if one strategy ties candidates that the other
-        distinguishes, so its p is at least the p of reversed pairs. `p_noise` of an excess tests, two-sided, that both
-        strategies are equally noisy. Intervals and p-values are from a jackknife over groups.
+        `p` is the p-value of the hypothesis that there is no excess. For its adjustment, see `multiplicity`. For tau,
+        flips and reversed pairs the test is one-sided, against more reversals, because another order is expected to add
+        reversals. For ties it is two-sided. All intervals are two-sided. Tau is also lower if one strategy ties
+        candidates that the other distinguishes, so its p is raised to the p of reversed pairs if it is smaller.
+        `p_noise` of an excess is the two-sided p-value of the hypothesis that both strategies are equally noisy.
+        Intervals and p-values are from a jackknife over groups.
 
         The excess is 0 on average if the reads of both strategies have the same distribution. It is about 0 or less if
         one strategy only gives the same ranking with less noise. Every difference that is not noise around one ranking
-        adds to the excess: in some prompts only, another order may bring candidates nearer to each other, or move them
-        apart. If one strategy ties much more than the other, the excess of flips and of reversed pairs is below 0, and
-        the tests miss reversals.
+        adds to the excess, for example if another order brings candidates nearer to each other, or moves them apart, in
+        some prompts only. If one strategy ties much more than the other, the excess of flips and of reversed pairs is
+        below 0, and the tests miss reversals.
 
         `independent` says whether two halves of a strategy are independent. This holds in three cases: all reads are in
         one ordering; orderings were drawn at random; every ordering was read more than once. It does not hold for
@@ -346,7 +348,7 @@ def _excess(parts: list[np.ndarray], competing: np.ndarray, unit: np.ndarray, *,
 
 
 def _beyond_noise(place: int, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Excess of one quantity over what the noise of two strategies explains, and difference of the noise of the two.
+    """Excess of one quantity over what the noise of two strategies explains, and difference between the two noises.
 
     Args:
         place: index of the quantity in `QUANTITIES`.
@@ -414,7 +416,7 @@ def _compare(
     halvings: int,
     rng: np.random.Generator,
 ) -> tuple[dict[str, np.ndarray], int]:
-    """Each comparison of two strategies' rankings, shape (n_prompts, quantities), and the number of reads in a half.
+    """Quantities of each comparison of two strategies, shape (n_prompts, quantities), and the number of reads per half.
 
     Args:
         left: scores under the first strategy, items by reads, shape (m, k).

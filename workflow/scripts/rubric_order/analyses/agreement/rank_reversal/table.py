@@ -41,8 +41,8 @@ def _rows(rank_reversal: pd.DataFrame, *, strategy: str, other: str) -> pd.DataF
     `n_groups` is the smallest number of groups among the comparisons and quantities that are defined.
 
     Args:
-        strategy: strategy to compare with `other`. The statistics have each pair of strategies only once, in either
-            order.
+        strategy: strategy to compare with `other`. The estimates have each pair of strategies only once, with either
+            strategy first.
         other: strategy with which `strategy` is compared.
     """
     chosen = select(rank_reversal, strategy=[strategy, other], other=[strategy, other])

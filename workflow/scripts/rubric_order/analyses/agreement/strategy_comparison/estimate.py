@@ -2,8 +2,8 @@
 
 The mean of K reads agrees better with people than one read does, whatever varies between the reads. At temperature 0,
 repeats of one prompt count as one read. So a strategy of several orderings has an advantage over `fixed` even if the
-order does not matter. The difference is therefore split into the gain of single reads and each strategy's gain from
-averaging.
+order does not matter. The difference of two correlations is therefore split into the difference of single reads and
+each strategy's gain from averaging.
 """
 
 import itertools
@@ -71,7 +71,7 @@ def paired_differences(
 
     Returns:
         A dictionary with these differences; each has the values of `paired_rank_difference`. Let R1 and R2 be r of the
-        mean scores, and S1 and S2 the mean r of single reads.
+        mean scores under the first and the second strategy, and S1 and S2 the mean r of single reads.
 
         - ``pearson``: R1 - R2.
         - ``order``: S1 - S2.
@@ -120,7 +120,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         `baseline` and `quantity`. `quantity` is ``pearson`` or ``spearman``: the correlation of the strategy minus the
         correlation of the baseline, over the `n_items` items that both have scored. Intervals and `p` are from a
         jackknife over clusters, with Student's t of `df` degrees of freedom, see `resampling.degrees`. `p_holm` and
-        `p_bh` are adjusted for the `n_tests` of the family.
+        `p_bh` are adjusted for the `n_tests` tests of the family, see `multiplicity`.
 
         If the baseline is in `ONE_ORDERING` and the strategy in `ONE_ORDERING_A_READ`, the parts of Pearson's
         difference are also given, see `paired_differences`. ``order`` is then the mean r of single orderings minus the
@@ -203,7 +203,7 @@ def _compared(name: Row, first: _Read, second: _Read, *, confidence: float) -> I
 
 
 def _repeats(baseline: str, repeated: np.ndarray) -> Row:
-    """Share of items with identical reads under the baseline, and flag; both empty for a baseline of more orderings.
+    """Share of items with identical reads under the baseline, and flag; both empty for a baseline of several orderings.
 
     Args:
         baseline: name of the baseline strategy.

@@ -27,7 +27,7 @@ TESTS = ("p", "p_holm", "p_bh")
 def _rows(
     human_agreement: pd.DataFrame, strategy_comparison: pd.DataFrame, *, strategy: str = "balanced"
 ) -> pd.DataFrame:
-    """One row per judge, dataset and readout: r of each strategy, and differences of `strategy` with their parts."""
+    """One row per judge, dataset and readout: r of each strategy, and differences from `strategy` with their parts."""
     pearson = select(human_agreement, criterion=EVERY, quantity="pearson")
     differences = from_strategy(select(strategy_comparison, criterion=EVERY), strategy)
     compared = [name for name in COMPARED if name in set(pearson["strategy"])]

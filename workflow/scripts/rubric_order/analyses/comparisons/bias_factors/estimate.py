@@ -27,7 +27,7 @@ SHARED = ["study", "profile", "condition", "strategy", "n"]
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Last step of the stepwise search for the factors by which cells of judge, candidate and task differ.
+    """Last step of a stepwise search for the factors on which the outcomes of cells (judge, candidate, task) depend.
 
     Args:
         scores: reads of comparisons with a baseline, one row per read; or several such tables, for example one per
@@ -44,15 +44,16 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
         `offered` lists the terms that the search began with, separated by blanks:
 
         - The judge, the candidate and the task.
-        - The quality gap. `gap` says which: ``own`` is the gap of Shi et al., from the same judgments as the outcome.
-          ``others`` is from the other judges' judgments of the cell, and needs two judges.
+        - The quality gap: the distance of the candidate's win rate from 1/n. `gap` says where the win rate comes from:
+          ``own`` is the gap of Shi et al., from the same judgments as the outcome. ``others`` is from the other judges'
+          judgments of the same candidate and task, and needs two judges.
         - Three mean lengths in thousands of characters, where they are known: of the candidate's texts
           (`output_length`), of the questions (`input_length`), and of question and both texts together
-          (`prompt_length`). The latter is without the template, which adds the same length to all.
+          (`prompt_length`). `prompt_length` leaves out the template, which adds the same length to all prompts.
 
-        An inconsistent pair adds half a win, so a cell's own gap is at most half of its consistency. Arithmetic
-        therefore relates the own gap to the outcome for any judge. Only a relation to the gap ``others`` is evidence
-        about quality.
+        An inconsistent pair adds half a win, so in a cell of pairs the own gap is at most half of the consistency.
+        Arithmetic therefore relates the own gap to the outcome for any judge. Only a relation to the gap ``others`` is
+        evidence about quality.
 
     Source: Shi et al., Judging the Judges, Appendix E. Rows are treated as independent, although cells of one question
     set are not.
@@ -105,7 +106,7 @@ def _cells(about: Row, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) 
 
 
 def _with_gaps(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells with two quality gaps: by the cell's own judge, and by the mean of the other judges."""
+    """Cells with two quality gaps: by the cell's own judge, and by the mean win rate under the other judges."""
     expected = 1 / cells["n"]
     of_cell = cells.groupby([name for name in CELL if name != "judge"])["win_rate"]
     others = of_cell.transform("size") - 1

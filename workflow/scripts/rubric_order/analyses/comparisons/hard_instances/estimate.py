@@ -23,14 +23,16 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
             not in the dictionary, all forms count.
 
     Returns:
-        One row per comparison that three judges or more have read, with `judge` ``all`` and `benchmark`, `unit_id`,
-        `group_id`, `task`, `candidate`. Columns are:
+        One row per comparison that all judges have read, if there are at least three judges, with `judge` ``all`` and
+        `benchmark`, `unit_id`, `group_id`, `task`, `candidate`. Columns are:
 
         - `disagreement`: number of judges that do not make the commonest choice, as a mean over orders.
         - `n_judges`: number of judges.
-        - `consistent`: share of judges with one winner in all orders, among the judges with a choice in each order.
+        - `consistent`: share of judges with the same winner in all orders, or a tie in all, among the judges with a
+          choice in each order.
         - `win_rate`: win rate of the candidate that is compared with a baseline, or of the first candidate if there is
-          no baseline. A tie and an inconsistent judge count as a win of 1/p, which is a half for pairs.
+          no baseline. A judge that is inconsistent, or calls a tie in all orders, counts as a win of 1/p with p
+          candidates, which is a half for pairs.
         - `gap`: distance of `win_rate` from 1/p.
 
     Source: Shi et al., Judging the Judges, Appendix C.2 and Section 2.3.

@@ -16,7 +16,7 @@ CAPTION = (
     "unless the gap is that of other judges."
 )
 LEVELS = ("judge", "candidate", "task")
-# For each factor of the paper: the levels that it belongs to, and its term in the regression.
+# For each factor of Shi et al.: the levels that it belongs to, and its term in the regression.
 FACTORS = {
     "familial_property": (("judge",), "judge"),
     "answer_quality_gap": (("candidate",), "quality_gap"),
@@ -31,16 +31,18 @@ SETTING = ["strategy", "n"]
 
 
 def _rows(bias_factors: pd.DataFrame) -> pd.DataFrame:
-    """One row per strategy, number of options and factor: the paper's five factors, then candidate and task themselves.
+    """One row per strategy, number of options and factor: five factors of Shi et al., then the candidate and the task.
 
-    Factor `familial_property` of the paper is the judge here, because recorded and simulated judges do not come from
+    Factor `familial_property` of Shi et al. is the judge here, because recorded and simulated judges do not come from
     several series of models.
 
     Returns:
         Columns `strategy`, `n`, `factor` and these:
 
-        - each of `LEVELS`: ``yes``, ``yes*`` or ``no``.
-        - `significant`: ``yes``, ``no`` or ``not known``.
+        - each of `LEVELS`: ``yes`` if the factor belongs to the level, ``yes*`` if it is also significant, otherwise
+          ``no``.
+        - `significant`: ``yes`` if, in every dataset, the search keeps the factor for at least one outcome; ``not
+          known`` if the factor was not among the terms; otherwise ``no``.
         - `aic_DATASET_OUTCOME`, for each dataset and outcome: rise of AIC without the factor. It is 0 if the search
           left the factor out, and missing if the factor was not among the terms.
         - `datasets`: list of the datasets.

@@ -38,7 +38,7 @@ def estimate(
         A row for a judge and an `other` judge has one of these quantities:
 
         - ``agreement``: share of prompts with the same choice, among the prompts in which both judges make a choice.
-        - ``agreement_decided``: this share among the prompts in which neither judge calls a tie.
+        - ``agreement_decided``: ``agreement`` among the prompts in which neither judge calls a tie.
         - ``kappa``: agreement beyond chance, see `judge_panels.kappa`. The agreement by chance follows from how often
           each judge makes each choice.
 
@@ -47,7 +47,7 @@ def estimate(
         - ``at_most``: share of prompts in which at most this many judges deviate from the commonest choice. It has no
           interval if more judges cannot deviate, for example more than one of three judges with two options.
         - ``consistency``: position consistency of the judges over the comparisons in which this many judges deviate in
-          the worst order, if there are such comparisons.
+          the order with most deviating judges, if there are such comparisons.
         - ``mean_consistency``, without a level: mean over judges and the comparisons valid for each judge. Compare it
           with the majority's consistency.
 

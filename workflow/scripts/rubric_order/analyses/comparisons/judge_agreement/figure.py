@@ -23,7 +23,7 @@ CAPTION = (
     "{bootstrap[confidence]:.0%} intervals over questions. The number that no prompt can exceed has no interval. After "
     "Shi et al. (Judging the Judges), Figures 3 and 4."
 )
-LEAST_LETTERS = 3.5  # points; smaller numbers are not written, and a colour bar replaces them
+LEAST_LETTERS = 3.5  # points; in smaller letters, numbers are not written, and a colour bar replaces them
 LEAST_NAME = 5.5  # points; smallest letters of a judge's name
 LINE = 1.15  # height of a name, as a multiple of its letters' size
 QUANTITIES = {"agreement": "Agreement", "agreement_decided": "Without ties", "kappa": "Kappa"}

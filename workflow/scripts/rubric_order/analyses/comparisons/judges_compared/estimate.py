@@ -14,7 +14,7 @@ from rubric_order.methods.comparisons.judge_panels import Panel
 from rubric_order.methods.uncertainty import shares
 
 COLUMNS = {"scores": [*KEYS, *judge_panels.NEEDED]}
-OUTCOMES = {"position_consistency": 1.0, "preference_fairness": 2.0}  # with the largest possible difference of judges
+OUTCOMES = {"position_consistency": 1.0, "preference_fairness": 2.0}  # the value is the largest possible difference
 
 
 def estimate(

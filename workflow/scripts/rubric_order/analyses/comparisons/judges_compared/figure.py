@@ -1,4 +1,4 @@
-"""Heat maps of judges and tasks: consistency minus a reference judge's, and preference fairness, with tests."""
+"""Heat maps of judges and tasks: consistency minus that of a reference judge, and preference fairness, with tests."""
 
 import textwrap
 
@@ -27,9 +27,9 @@ TITLES = {
     "position_consistency": "Consistency less that of {reference}",
     "preference_fairness": "Preference fairness",
 }
-LEAST_LETTERS = 3.5  # points; smaller numbers are not written
+LEAST_LETTERS = 3.5  # points; in smaller letters, numbers are not written
 LEAST_NAME = 5.5  # points; a name has several lines only if two lines of this size fit
-LETTERS = 6  # in a cell: -.12* and a space
+LETTERS = 6  # letters in a cell: -.12* and a space
 WIDEST = 26  # characters in a line of a task's name
 LINE = 1.15  # height of a line, as a multiple of its letters' size
 

@@ -27,7 +27,7 @@ NOT_TOLD = "not identified"
 PADDING = "padding"  # in place of a condition: the padded conditions together
 DIFFICULT = "logistic regression of verdicts, normal difficulties of questions; sandwich CR3 over groups, Student's t"
 LOGIT = f"logistic regression of verdicts; {cluster_robust.LARGER.format('group')}"
-# Methods of win rates. They do not use the error that independent comparisons would have.
+# Methods of win rates. Their errors come from clusters alone; independent comparisons set no least error.
 COUNTED = "share of wins; jackknife over groups, Student's t"
 EQUAL = "mean of the regression's probabilities at equal lengths; sandwich CR3 over groups, Student's t"
 DIFFERENCE = EQUAL.replace("; ", ", less the share of wins; ")
@@ -50,10 +50,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
         In the unpadded conditions, `quantity` is one of:
 
-        - ``length``: log-odds that the longer text gains if it is much longer. If it is longer by a standard deviation
-          of the differences, it gains .76 of that (tanh). See `length_control.design`.
-        - ``length_two_steps``: the same log-odds, with AlpacaEval's own way to estimate difficulties of questions. This
-          way exaggerates the effect if there are few candidates.
+        - ``length``: log-odds that the longer text gains if it is much longer. If the text is longer by one standard
+          deviation of the differences in length, it gains .76 of these log-odds (tanh). See `length_control.design`.
+        - ``length_two_steps``: the log-odds of ``length``, but with AlpacaEval's own way to estimate difficulties of
+          questions. This way exaggerates the effect if there are few candidates.
         - ``length_doubling``: log-odds for each doubling of the ratio of lengths. The model has the logarithm of this
           ratio in place of the term of ``length``.
         - ``length_given_people``: ``length`` in a model that also has the difference of human scores. People too prefer
@@ -61,8 +61,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``first_place``: log-odds that the first position adds.
         - ``correlation``: Pearson's r of the difference of lengths with the verdict.
         - ``longer_wins``: share of the reads that the longer text wins. A tie counts as a half.
-        - ``longer_wins_of_people``: this share by human scores.
-        - ``win_rate`` of a candidate: its share of wins.
+        - ``longer_wins_of_people``: share of the reads in which the longer text wins by human scores.
+        - ``win_rate`` of a candidate: its share of wins, with a tie as a half.
         - ``win_rate_controlled`` of a candidate: win rate at a difference of lengths of 0. It is a mean over the reads,
           with the positions of the candidates unchanged.
         - ``difference`` of a candidate: ``win_rate_controlled`` minus ``win_rate``.
@@ -77,9 +77,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
         Readout ``soft`` uses the log-probabilities of both positions in place of the verdict. Its win rates use the
         probabilities themselves, plus half of a tie's probability, as verdicts between 0 and 1 in the same regression.
-        If a position of a read has probability 0, the read has no log-odds. It is left out of everything except win
-        rates, as elsewhere in the library. Such reads are the surest, so the estimates describe only the less sure
-        reads. `flag` says how many reads are left out, what else the regression leaves out, or why there is no number.
+        If a position of a read has probability 0, the read has no log-odds. Such a read is left out of everything
+        except win rates, as elsewhere in the library. Reads with a probability of 0 are the surest, so the estimates
+        describe only the less sure reads. `flag` says how many reads are left out, what else the regression leaves out,
+        or why there is no number.
 
     Source: Dubois et al. (2024), see `length_control.design`; padding is ours.
     """
@@ -165,7 +166,7 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
         columns = _columns(part, pairs)
         for quantity, (length, further) in columns.items():
             if readout == Readout.SOFT:
-                # With log-odds, a candidate that always wins also counts: all candidates have strengths, no
+                # A candidate that always wins has finite log-odds too, so no candidate is left out. There are no
                 # difficulties.
                 x, notes = _linear(pairs, length, further)
                 notes = (*notes, *_left_out(block))

@@ -25,7 +25,7 @@ POLICIES = {"one_order": 1, "random_order": 1, "swap_else_tie": 2, "swap_average
 REPEATED = "one_order_repeated"
 GAPS = (0.0, 0.5, 1.0, 2.0, np.inf)  # bounds of the difference of human scores, in points
 OVERALL = "overall"  # the criterion of a single verdict on the whole answer
-# Policies for pairs judged under several criteria and overall. They are compared with the overall verdict of one read.
+# Policies for pairs judged under several criteria and overall. Their verdicts are compared with one overall verdict.
 ANCHORED = ("overall_repeated", "overall_swapped", "criteria_combined", "criteria_swapped")
 OF_BOTH_ORDERS = (*(name for name, calls in POLICIES.items() if calls > 1), "overall_swapped", "criteria_swapped")
 MAJORITY = "majority"  # in place of a judge: the commonest verdict of all judges
@@ -46,6 +46,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         `quantity`. `gap` is a range of the difference of human scores, in points. Gap ``all`` has every pair whose
         human scores differ. `calls` is the number of reads per pair.
 
+        If there are three judges or more, further rows are about the pairs on which all of them have verdicts in both
+        orders. Judge ``majority`` stands for the commonest verdict of the judges, and judge ``all`` for a judge that is
+        drawn from them at random.
+
         `policy` is one of:
 
         - ``one_order``: verdict in the canonical order; one call.
@@ -58,15 +62,17 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
           canonical order has only this policy and ``one_order``.
 
         Some pairs are judged under two criteria or more, and also under the criterion ``overall``. Further rows are
-        about these pairs, for rubric anchoring. They use the pairs that are judged under all of these criteria, and
-        people's overall scores. `policy` is one of:
+        about these pairs, for rubric anchoring. These rows use the pairs that are judged under all of these criteria,
+        and people's overall scores. `policy` is one of:
 
         - ``overall``: overall verdict in the canonical order; one call.
-        - ``overall_repeated``: majority of its k reads, if it is read k times.
+        - ``overall_repeated``: majority of the overall verdicts of the k reads in the canonical order, if k is above 1;
+          k calls.
         - ``overall_swapped``: majority of the overall verdicts of all reads in both orders.
         - ``criteria_combined``: majority of the verdicts under the single criteria in the canonical order; one call per
           criterion.
-        - ``criteria_swapped``: majority of these verdicts in both orders.
+        - ``criteria_swapped``: majority of the verdicts under the single criteria in both orders; two calls per
+          criterion.
 
         The policies of the first list pool all criteria, and compare each verdict with people's scores under its
         criterion.
@@ -75,11 +81,12 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
         - ``coverage``: share of pairs with a winner.
         - ``accuracy``: among the pairs with a winner, share whose winner is also the winner by human scores.
-        - ``accuracy_ties_half``: this share among all pairs, with a tie as half right. It is linear in the verdict, so
-          ``random_order`` and ``swap_average`` have the same value: averaging makes verdicts less noisy, but not
-          better.
+        - ``accuracy_ties_half``: share of all pairs whose verdict is right by human scores, with a tie as half right.
+          It is linear in the verdict, so ``random_order`` and ``swap_average`` have the same value: averaging makes
+          verdicts less noisy, but not better.
         - ``correlation``: Pearson's r of the verdict (1, a half, 0) with the difference of the human scores.
-        - ``gain``: ``accuracy_ties_half`` of the policy minus that of a reference, over the same pairs, see below.
+        - ``gain``: ``accuracy_ties_half`` of the policy minus ``accuracy_ties_half`` of a reference, over the same
+          pairs, see below.
         - ``with_overall``: for policies of rubric anchoring, share of pairs with the same verdict as one overall read.
         - ``length_correlation``: correlation of the verdict with the difference of the lengths of the texts, if the
           lengths of all texts are given. Better texts can be longer, so compare it only among policies on the same
@@ -89,20 +96,20 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``win_rate_noise``: expected size of this error by chance alone, for a judge whose win rates agree with
           people's over all possible questions. Groups are the sample. Averaging reduces this noise.
         - ``consistency``: share of pairs in which the other order would have given the same verdict. For policies of
-          one order, it is the judge's own consistency. For policies of both orders, it is 1 by construction.
+          one order, this is the judge's own consistency. For policies of both orders, it is 1 by construction.
         - ``first_place``: share of wins of the first position minus that of the second. For policies of both orders, it
           is 0 by construction.
 
         The reference of ``gain`` depends on the policy:
 
-        - A majority of judges: a random judge under the same policy.
+        - Judge ``majority``: a random judge under the same policy.
         - ``criteria_combined``: ``overall_repeated``; ``criteria_swapped``: ``overall_swapped``. Several criteria
           reduce noise, like several reads. If there are fewer overall reads than criteria, there is no gain, because
           the effects of noise and of criteria are then not separated.
         - ``overall_repeated``: a single overall read.
-        - ``one_order``, ``overall`` and ``overall_swapped``: no reference, and no gain.
-        - All other policies: ``one_order``. The gain of ``random_order`` and of policies of both orders then also
-          depends on which candidates are listed first.
+        - ``one_order``, ``overall``, ``overall_swapped``, and all policies of judge ``all``: no reference, and no gain.
+        - All other policies: ``one_order``. The gain over ``one_order`` of ``random_order`` and of policies of both
+          orders also depends on which candidates are listed first.
 
         Intervals are over groups.
 

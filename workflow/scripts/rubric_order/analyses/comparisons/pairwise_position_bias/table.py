@@ -32,7 +32,7 @@ EVEN = "fairness_of_even_places"
 
 
 def _measured(*quantities: str, **columns: str) -> list[Taken]:
-    """Estimates, values of other columns, intervals over groups, and intervals over what groups share."""
+    """Columns of quantities: estimates, other columns, intervals over groups, and intervals over what groups share."""
     values = []
     for quantity in quantities:
         own = {"estimate": "", **columns, "ci_low": "_low", "ci_high": "_high"}
@@ -64,7 +64,7 @@ def _rows(
         Columns are:
 
         - each quantity, with the ends `_low` and `_high` of its interval over questions. Stability, consistency and
-          fairness also have `_sd`, by the statistic's rules.
+          fairness also have `_sd`, a standard deviation by the rules of `position_consistency`.
         - `_source_low` and `_source_high` of a quantity: ends of the interval over what questions share, if they share
           anything.
         - `n_pairs`: number of comparisons with a verdict in each order.

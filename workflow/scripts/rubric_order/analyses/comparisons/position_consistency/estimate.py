@@ -45,30 +45,31 @@ def estimate(
             - The verdict of an answer is its first `[[A]]` or `Choice: A`, column `first_verdict`.
             - Preference fairness is a mean over all series, and series with a failure add 0.
             - A read with a verdict counts for the error rate only if the other orders have a verdict as well.
-            - For stability, `sd` is the mean over prompts of a standard deviation (ddof 1), of the indicator that a
-              read makes the prompt's commonest choice. For consistency and fairness, `sd` is over cells with ddof 0,
-              and a cell without a valid series counts as 0.
+            - For stability, `sd` is a mean over prompts. Its summand is the standard deviation (ddof 1) of an
+              indicator: 1 for a read that makes the prompt's commonest choice, otherwise 0. For consistency and
+              fairness, `sd` is over cells with ddof 0, and a cell without a valid series counts as 0.
 
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `cluster` and `quantity`.
-        `cluster` is ``group``, the questions, or ``source``, the origin that questions share, if they share any. A
-        series is the first read of each order of a comparison. It is valid if each of these reads has a choice.
+        `cluster` is ``group`` (each question is a cluster) or ``source`` (questions of the same origin are a cluster,
+        if questions share an origin). A series is the first read of each order of a comparison. It is valid if each of
+        these reads has a choice.
 
         `quantity` is one of:
 
         - ``repetition_stability``: see `series.stability`; mean over prompts that are read twice or more. Recorded
           answers count if their repeat number is 1 or more; all of them count if no prompt has two such answers.
-        - ``position_consistency``: share of series with one winner in all orders, see `series.consistent`. `n_values`
-          is the number of valid series.
+        - ``position_consistency``: share of valid series with one winner in all orders, or a tie in all, see
+          `series.consistent`. `n_values` is the number of valid series.
         - ``preference_fairness``: see `series.preference_fairness`.
         - ``fairness_of_even_places``: value of ``preference_fairness`` if the inconsistent series chose all positions
           equally often: 0 for pairs.
         - ``primacy``, ``recency``: share of series that are inconsistent and count for the first position, or for
           another position.
-        - ``inconsistent_primacy``: share of the inconsistent series that count for the first position. The rest of them
-          count for recency.
+        - ``inconsistent_primacy``: share of the inconsistent series that count for the first position. The other
+          inconsistent series count for recency.
         - ``strict_flips``, ``soft_flips``: shares of the series, see `series.flips`.
-        - ``ties``: share of the valid series' reads that call a tie.
+        - ``ties``: share of the reads of valid series that call a tie.
         - ``consistency_by_chance``: consistency of a judge that draws a position in each order and calls as many ties,
           see `series.random_judge`.
         - ``error_rate``: share of reads without a choice, among the first reads of all orders.
@@ -76,14 +77,16 @@ def estimate(
           conditional logit of `preference` over the series' reads. The values of all positions sum to 0. The judge's
           opinion of the candidates cancels, and so does its rate of ties.
         - ``first_last``: value of the first position minus value of the last. For two options it is half of the
-          log-ratio of two numbers of pairs: those that chose A in both orders, and those that chose B in both orders.
-          Each number is increased by a half (Firth's penalty). With ties it is the order effect of Davidson's model.
-          Pairs with a tie in one order (A,C and C,B) then count too. The flag ``separated`` means that only the penalty
-          keeps it finite; its interval is then too wide at both ends.
+          log-ratio of two numbers of pairs: those in which the first position (A) was chosen in both orders, and those
+          in which the second position (B) was chosen in both orders. Each number is increased by a half (Firth's
+          penalty). With ties it is the order effect of Davidson's model, and pairs with a tie in one order (A,C and
+          C,B) count too. The flag ``separated`` means that only the penalty keeps ``first_last`` finite; the interval
+          of a separated estimate is too wide at both ends.
         - ``same_order``, ``other_order``: disagreement of two reads of a comparison, within one order and between two
           orders.
-        - ``excess``: ``other_order`` minus ``same_order``, the disagreement that the order adds to chance. All three
-          are NaN if orders are read once, because noise and the effect of the order are then not separated.
+        - ``excess``: ``other_order`` minus ``same_order``, the disagreement that the order adds to chance.
+          ``same_order``, ``other_order`` and ``excess`` are NaN if orders are read once, because noise and the effect
+          of the order are then not separated.
 
         By rules ``ours``, `sd` is the standard deviation over cells of candidate and task (for stability, of candidate,
         task and order). It describes differences between cells, not the error of the mean.
@@ -151,7 +154,7 @@ def _stability(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
 
 
 def _noise(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
-    """One row per quantity and comparison that is read twice or more in each order; empty for a single order."""
+    """One row per quantity and comparison that is read twice or more in each order; no rows for a single order."""
     reads = _repeated(block, strategy)
     reads = reads[reads["winner"] != series.NONE]
     unit, units = pd.factorize(reads["unit_id"], sort=True)
@@ -169,7 +172,7 @@ def _noise(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
 
 
 def _series(run: pd.DataFrame, p: int, rules: str) -> pd.DataFrame:
-    """One row per series and quantity; for the error rate one row per read."""
+    """One row per series and quantity; for the error rate, one row per read."""
     failed = run["winner"] == series.NONE
     errors = run.assign(value=failed, quantity="error_rate")[[*IDS, "value", "quantity"]]
     if rules == SHI2025:

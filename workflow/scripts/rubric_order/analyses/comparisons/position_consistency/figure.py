@@ -35,7 +35,7 @@ QUANTITIES = {
 def draw(
     position_consistency: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, least_comparisons: int
 ) -> Figure:
-    """Panels of each benchmark: one panel per quantity, with one line per task and one marker per judge.
+    """Panels of each benchmark: one panel per quantity, with one row per task and one mark per judge in each row.
 
     Intervals are over the `cluster` of the view: ``group``, the questions, or ``source``, the origin that questions
     share. Each benchmark starts a row of panels.

@@ -17,7 +17,7 @@ CURVE = np.linspace(-5, 5, 101)  # log-odds
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, seed: int, forms: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
-    """Points of Shi et al.'s scatter plots, the same points cross-fitted, and the curve that beta alone implies.
+    """Points of Shi et al.'s scatter plots, the same points cross-fitted, and a curve that follows from beta alone.
 
     Args:
         scores: reads of comparisons with a baseline, or of lists, one row per read; one table per judge and dataset.
@@ -33,8 +33,9 @@ def estimate(
         - ``others``: the win rate is from the other judges.
         - ``crossed``: consistency and fairness are from one half of the questions, and the win rate is from the other
           half. Each cell has two such rows.
-        - ``implied``: points on the curve of a judge of pairs with this judge's beta, see `quality_gap.implied`. They
-          have no candidate.
+        - ``implied``: points on a curve, expected of a judge of pairs whose verdicts depend only on quality and on the
+          position, with this judge's beta (log-odds of the first position over the second), see `quality_gap.implied`.
+          These points have no candidate.
 
         In lists without a baseline, a comparison counts once for each of its candidates.
 

@@ -41,14 +41,14 @@ def estimate(
           no rows of bins.
 
         Only the gaps ``crossed``, ``others`` and ``human`` share no judgment with the outcome. The ``own`` gap comes
-        from the same judgments, so it has a slope for any judge, also for a judge that does not look at quality.
-        Intervals are over questions.
+        from the judgments of the outcome, so it has a slope for any judge, also for a judge that does not look at
+        quality. Intervals are over questions.
 
         A ``crossed`` gap comes from other questions of the same candidate and task, so it describes candidates, not
         answers. With fewer than `quality_gap.LEAST_CELLS` cells of candidate and task, ``crossed`` gaps are tied to the
-        outcome (see `quality_gap.few_cells`). Their slopes are then NaN with the flag ``few cells``, and there are no
-        bins. Even with more cells, a limit between two bins can lie among cells of similar win rates, and then
-        separates their comparisons by outcome.
+        outcome (see `quality_gap.few_cells`). In this case their slopes are NaN with the flag ``few cells``, and there
+        are no bins. Even with more cells, a limit between two bins can lie among cells of similar win rates. Such a
+        limit separates the comparisons of these cells by outcome.
 
     Source: Shi et al., Judging the Judges, Section 4, Figures 2 (d) to (f) and 5; all but ``own`` is ours.
     """

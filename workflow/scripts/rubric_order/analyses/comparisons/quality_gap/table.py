@@ -28,7 +28,7 @@ VALUES += [taken("slope_consistency", "n_values", "n_clusters", "flag")]
 
 
 def _rows(quality_gap: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, benchmark and kind of gap. `_smallest` and `_largest` are values of the first and last bin."""
+    """One row per judge, benchmark and kind of gap. Suffixes `_smallest` and `_largest` mean the first and last bin."""
     bins = quality_gap.groupby(KEYS)["bin"]
     at_end = {name: (quality_gap["bin"] == bins.transform(end)).fillna(value=False) for name, end in BINS.items()}
     chosen = quality_gap.assign(**at_end)

@@ -53,8 +53,8 @@ def estimate(
         - ``with places``, ``without places``: a model with or without positions, fitted to all reads.
         - ``first order``, ``last order``: a model without positions, fitted only to the reads in the first order or in
           the last order.
-        - ``Rao-Kupper``: for pairs, a check of Davidson's model of ties. In this model, a tie is the interval between
-          two thresholds. It has only ``first_last``.
+        - ``Rao-Kupper``: Rao and Kupper's model, in which a tie is the interval between two thresholds. It is fitted
+          only to pairs, as a check of Davidson's model of ties, which the other models use. It has only ``first_last``.
 
         `quantity` is one of:
 
@@ -65,14 +65,15 @@ def estimate(
         - ``place_preference`` of a `position`: see `position_consistency.estimate`. Here the model also has strengths.
         - ``first_last``: value of the first position minus value of the last.
         - ``tie``: log-weight of a tie over equal candidates without a preferred position. If ties are offered and none
-          is called, it is not finite, and flagged ``separated``.
-        - ``reversals``: share of pairs of candidates whose order differs from the order by model ``with places``. For
-          ``last order``, it is compared with the order by ``first order``. Reversals by chance are not separated.
+          is called, ``tie`` is not finite, and flagged ``separated``.
+        - ``reversals``: share of pairs of candidates whose order by strength differs between the row's model and model
+          ``with places``; for ``last order``, between ``last order`` and ``first order``. Reversals by chance count
+          too.
 
         A candidate has no estimate if no candidate, or every candidate, of the largest connected set beats it; the flag
         says so. An estimate that the design does not determine is missing too, with the flag ``not identified``. For
-        example, if one side always stands first, its strength cannot be distinguished from the effect of its position.
-        Ranks are given only if all strengths of the connected set are determined.
+        example, if the baseline always stands first, its strength cannot be distinguished from the effect of its
+        position. Ranks are given only if all strengths of the connected set are determined.
 
     Source: see `strengths.fit`; intervals take questions as the sample.
     """

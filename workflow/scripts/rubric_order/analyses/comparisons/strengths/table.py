@@ -37,9 +37,10 @@ def _rows(strengths: pd.DataFrame) -> pd.DataFrame:
     """One row per candidate of each judge and benchmark, the strongest first, and then a row ``all``.
 
     Returns:
-        Each column has the short name of its model (`MODELS`) as a suffix, and an interval. Candidates have `strength`
-        and `rank`. Row ``all`` has `reversals` and the effect of positions: `first_last`, and `first_last_rao_kupper`,
-        which comes from Rao and Kupper's model of ties, if that model was fitted.
+        Columns `strength`, `rank`, `reversals` and `tie` have the short name of their model (`MODELS`) as a suffix, and
+        intervals. `strength` and `rank` are of candidates, `reversals` and `tie` of row ``all``. Row ``all`` also has
+        the effect of positions: `first_last` by model ``with places``, and `first_last_rao_kupper` by Rao and Kupper's
+        model of ties, if that model was fitted.
     """
     rows = strengths[KEYS].drop_duplicates()
     for model, short in MODELS.items():

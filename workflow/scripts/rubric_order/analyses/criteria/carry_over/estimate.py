@@ -1,10 +1,10 @@
 """Carry-over: effect of the criterion right before, or of the first criterion of the answer, on a criterion's score.
 
-Rotations alone cannot separate these effects from the effect of the position. Under rotations, a criterion has the same
-two neighbours in all positions except the first, where no criterion comes before it. There, a carry-over looks like an
-effect of the first position. The position of a criterion also leaves only two criteria that can lead the answer. A
-Williams design puts each criterion after each other criterion. Here the effects of the position and of the criteria
-before are fitted together, with an intercept for each text and criterion.
+Rotations alone cannot separate these effects from the effect of the position. Under rotations, the same two criteria
+come right before a criterion in all positions except the first, where no criterion comes before it. So a carry-over
+looks like an effect of the first position. For a criterion in a given position, there are also only two criteria that
+can lead the answer. A Williams design puts each criterion after each other criterion. The models of this module fit the
+effects of the position and of the criteria before together, with an intercept for each text and criterion.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,13 +34,13 @@ class Observations(NamedTuple):
         cluster: index of the score's group, from 0, shape (n,).
         criterion: index of the score's criterion, from 0, shape (n,).
         position: 1 in the column of the score's position, shape (n, P).
-        predecessor: 1 in the column of the criterion right before, minus 1 / C in all columns. It is 0 in the first
-            position. So the first position is compared with the other positions as they are after an average criterion.
-            Shape (n, C).
-        leader: 1 in the column of the first criterion of the answer, minus 1 / C in all columns. It is 0 for the first
-            criterion's own score. Shape (n, C).
-        level: the text's mean score under the criterion right before, minus its mean over all criteria that can come
-            before. It is 0 in the first position. Shape (n, 1).
+        predecessor: 1 - 1 / C in the column of the criterion right before, -1 / C in all other columns. All columns are
+            0 in the first position. So the first position is compared with the other positions as they are after an
+            average criterion. Shape (n, C).
+        leader: 1 - 1 / C in the column of the first criterion of the answer, -1 / C in all other columns. All columns
+            are 0 for the first criterion's own score. Shape (n, C).
+        level: the text's mean score under the criterion right before, minus the text's mean over all criteria that can
+            come before. The level is 0 in the first position. Shape (n, 1).
     """
 
     score: np.ndarray
@@ -64,8 +64,8 @@ class Observations(NamedTuple):
 def observations(panel: Panel) -> Observations:
     """All scores of a panel, except scores after a criterion under which the text has no mean score.
 
-    `level` uses the text's mean score under a criterion, over all reads. It does not use the predecessor's score in the
-    same read: an effect that a read has on all its scores would then look like a carry-over.
+    `level` uses the text's mean score under a criterion, over all reads, and not the predecessor's score in the same
+    read. With the latter, an effect that a read has on all its scores would look like a carry-over.
     """
     levels = panels.text_means(panel.values)
     n_criteria = len(panel.criteria)
@@ -134,7 +134,7 @@ def effects(panel: Panel, *, confidence: float) -> list[Row]:
 
 
 def _against_mean(size: int, first: int, count: int, place: int) -> np.ndarray:
-    """Weights of one coefficient minus the mean of `count` coefficients from `first` on; it is at `first` + `place`."""
+    """Weights of coefficient `first` + `place` minus the mean of the `count` coefficients from `first` on."""
     weights = np.zeros(size)
     weights[first : first + count] = -1 / count
     weights[first + place] += 1
@@ -142,7 +142,7 @@ def _against_mean(size: int, first: int, count: int, place: int) -> np.ndarray:
 
 
 def _p_value(seen: Observations, quantity: str, terms: Sequence[str]) -> float:
-    """p-value of no effect of one kind of terms in a model, given its other terms."""
+    """p-value of the hypothesis that one kind of terms has no effect in a model, given the other terms of the model."""
     given = seen.terms(name for name in terms if name != quantity)
     blocks, clusters = _numbered(seen.block), _numbered(seen.cluster)
     if len(blocks) == 0:
@@ -163,18 +163,18 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         intercept for each text and criterion. Estimates are in points of the scale. `quantity` is one of:
 
         - ``position``: effect of a position, minus the mean effect of all positions.
-        - ``predecessor``: effect of coming right after a criterion, minus the mean effect over all criteria.
-        - ``leader``: effect of the criterion that leads the answer on the answer's other scores, minus the mean effect
+        - ``predecessor``: effect on a score of coming right after `criterion`, minus the mean effect over all criteria.
+        - ``leader``: effect of `criterion`, if it leads the answer, on the answer's other scores, minus the mean effect
           over all criteria.
         - ``carry_over``: rise of a score per point by which the text scores higher under the criterion right before
           than under an average criterion.
-        - ``any_position``, ``any_predecessor``, ``any_leader``: only a p-value, of no such effect. In rows with a
-          `criterion`, it is for this criterion's scores alone.
+        - ``any_position``, ``any_predecessor``, ``any_leader``: only a p-value, of the hypothesis that there is no such
+          effect. In rows with a `criterion`, the test is on this criterion's scores alone.
 
         Intervals are Student's, from the sandwich CR3 over groups, see `cluster_robust`. All p-values take groups as
         the sample, and are adjusted as `multiplicity` says. An estimate is NaN if the design does not separate the
-        effect from other effects. In the first position no criterion comes before. An effect of this belongs to the
-        effect of the position.
+        effect from other effects. In the first position no criterion comes before. An effect of having no criterion
+        before belongs to the effect of the position.
     """
     rows = []
     for name, readout, panel, _ in panels.blocks(scores):

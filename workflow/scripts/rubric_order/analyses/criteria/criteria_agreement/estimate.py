@@ -53,8 +53,8 @@ def estimate(
 
     Args:
         scores: one row per read and criterion, with its score, see `panels.blocks`. All strategies that are compared
-            are in one table.
-        resamples: number of resamples of the bootstrap. They are the same for all strategies.
+            with each other are in one table.
+        resamples: number of resamples of the bootstrap. All strategies have the same resamples.
         confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of the bootstrap.
 
@@ -63,9 +63,9 @@ def estimate(
         says what is drawn: single texts, called ``item``, or groups of texts. `quantity` is one of:
 
         - ``pearson``: Pearson's r of the texts' mean scores with their human scores.
-        - ``pearson_difference``: this r under `strategy` minus r under a second strategy, `other`, over the texts and
-          criteria for which both have scores. `p` is for no difference (`resampling.two_sided_p`), adjusted as
-          `multiplicity` says.
+        - ``pearson_difference``: ``pearson`` under `strategy` minus ``pearson`` under a second strategy, `other`, over
+          the texts and criteria for which both strategies have scores. `p` is for no difference
+          (`resampling.two_sided_p`), adjusted as `multiplicity` says.
 
     Source: Xu et al. (2026), Section 5.5, Table 6.
     """

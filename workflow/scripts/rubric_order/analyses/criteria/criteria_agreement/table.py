@@ -21,9 +21,9 @@ NAMES = {name: head.text for name, head in sorted(HEADS.items(), key=lambda item
 
 
 def _rows(criteria_agreement: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset and readout: each strategy, and the differences of one strategy from the others.
+    """One row per judge, dataset and readout: each strategy, and the differences of a first strategy from the others.
 
-    This one is the first of `strategies.COMPARED` that the study has (column `first`).
+    The first strategy (column `first`) is the first of `strategies.COMPARED` that the study has.
     """
     chosen = select(criteria_agreement, criterion=MACRO)
     present, difference = set(chosen["strategy"]), "pearson_difference"

@@ -44,9 +44,9 @@ def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[Row]:
         groups: index of each text's group, from 0, shape (U,).
 
     Returns:
-        One row per criterion. `estimate` is Kendall's W. `statistic`, `df` and `p` are of a test in which texts are the
-        blocks, and independent; `test` is its name. `p_cluster` takes groups of texts as the sample. `n_blocks` and
-        `n_incomplete` count texts.
+        One row per criterion. `estimate` is Kendall's W. `statistic`, `df` and `p` are of a test that takes texts as
+        blocks, and as independent; `test` is the name of this test. `p_cluster` takes groups of texts as the sample.
+        `n_blocks` and `n_incomplete` count texts.
     """
     rows = []
     means = np.round(np.moveaxis(cells.means, 1, 0), 9)  # means that differ only by rounding count as equal
@@ -64,12 +64,12 @@ def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[Row]:
 def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
     """Standard errors of the gaps of `ACROSS`, over new reads of the same texts, by the delta method.
 
-    A gap is treated as the difference between the two positions that are best and worst in these reads. If several
-    positions are nearly alike, their extremes vary less: in a simulation of four criteria, the error of the largest gap
-    was 1.6 times too large. Reads of a text are independent, but the scores of one read under several criteria are not.
-    The variation of reads is estimated from the rest of each score, after subtracting the text's own mean and the shift
-    of the position. This rest also contains the effect of the order on a single text. For both reasons, errors are
-    rather too large.
+    Reads of a text are independent, but the scores of one read under several criteria are not. A gap is treated as the
+    difference between the two positions that are best and worst in these reads. The variation of reads is estimated
+    from the rest of each score, after subtracting the text's own mean and the shift of the position. The errors are too
+    large rather than too small, for two reasons. If several positions are nearly alike, their extremes vary less: in a
+    simulation of four criteria, the error of the largest gap was 1.6 times too large. And the rest of a score also
+    contains the effect of the order on a single text.
 
     Args:
         panel: the reads.
@@ -180,7 +180,7 @@ def _moved(row: Row, by: int) -> Row:
 
 
 def _gap(quantity: str, observed: float, drawn: np.ndarray, chance: np.ndarray, confidence: float) -> Row:
-    """The row of a gap, compared with gaps under no effect of the order on average over groups (`chance`).
+    """The row of a gap, compared with the gaps (`chance`) if the order has no effect on average over groups.
 
     Args:
         quantity: name of the gap.
@@ -224,24 +224,25 @@ def estimate(
         - ``mean``: score of a `criterion` in a `position`, on its own scale, fitted with an intercept for each text
           (`panels.position_effects`).
         - ``shift``: ``mean`` minus its mean over positions.
-        - ``gap``: the best minus the worst position of a criterion.
+        - ``gap``: ``mean`` in a criterion's best position minus ``mean`` in its worst position.
         - ``mean_gap``, ``max_gap``: mean gap, and largest gap, over criteria.
         - ``position_test``: `estimate` is Kendall's W. `statistic`, `df` and `p` are of Friedman's test, or of
           Skillings and Mack's test if texts lack positions; `test` is the name. `p_cluster` takes groups of texts as
           the sample.
         - ``commonest_share``: share of the commonest score among all scores of a criterion. In this row `n_failed`
-          counts the criterion's missing scores. In all other rows it counts the missing scores of all these reads.
+          counts the criterion's missing scores. In all other rows `n_failed` counts the missing scores of all criteria.
 
         Gaps have further columns. `null` is the mean gap if whole groups count with random signs
-        (`panels.flipped_shifts`), and `excess` is the gap minus `null`. `p_cluster` is the share of the random cases
-        with a gap that is at least as large; its least possible value is `p_least`. Intervals, `null`, `excess` and
+        (`panels.flipped_shifts`), and `excess` is the gap minus `null`. `p_cluster` is the share of the draws of random
+        signs that give a gap at least as large; its least possible value is `p_least`. Intervals, `null`, `excess` and
         `p_cluster` take groups as the sample, and are missing for a single group. Gaps are never negative, so their
         intervals cannot reach 0, and are biased upwards near 0. `excess` is biased downwards if the gap is large. For
         ``mean_gap`` and ``max_gap``, the range from `rerun_low` to `rerun_high` contains the gap of another run of the
         same judge on the same texts, with at least the confidence of an interval (`rerun_errors`).
 
         `p_holm`, `p_bh`, `p_cluster_holm` and `p_cluster_bh` are adjusted as `multiplicity` says. `n_tests` is the size
-        of a family of tests that take groups as the sample, `n_tests_texts` the size of a family of tests of texts.
+        of a family of tests that take groups as the sample, `n_tests_texts` the size of a family of tests that take
+        texts as the sample.
 
     Source: Xu et al. (2026), Sections 4.4 and 5.5, Table 5, Figures 10 and 11.
     """

@@ -22,7 +22,7 @@ CAPTION = (
     "Holm, groups as the sample). After Xu et al. (2026), Figures 10 and 11."
 )
 SIGNIFICANT = 0.05
-LONGEST = 7  # width of a cell's text in letters: +0.25*, whose sign is wide
+LONGEST = 7  # width of a cell's text, such as +0.25*, in letters; the plus sign is wide
 
 
 def draw(

@@ -1,9 +1,10 @@
 """Crossed designs: test that the order of the criteria and the order of the score levels act independently.
 
-In every read both orders vary. The position of a criterion moves its score, and the position of a level moves the
-frequency of its selection. If the two act independently, their effects on the log-odds of a level add up: the
-preference for positions of levels does not depend on the position of the criterion. In points, even independent effects
-interact near the ends of the scale, because scores have a lowest and a highest level. So the test is on log-odds.
+Both orders vary from read to read. The position of a criterion moves the score under this criterion, and the position
+of a level moves how often this level is selected. If the two orders act independently, their effects on the log-odds of
+a level add up: the preference for positions of levels does not depend on the position of the criterion. In points, even
+independent effects interact near the ends of the scale, because scores have a lowest and a highest level. So the test
+is on log-odds.
 """
 
 from collections.abc import Iterable
@@ -33,8 +34,8 @@ def terms(reads: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
 
     Returns:
         Dictionary with two arrays. ``criterion_order``: 1 in the column of the criterion's position, shape (n_reads,
-        P). ``level_order``: 1 in the column of the first level, and 1 in the column of the last level, shape (n_reads,
-        2n).
+        P). ``level_order``: 1 in the column of the level that stands first, and 1 in the column of the level that
+        stands last, shape (n_reads, 2n).
     """
     place = reads["criterion_position"].to_numpy(dtype=int)
     shown = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
@@ -144,7 +145,7 @@ def estimate(
 
     Args:
         scores: one row per read and criterion, with its score, see `panels.blocks`. Reads without a level ordering are
-            left out, and so are strategies in which orders do not vary.
+            left out, and so are strategies that do not show every option in every position.
         resamples: number of resamples of the bootstrap over groups of texts.
         confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of the bootstrap.
@@ -152,15 +153,15 @@ def estimate(
     Returns:
         One row per estimate. `quantity` is one of:
 
-        - ``criterion_order``, ``level_order``: `p` of no effect of this order on the score, given the other order, with
-          an intercept for each text and criterion.
-        - ``interaction``: `p` of independent effects in log-odds, see `act_apart`, from `n_pairs` pairs of reads with
-          different scores.
+        - ``criterion_order``, ``level_order``: `p` of the hypothesis that this order has no effect on the score, given
+          the other order, with an intercept for each text and criterion.
+        - ``interaction``: `p` of the hypothesis that both effects are independent in log-odds, see `act_apart`, from
+          `n_pairs` pairs of reads with different scores.
         - ``same_selection``: `p` of the hypothesis that shares of level positions do not depend on the criterion's
-          position. These shares can depend on it even if the two orders act independently: a position that moves scores
-          to the end of the scale leaves less effect to the order of the levels.
-        - ``share``: share of a `position` among the selected levels, if the criterion is at `criterion_position`, with
-          its interval.
+          position. These shares can depend on the criterion's position even if the two orders act independently: a
+          criterion's position that moves scores to the end of the scale leaves less effect to the order of the levels.
+        - ``share``: among the levels that are selected with the criterion at `criterion_position`, share of those at
+          `position`, with its interval.
         - ``cramers_v``: deviation of these shares from uniform shares, with its interval.
 
         All p-values take groups as the sample, and are adjusted as `multiplicity` says.

@@ -14,7 +14,8 @@ from rubric_order.methods.position import panels
 from rubric_order.methods.uncertainty import multiplicity, resampling
 
 BASES = ("mean", "read")
-# For a strategy: the strategy of criteria judged alone that it is compared with, if the names differ.
+# For a strategy of criteria in one prompt: the strategy of criteria judged alone that it is compared with, if the names
+# differ.
 ALONE = {"balanced_williams": "balanced"}
 COLUMNS = {
     "scores": [*panels.COLUMNS, "item_id"],
@@ -105,26 +106,27 @@ def estimate(
 
     Returns:
         One row per `KEYS`, `readout`, `basis` and `quantity`. If `basis` is ``mean``, means over the reads of a text
-        are correlated. If it is ``read``, single reads are correlated, and the correlations are averaged over reads.
-        Means of more reads have less noise, and so correlate more. So if there are scores from one prompt and scores
-        from criteria judged alone, both means are over `n_reads` reads: the smaller of the two numbers of reads, evenly
-        spaced among the reads.
+        are correlated. If `basis` is ``read``, single reads are correlated, and the correlations are averaged over
+        reads. Means of more reads have less noise, and so correlate more. So if there are scores from one prompt and
+        scores from criteria judged alone, both means are over the same number of reads, `n_reads`. This is the smaller
+        of the two numbers of reads; the reads are evenly spaced among all reads.
 
         `quantity` is one of:
 
         - ``inside``: correlation of scores that one answer gave.
         - ``alone``: correlation of scores of the same items from answers about a single criterion. These answers have
           the same judge, condition, dataset and scale, and the strategy of the same name (``balanced`` for
-          ``balanced_williams``). They have the same profile, or if there are none, the default profile. The first study
-          that has such reads is used.
+          ``balanced_williams``). They have the same profile or, if there are no such answers, the default profile. The
+          first study that has such reads is used.
         - ``human``: correlation of people's scores, which are means over raters. The noise of raters lowers this
-          correlation, and this is not corrected.
-        - ``inside_minus_alone``, ``inside_minus_human``: differences over the scores that both have, and over the pairs
-          of criteria that vary in both. `p` is for no difference, adjusted as `multiplicity.adjust` says.
+          correlation, which is not corrected for the noise.
+        - ``inside_minus_alone``, ``inside_minus_human``: differences of two of these correlations, over the scores that
+          both sides have, and over the pairs of criteria whose scores vary on both sides. `p` is for no difference,
+          adjusted as `multiplicity.adjust` says.
 
         Intervals and p-values are from a jackknife over groups with Student's t, for correlations on Fisher's scale,
-        for differences without a transformation. `n_groups` is the number of groups with a text that has two of these
-        scores. Other groups give no information.
+        for differences without a transformation. `n_groups` is the number of groups with a text that has two of the
+        correlated scores. Other groups give no information.
     """
     alone_of: dict[tuple[Any, ...], pd.DataFrame] = {}
     for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
@@ -154,7 +156,7 @@ def estimate(
 
 
 def _equal_reads(panel: panels.Panel, separate: np.ndarray | None) -> int:
-    """Smaller of two numbers of reads of a text: with all criteria in one prompt, and with one criterion at a time.
+    """Smaller of two numbers of reads of a text: reads of all criteria together, and reads of one criterion at a time.
 
     Args:
         panel: reads that ask for all criteria in one prompt.
@@ -220,7 +222,7 @@ def _correlations(
 
 
 def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """A mean correlation, or its difference from another, for all groups and with each part of the groups left out.
+    """A mean correlation, or a difference of two, for all groups and with each part of the groups left out.
 
     Args:
         groups: index of each text's group, from 0, shape (U,).

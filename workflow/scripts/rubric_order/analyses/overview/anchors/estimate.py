@@ -25,9 +25,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         scores: reads with their scores, one row per read, see `blocks.blocks`.
 
     Returns:
-        One row per `KEYS`, `readout`, `quantity` and `group_id`, with the group's `n_items`, its `items` (their ids as
-        a JSON list) and the `suite`. The suite is a digest of the items, their groups, the orderings, and the number of
-        reads of each item in each ordering. Texts are not part of the digest. An item is known by its id only.
+        One row per combination of `KEYS`, `readout`, `quantity` and `group_id`, with the group's number of items
+        (`n_items`), their ids as a JSON list (`items`), and a digest of the suite (`suite`). The digest depends on the
+        items, their groups, the orderings, and the number of reads of each item in each ordering. It does not depend on
+        texts: an item is known by its id only.
 
         The estimate is the mean of one `quantity` over the group's items:
 
@@ -48,7 +49,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
-    """Shared columns and values of the groups of a block, for each readout and quantity, for `tidy.from_parts`."""
+    """Means of the groups of a block, for each readout and quantity, as parts for `tidy.from_parts`."""
     group = block.units("group")
     sizes = np.bincount(group)
     _, first = np.unique(group, return_index=True)
@@ -101,7 +102,7 @@ def _quantities(block: blocks.Block) -> Iterator[tuple[Readout, str, np.ndarray]
 
 
 def _ends(block: blocks.Block, readout: Readout) -> np.ndarray:
-    """Selection of the first position minus selection of the last, for each read; NaN without a selection."""
+    """Selection (or its probability) of the first position minus that of the last, for each read; NaN if unknown."""
     if selections.READOUTS[readout] not in block.table:
         return np.full(len(block.table), np.nan)
     column = block.table[selections.READOUTS[readout]]

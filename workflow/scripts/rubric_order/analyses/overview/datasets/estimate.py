@@ -34,7 +34,7 @@ def estimate(
     seed: int,
     golds: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Size, lengths, scores and agreement of each dataset.
+    """Size of each dataset, lengths of its responses, its scores, and the agreement of its raters.
 
     Args:
         items: items of one or more datasets, one row per item.
@@ -52,7 +52,7 @@ def estimate(
 
         Columns are:
 
-        - lengths of the `n_responses` distinct responses.
+        - ``characters_...``, ``words_...``: mean, least and greatest length of the `n_responses` distinct responses.
         - `n_raters`: largest number of scores of an item.
         - `n_rated`: number of items with a score.
         - `share_1` to `share_5`, `share_other`: shares of all `n_scores` scores of all raters. `share_other` is for
@@ -60,8 +60,8 @@ def estimate(
         - `alpha`, `rater_vs_rest`: see the functions `krippendorff_alpha` and `rater_vs_rest`. They use all items with
           at least two scores. Their intervals are NaN with fewer than two groups.
 
-        A rater is a position in an item's list of scores. If the data do not say who gave the scores, this need not be
-        the same person in every item.
+        The k-th score in each item's list of scores counts as the k-th rater's. If the data do not say who gave the
+        scores, the k-th scores need not be from one person.
     """
     rows = []
     for dataset, table in items.groupby("dataset"):
@@ -97,7 +97,8 @@ def score_matrix(lists: pd.Series | list[Any]) -> np.ndarray:
 def krippendorff_alpha(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Krippendorff's alpha with the ordinal difference, under each of several weightings of groups.
 
-    Coincidences are sums over items, so a resample's coincidences are a weighted sum of its groups' coincidences.
+    Coincidences (weighted counts of the pairs of scores of an item) are sums over items, so a resample's coincidences
+    are a weighted sum of its groups' coincidences.
 
     Args:
         scores: score of each item by each rater, shape (n_items, n_raters); NaN where a rater gave no score. Items with
@@ -134,8 +135,8 @@ def rater_vs_rest(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -
     """Pearson's r of one rater's scores with the mean of the other raters' scores, averaged over raters.
 
     People reach this value if they are compared as a judge is, so a judge's r can be compared with it. It is no strict
-    bound, because a judge is compared with the mean of all raters. This mean is less noisy than the mean of all raters
-    but one.
+    upper bound of a judge's r, because a judge is compared with the mean of all raters. This mean is less noisy than
+    the mean of all raters but one.
 
     Args:
         scores: score of each item by each rater, shape (n_items, n_raters); NaN where a rater gave no score. For each
@@ -170,7 +171,7 @@ def rater_vs_rest(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -
 
 
 def _size(items: pd.DataFrame) -> Row:
-    """Counts of a block of items, and lengths of its responses; a text judged under several criteria counts once."""
+    """Counts of a block of items, and lengths of its responses; a response under several criteria counts once."""
     responses = items.drop_duplicates(["group_id", "candidate", "response"])["response"]
     lengths = {"characters": responses.map(len), "words": responses.str.split().map(len)}
     row = {

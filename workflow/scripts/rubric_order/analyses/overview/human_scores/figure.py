@@ -26,8 +26,8 @@ def draw(datasets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, 
     """Share of each score among all raters' scores, with their mean: one panel per dataset, source and criterion.
 
     Args:
-        datasets: estimates, see `datasets.estimate`. Datasets without scores are left out. All other datasets are shown
-            for any view.
+        datasets: estimates, see `datasets.estimate`. Datasets without scores are left out. All other datasets are
+            shown, whatever the view selects.
         names: dictionary from a criterion's id to its name.
     """
     scored = datasets[(datasets["source"] != NO_SCORES) & (datasets["n_scores"] > 0)]

@@ -23,12 +23,12 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         scores: one row per read, or per read and question, with columns `COLUMNS`, see `scores.score_reads`.
 
     Returns:
-        One row per `KEYS`, `option`, `position` of the option in the prompt, and `reason`. `n_scores` is the number of
-        scores that were asked for, `n_failed` the number of missing scores. Reason ``all`` counts every reason, and has
-        a row even if nothing failed.
+        One row per combination of `KEYS`, `option`, `position` of the option in the prompt, and `reason`. `n_scores` is
+        the number of scores that were asked for, `n_failed` the number of missing scores. Reason ``all`` counts every
+        reason, and has a row even if nothing failed.
 
-        - If a read asks one question, the options are the scores of its scale. Each option has every read, at one of
-          its positions.
+        - If a read asks one question, the options are the scores of its scale. Every read counts once for each option,
+          at the option's position in this read.
         - If a read asks several questions, each criterion is an option, and fails independently of the other criteria.
           Further rows pool the positions (``all`` as position) or the criteria (``all`` as option).
 

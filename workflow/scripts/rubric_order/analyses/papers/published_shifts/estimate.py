@@ -1,4 +1,4 @@
-"""Shifts of correlations under perturbations in a published table: their sizes and directions for each judge."""
+"""Sizes and directions of the shifts of correlations under perturbations, for each judge of a published table."""
 
 from collections.abc import Mapping
 
@@ -22,8 +22,8 @@ def estimate(published: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             text.
 
     Returns:
-        One row per judge and `perturbation`, and further rows for ``all`` judges and ``all`` perturbations. Without the
-        published table there are no rows. Columns are:
+        One row per judge and `perturbation`, and further rows for ``all`` judges and ``all`` perturbations. Without
+        Table 3 of Li et al. (2025) there are no rows. Columns are:
 
         - `n_differences`: number of differences, of both coefficients in all pairs of dataset and golden scores.
         - `largest`: largest size of a difference (the paper's fluctuation). `dataset` and `scores_of` say where it
@@ -32,8 +32,8 @@ def estimate(published: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         - `above_0`: number of differences above 0.
         - ``beyond_0.05``, one column for each of `LIMITS`: number of differences of a size above this limit.
 
-        There are no intervals. The paper prints none, and no number in it shows how far an edit without meaning moves a
-        correlation.
+        There are no intervals. The paper prints none, and no number in it shows how far a correlation moves under an
+        edit that does not change the meaning.
     """
     columns = ["judge", "perturbation", "n_differences", "largest", "dataset", "scores_of", "mean", "above_0"]
     columns += [f"beyond_{limit}" for limit in LIMITS]

@@ -15,7 +15,8 @@ from rubric_order.methods.uncertainty import resampling
 
 log = logging.getLogger(__name__)
 
-# Keys of a number. `other` is the strategy that `strategy` is compared with. `detail` is a score or an ordering.
+# Keys of a number. `other` is the strategy that `strategy` is compared with. `detail` is a score, an ordering, or the
+# source of golden scores with the changed part of the prompt.
 KEYS = ["judge", "profile", "dataset", "strategy", "other", "n", "detail", "quantity"]
 PERMUTATION, REPEAT = {"strategy": "balanced"}, {"strategy": "fixed"}
 DIFFERENCE = PERMUTATION | {"other": "fixed"}
@@ -68,19 +69,19 @@ WITH_SD = CONSISTENCY[:3]
 PUBLISHED["shi2025_table2"] = {
     name: (name, {"profile": DEFAULT_PROFILE}) for name in (*CONSISTENCY, *(f"{measure}_sd" for measure in WITH_SD))
 }
-CANDIDATES = {"pair_order": 2, "list_order": 3}  # for each probe, candidates in a prompt of Shi et al.
+CANDIDATES = {"pair_order": 2, "list_order": 3}  # for each probe, number of candidates in a prompt of Shi et al.
 # Published quantities that could be one of two of our quantities, because the paper does not say how it breaks ties of
 # the best candidates. The second of our quantities gets a further row.
 AGAIN = {"top1_flip": "top1_flip_strict"}
 CANONICAL = "1 2 3 4 5"
-# Order of the levels under each perturbation of Li et al. (2025), and perturbation for each condition and order of
-# ours.
+# `ORDERS`: order of the levels under each perturbation of Li et al. (2025). `PERTURBATIONS`: their perturbation for
+# each of our pairs of condition and order.
 ORDERS = {"baseline": "single", "letter": "single", "descending": "descending", "random": "random"}
 PERTURBATIONS = {("reference_none", order): name for name, order in ORDERS.items() if name != "letter"}
 PERTURBATIONS |= {("letter+reference_none", "single"): "letter"}
 # Names of our datasets in Li et al. (2025). Their FLASK has people's scores.
 THEIR_DATASETS = {"flask_human": "flask"}
-DATASETS = ("hanna", "mt_bench", "summeval", "vicuna")  # in both papers
+DATASETS = ("hanna", "mt_bench", "summeval", "vicuna")  # in both versions of Xu et al.
 
 
 def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -91,8 +92,8 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             to keep the printed digits.
 
     Returns:
-        Columns are `table` (the table's number), `KEYS` (``""`` if a key does not apply), `published`, and `digits`,
-        the number of printed digits after the decimal point.
+        Columns are `table` (the table's number), `KEYS` (``""`` if a key does not apply), `published` (the number), and
+        `digits` (the number of its printed digits after the decimal point).
     """
     parts = [pd.DataFrame(columns=["table", *KEYS, "published", "digits"])]
     for name, table in tables.items():
@@ -117,7 +118,7 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _datasets(rows: pd.DataFrame) -> pd.Series:
-    """Dataset of each row. Several datasets are in alphabetical order; ``all`` if the paper pools all datasets."""
+    """Dataset of each row: names of several datasets in alphabetical order; ``all`` if the paper pools all datasets."""
     if "datasets" in rows:
         return rows["datasets"].map(lambda names: " ".join(sorted(names.split())))
     return rows["dataset"] if "dataset" in rows else pd.Series(EVERY, index=rows.index)
@@ -129,14 +130,14 @@ def _datasets(rows: pd.DataFrame) -> pd.Series:
 
 
 def _chosen(table: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """The rows with these values. Columns that the table lacks are ignored. The estimate is renamed to `ours`."""
+    """The rows with given values. Columns that the table lacks are ignored. Column `estimate` is renamed to `ours`."""
     values = {"readout": Readout.HARD, "cluster": "group"} | values
     chosen = rows_with(table, **{column: value for column, value in values.items() if column in table})
     return chosen.rename(columns={"estimate": "ours"})
 
 
 def _pooled(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that pool all datasets of a study, if these are the datasets that the papers pool."""
+    """The rows that pool all datasets of a study, if its datasets are `DATASETS`, as in the papers."""
     datasets = table.groupby(["study", "judge", "profile", "strategy", "n"])["dataset"]
     same = datasets.transform(lambda names: set(names) == {*DATASETS, EVERY}).astype(bool)
     return table[same & (table["dataset"] == EVERY)]
@@ -164,7 +165,7 @@ def _position_selection(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mean_v(v: pd.DataFrame) -> pd.DataFrame:
-    """Mean of V over each set of datasets that a paper averages, if the study has all of these datasets.
+    """Mean of Cramer's V over each set of datasets that a paper averages, if the study has all datasets of the set.
 
     The interval of the mean comes from `resampling.interval_of_mean`.
     """
@@ -191,7 +192,7 @@ def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
-    """Kendall's tau, flips with ties broken at random, and flips that count no tie. `n_items` counts prompts."""
+    """Kendall's tau, flips with ties broken at random, and flips that leave out ties. `n_items` counts prompts."""
     new_names = {"kendall_tau_b": "kendall_tau", "top1_random": "top1_flip", "top1_flip": "top1_flip_strict"}
     table = _chosen(table, comparison="between", quantity=list(new_names))
     return _estimates(table, quantity=table["quantity"].map(new_names), n_items=table["n_prompts"])
@@ -243,7 +244,7 @@ def _criteria_agreement(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _their_datasets(table: pd.DataFrame) -> pd.DataFrame:
-    """Estimates with the published names of datasets, without our other datasets that have a published name."""
+    """Rename ``flask_human`` to ``flask``, its published name. If both are there, our own ``flask`` is left out."""
     others = [name for ours, name in THEIR_DATASETS.items() if (table["dataset"] == ours).any()]
     return table[~table["dataset"].isin(others)].replace({"dataset": THEIR_DATASETS})
 
@@ -258,7 +259,7 @@ def _scoring_accuracy(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _golden_alignment(table: pd.DataFrame) -> pd.DataFrame:
-    """Correlations of Table 2 of Li et al. (2025). The labels of the datasets are GPT-4's. No study is the source."""
+    """Correlations of Table 2 of Li et al. (2025). The datasets' labels are GPT-4's. Estimates belong to no study."""
     table = _their_datasets(_chosen(table, quantity=["spearman", "pearson"]))
     judge = table["source"].replace("labels", "gpt_4")
     constants = {"study": "", "profile": DEFAULT_PROFILE, "strategy": "", "n": 5, "detail": "human, golden"}
@@ -266,7 +267,7 @@ def _golden_alignment(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _position_consistency(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 2 of Shi et al. (2025), over all tasks; `n_items` counts questions. Its deviations have no interval."""
+    """Table 2 of Shi et al. (2025) over all tasks; `n_items` counts questions. Standard deviations have no interval."""
     table = _chosen(table, task=EVERY).rename(columns={"n_clusters": "n_items"}).assign(strategy="")
     means, deviations = (rows_with(table, quantity=quantities) for quantities in (CONSISTENCY, WITH_SD))
     gaps = {"ours": deviations["sd"], "ci_low": np.nan, "ci_high": np.nan}
@@ -322,13 +323,15 @@ def estimate(
         - `difference`: `ours` minus `published`.
         - `in_items`, `in_rerun`: True if the interval, or the range, contains the published number, up to its rounding;
           null without an interval or range.
-        - `n_items`: number of items; for rank reversal, number of prompts.
+        - `n_items`: number of items; of prompts for rank reversal, of texts for criteria, of questions for Shi et al.
+          (2025).
         - `status`: ``compared``, ``no estimate`` (our statistic has none with these `KEYS`) or ``not computed`` (no
           statistic of ours is this quantity).
 
-        The range has a level: for a run of the same judge on the same items, the share of numbers in their ranges is at
-        least the confidence. The interval has no such level for another run. It says how far our number would move with
-        other items. With few items it is wide, and also contains the number of a worse judge.
+        The range has a level: if the published numbers are from another run of the same judge on the same items, the
+        share of them that lies in their ranges is at least the confidence. The interval from `ci_low` to `ci_high` has
+        no such level for another run. It says how far our number would move with other items. With few items it is
+        wide, and can also contain the number of a worse judge.
 
     Raises:
         InputError: two of our judges are the same published judge, or `judges` names a judge that the paper lacks.

@@ -26,7 +26,7 @@ OUTSIDE = {"in_items": "other items", "in_rerun": "another run"}
 
 
 def _of_our_judges(rows: pd.DataFrame) -> pd.DataFrame:
-    """All published numbers of judges for which at least one number is compared, also the numbers we do not compute."""
+    """All published numbers of judges with at least one number that is compared, also numbers that are not computed."""
     ours = rows.loc[rows["status"] == "compared", ["judge", "profile"]].drop_duplicates()
     return rows.merge(ours, on=["judge", "profile"])
 

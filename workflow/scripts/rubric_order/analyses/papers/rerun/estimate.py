@@ -20,7 +20,7 @@ from rubric_order.methods.uncertainty import distributions
 from rubric_order.strategies import COMPARED
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position"]}
-DRAWS = 200  # draws of reads for the errors of ranks; the standard error is then known to within 5%
+DRAWS = 200  # draws of reads for errors of rho and of reversals; these errors are then known to within 5%
 AGREEMENT = ("pearson", "spearman")
 REVERSALS = ("kendall_tau_b", "top1_flip", "top1_random")
 RANKS = ("rank", "pearson_rank")  # quantities whose ranges come from draws
@@ -90,7 +90,7 @@ def sd_error(values: np.ndarray) -> tuple[float, float]:
 
     The variance of an item's standard deviation comes from leaving out one read at a time. Items with fewer than two
     scores are left out. The error uses only items with three scores or more. Items with two scores are assumed to vary
-    like these.
+    like the items with more.
 
     Args:
         values: scores, items by reads, shape (m, K); NaN without a score.
@@ -140,7 +140,7 @@ def redrawn(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
 
 
 def _factor(values: np.ndarray) -> float:
-    """Ratio of two variances, k / (k - 1): of means of new reads, and of means of draws from the given reads.
+    """Variance of means of new reads divided by the variance of means of reads drawn from the given reads: k / (k - 1).
 
     k is the mean number of reads, over the items with two reads or more. NaN if there is no such item.
 
@@ -190,10 +190,10 @@ def reversal_errors(
     Returns:
         Dictionary from each of `REVERSALS` to its mean over prompts and the error of this mean, see
         `rankings.Rankings`. The error comes from reads of both strategies that are drawn anew, see `redrawn`. It is NaN
-        unless both strategies have an item with two reads, because the variation of single reads is unknown. Strategies
-        with different numbers of reads have different factors (`_factor`). The factor of the error is then a mean of
-        the two factors. The weight of each factor is the variance of the estimate when only the reads of its strategy
-        are drawn anew.
+        unless both strategies have an item with two reads, because the variation of reads is otherwise unknown.
+        Strategies with different numbers of reads have different factors (`_factor`). The variance of the estimate is
+        then multiplied by a mean of the two factors. The weight of each factor is the variance of the estimate when
+        only the reads of its strategy are drawn anew.
     """
     sides, drawn = (left, right), []
     for values in sides:
@@ -232,18 +232,18 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     item.
 
     Reads of one item under different orderings also differ by the effect of the ordering. Here this counts as random
-    variation. So ranges over all orderings are rather too wide if a strategy gives every item the same orderings, as
-    `balanced` does. Ranges of single orderings can be too wide or too narrow if each ordering is read once, see
-    `reruns.variances`.
+    variation. So ranges of estimates over all orderings are rather too wide if a strategy gives every item the same
+    orderings, as `balanced` does. Ranges of single orderings can be too wide or too narrow if each ordering is read
+    once, see `reruns.variances`.
 
     Args:
         scores: reads with their scores, one row per read, see `blocks.blocks`.
         confidence: share of other runs that the range contains.
-        seed: seed of the reads that are drawn for the errors of ranks.
+        seed: seed of all draws. They give the errors and ranges of quantities that depend on ranks.
 
     Returns:
-        One row per `KEYS`, `baseline`, `readout` and `quantity`, with the `estimate`, its `error` (standard error over
-        reads) and its range from `low` to `high`.
+        One row per combination of `KEYS`, `baseline`, `readout`, `quantity`, `position` and `ordering`, with the
+        `estimate`, its `error` (standard error over reads) and its range from `low` to `high`.
 
         Rows without a `baseline` have these quantities:
 
@@ -264,7 +264,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``pearson_rank``, ``cost`` of an `ordering`: see `bias_cost`. They are also given for all datasets of a study
           together (dataset ``all``).
 
-        Ranges of ranks are the middle part of drawn ranks.
+        The ranges of ``rank`` and ``pearson_rank`` are the middle part of drawn ranks.
     """
     rows = []
     shared: dict[tuple[Any, ...], list[_Shared]] = {}
@@ -302,12 +302,12 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
 
 class _Shared(NamedTuple):
-    """Sums and correlations of one dataset and readout, if all items of the dataset are read in the same orderings.
+    """Selections and correlations of one dataset and readout, if all items of the dataset have the same orderings.
 
     Attributes:
         dataset: name of the dataset.
         orderings: the orderings, shape (D, n).
-        r: correlations of each ordering; None without human scores.
+        r: correlation of each ordering's scores with human scores; None without human scores.
         selected: selections of each score (rows) at each position, shape (n, n). None for readout ``soft``, which does
             not select options.
         covariance: covariance over new reads of the entries of the flattened `selected`, shape (n * n, n * n). None for
@@ -393,7 +393,7 @@ def _generator(seed: int, name: str) -> np.random.Generator:
 
 
 def _differences(strategies: list[Row]) -> Iterator[Row]:
-    """r of each strategy minus r of each later strategy. Answers that both share make these errors too large."""
+    """r of each strategy minus r of each later one in `COMPARED`. Errors are too large if the two share answers."""
     strategies = sorted(strategies, key=lambda row: COMPARED.index(row["strategy"]))
     for one, two in itertools.combinations(strategies, 2):
         error = np.hypot(one["error"], two["error"])

@@ -24,7 +24,8 @@ def estimate(items: pd.DataFrame, published: Mapping[str, pd.DataFrame]) -> pd.D
         - `n_labels`: number of items with labels that came with the dataset.
         - `n_reference`: number of items with a reference answer of the highest score.
         - `published_items`, `published_human`, `published_reference` (``yes`` or ``no``): as in Li et al. (2025), Table
-          1. They are missing for datasets that this table does not have. Its FLASK is our FLASK with people's scores.
+          1. They are missing for datasets that this table does not have. FLASK in this table is our dataset
+          ``flask_human``, FLASK with people's scores.
 
         These are counts, without random draws.
     """

@@ -1,4 +1,4 @@
-"""Bias Cost: amount by which an ordering puts scores into positions where they are selected too often or too seldom."""
+"""Bias Cost of an ordering: how much too often or too seldom its scores are selected where the ordering puts them."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -20,10 +20,10 @@ COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 
 
 def cheapest(costs: np.ndarray) -> np.ndarray:
-    """Weights of the cheapest orderings, equal if there are several. Shape (..., D); rows sum to 1, or are NaN.
+    """Weight of each ordering, shape (..., D): the cheapest orderings share a weight of 1 equally, the others have 0.
 
     Args:
-        costs: cost of each ordering, shape (..., D).
+        costs: cost of each ordering, shape (..., D). A row with NaN gives NaN.
     """
     least = costs <= costs.min(axis=-1, keepdims=True) + 1e-9  # equal costs can differ by rounding
     with np.errstate(invalid="ignore"):
@@ -31,12 +31,12 @@ def cheapest(costs: np.ndarray) -> np.ndarray:
 
 
 class Source(NamedTuple):
-    """Selections of one dataset, and moments of its complete items, with one row per unit of resampling.
+    """Selections of one dataset, and moments of its complete items, with one row per cluster.
 
     Attributes:
-        table: selections of each score at each position, then `shared_orderings.column_moments` of the complete items
-            of the unit, shape (n_units, n * n + q).
-        group: index of each unit's group, shape (n_units,).
+        table: selections of each score at each position in each cluster, then sums of the q moments of the cluster's
+            complete items (`shared_orderings.column_moments`), shape (n_clusters, n * n + q).
+        group: index of each cluster's group, shape (n_clusters,).
         rated: True if there are human scores to correlate with.
         n_items: number of items with selections.
     """
@@ -48,11 +48,12 @@ class Source(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Selections and correlations from sums over some units of a source, in the data and in each resample.
+    """Selections and correlations from some clusters of a source: in the data (first row), then in each resample.
 
     Attributes:
         selected: selections of each score at each position, shape (1 + resamples, n, n).
-        pearson: r of each ordering with human scores, shape (1 + resamples, D); None without human scores.
+        pearson: Pearson's r of the scores under each ordering with human scores, shape (1 + resamples, D); None without
+            human scores.
     """
 
     selected: np.ndarray
@@ -77,28 +78,30 @@ def estimate(
         splits: number of random divisions into halves. Results are averaged over them.
 
     Returns:
-        One row per group of `KEYS` whose strategy is in `shared_orderings.SHARED`, `readout`, `cluster`, `quantity`
-        and, if the quantity is about one ordering, `ordering`. Dataset ``all`` pools the selections of all of a study's
-        datasets, and has the mean of their correlations. Scores of `ordering` are written as on their scale. They are
-        counted from 1 if the scales of several datasets begin with different numbers.
+        One row per group of `KEYS`, `readout`, `cluster`, `quantity` and, if the quantity is about one ordering,
+        `ordering`. Only the strategies in `shared_orderings.SHARED` have rows. Dataset ``all`` pools the selections of
+        all of a study's datasets, and has the mean of their correlations. Scores of `ordering` are written as on their
+        scale. They are counted from 1 if the scales of several datasets begin with different numbers.
 
         Quantities of each ordering:
 
         - ``cost``: Bias Cost. It is a sum of absolute values, so a cost near 0 and its interval are too high. `noise`
-          is the expected cost if all shares were uniform and had the errors that the bootstrap finds.
+          is the expected cost if the true share of every position were 1/n, with the errors of shares that the
+          bootstrap finds.
         - ``chosen_share``: share of the resamples in which the ordering is the cheapest.
-        - ``pearson``: r of one read per item with human scores.
+        - ``pearson``: Pearson's r with human scores, from one read per item.
         - ``pearson_rank``: rank of this r (1: highest).
 
-        Quantities on items that did not choose:
+        Quantities in the half of the groups that did not choose the ordering:
 
         - ``heldout_cost_chosen``, ``heldout_cost_canonical``, ``heldout_cost_mean``: cost of the chosen ordering, of
           the canonical ordering, and mean cost of all orderings. Noise is subtracted from these costs, see
           `without_noise`. Their intervals are Student's t over clusters.
-        - ``heldout_cost_saved``: canonical minus chosen.
-        - ``heldout_pearson_chosen``, ``heldout_pearson_canonical``, ``heldout_pearson_mean``: r of the same orderings.
-        - ``heldout_pearson_gained``: chosen minus canonical.
-        - ``heldout_pearson_over_mean``: chosen minus mean.
+        - ``heldout_cost_saved``: cost of the canonical ordering minus cost of the chosen ordering.
+        - ``heldout_pearson_chosen``, ``heldout_pearson_canonical``, ``heldout_pearson_mean``: Pearson's r of the chosen
+          ordering, of the canonical ordering, and mean r of all orderings.
+        - ``heldout_pearson_gained``: r of the chosen ordering minus r of the canonical ordering.
+        - ``heldout_pearson_over_mean``: r of the chosen ordering minus mean r of all orderings.
 
     Source: the earlier version of Xu et al., Section 5.3, Table 6, for cost, correlation and rank; the rest is ours.
     """
@@ -179,9 +182,9 @@ def _source(block: blocks.Block, readout: Readout, cluster: str) -> Source:
 
 
 def _weights(source: Source, dataset: str, resamples: int, seed: int) -> np.ndarray:
-    """A row of ones for the data, then the count of each unit in each resample, shape (1 + resamples, n_units)."""
+    """A row of ones for the data, then how often each resample draws a cluster, shape (1 + resamples, n_clusters)."""
     n_units = len(source.table)
-    drawn = np.full((resamples, 1), np.nan)  # a single unit cannot be resampled
+    drawn = np.full((resamples, 1), np.nan)  # a single cluster cannot be resampled
     if n_units > 1:
         drawn = resampling.weights(n_units, resamples, seed, f"bias cost {dataset}")
     return np.concatenate([np.ones((1, n_units)), drawn])
@@ -209,11 +212,12 @@ def folded_excess(z: np.ndarray) -> np.ndarray:
 
 
 def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distance of each share from the equal share, minus what its error adds to it, and the derivative by the share.
+    """Distance of each share from 1/n, without what the share's error adds, and the derivative by the share.
 
-    An error makes a distance larger. It does so most of all, by .8 of the error, if the share is the equal share. So
-    errors would raise the cost of the cheapest ordering more than the costs of other orderings. After the subtraction,
-    .5 of the error is left at the equal share, and .1 at a share that is one error away from it.
+    On average, the error of a share makes the distance larger, most of all (by .8 of the error) if the true share is
+    1/n. So errors would raise the cost of the cheapest ordering more than the costs of other orderings. After the
+    subtraction, the distance is still too large by .5 of the error if the true share is 1/n, and too small by .07 of
+    the error if the true share is one error away from 1/n.
 
     Args:
         shares: share of each position (columns) for each score (rows), shape (n, n).
@@ -226,17 +230,17 @@ def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Shares of positions for each score in some units, and what each unit adds to them.
+    """Shares of positions for each score in some clusters, and what each cluster adds to these shares.
 
-    A score that is never selected has equal shares, and units add 0.
+    If a score is never selected, its shares are 1/n, and clusters add 0 to them.
 
     Args:
-        table: selections of each score at each position in each unit, shape (n_units, n * n).
-        chosen: True for the units that are used, shape (n_units,).
+        table: selections of each score at each position in each cluster, shape (n_clusters, n * n).
+        chosen: True for the clusters that are used, shape (n_clusters,).
         n: number of score levels.
 
     Returns:
-        Shapes (n, n) and (n_units, n, n). Units that are not chosen add 0.
+        Shapes (n, n) and (n_clusters, n, n). Clusters that are not chosen add 0.
     """
     own = table.reshape(-1, n, n) * chosen[:, None, None]
     total = own.sum(axis=0)
@@ -248,7 +252,7 @@ def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tupl
 
 
 def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Costs of orderings in some units without noise, shape (D,), and what each unit adds to a cost, (n_units, D)."""
+    """Cost of each ordering in some clusters without noise, (D,), and what each cluster adds to it, (n_clusters, D)."""
     n, places = orderings.shape[1], np.arange(orderings.shape[1])
     shares, influence = _shares_and_influence(table, units, n)
     number = int(units.sum())
@@ -260,13 +264,13 @@ def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple
 def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray) -> dict[str, tuple[float, float]]:
     """Costs without noise, in one half of the groups, of the ordering that is cheapest in the other half.
 
-    The error has two parts. The first is the error of costs in the half that did not choose. The second is the
-    variation of the choice: the differences between halves of the costs of their chosen orderings, computed from all
-    units.
+    The standard error has two parts. The first is the error of the costs in the half that did not choose. The second is
+    the variation of the choice: each half may choose another ordering, and the costs of the chosen orderings, computed
+    from all clusters, vary between halves.
 
     Args:
-        table: selections of each score at each position in each unit, shape (n_units, n * n).
-        firsts: for each split, True for the units of the first half, shape (splits, n_units).
+        table: selections of each score at each position in each cluster, shape (n_clusters, n * n).
+        firsts: for each split, True for the clusters of the first half, shape (splits, n_clusters).
         orderings: the orderings, given by the score at each position, shape (D, n).
 
     Returns:
@@ -293,7 +297,7 @@ def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray
 
 
 def _split(source: Source, name: str, splits: int, seed: int) -> np.ndarray:
-    """Mask of the units in the first half of the groups, for each random split, shape (splits, n_units)."""
+    """Mask of the clusters in the first half of the groups, for each random split, shape (splits, n_clusters)."""
     first_halves = []
     for split in range(splits):
         rng = randomness.generator(seed, "bias cost split", name, split)
@@ -347,7 +351,7 @@ def _held_out(chosen: np.ndarray, pearson: np.ndarray | None, canonical: int) ->
 
 
 def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int) -> dict[str, np.ndarray]:
-    """A value of the chosen ordering (mean if several are chosen), of the canonical ordering, and mean of all."""
+    """Value of the chosen ordering (the mean if several are chosen), of the canonical ordering, and mean of all."""
     of_chosen = np.where(chosen == 0, 0, chosen * values).sum(axis=1)
     return {f"{name}_chosen": of_chosen, f"{name}_canonical": values[:, canonical], f"{name}_mean": values.mean(axis=1)}
 
@@ -360,7 +364,7 @@ def _of_each_ordering(
     shares = selections.position_shares(whole.selected)
     costs = bias_cost(shares, orderings)
     ordering_column = {"ordering": written}
-    # Mean absolute value of an error that is normal about 0. Resamples without a rare score are masked.
+    # Mean absolute value of an error that is normal about 0. Scores that a resample never selects are masked.
     present = np.ma.masked_invalid(shares[1:])  # type: ignore[no-untyped-call]  # of numpy
     error = np.sqrt(2 / np.pi) * present.std(axis=0).filled(0)
     noise = error[orderings - 1, np.arange(orderings.shape[1])].sum(axis=1)

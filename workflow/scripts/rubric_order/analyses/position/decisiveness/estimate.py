@@ -27,34 +27,37 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     Returns:
         One row per group of `KEYS`. These columns describe the size:
 
-        - `n_items`, `n_groups`: numbers of items and groups.
-        - `effective_groups`: number of equal groups that would say as much about an error, see `resampling.degrees`.
+        - `n_items`, `n_groups`: number of items, and number of groups of items.
+        - `effective_groups`: number of groups of equal size that would determine an error as well, see
+          `resampling.degrees`.
         - `heaviest_group`: share of the items that the largest group has.
-        - `n_reads`, `n_failed`: numbers of reads with and without a score.
-        - `n_copies`: number of items that have exactly the reads of an item of another group, see `copies`. `copies`
-          names some of them.
+        - `n_reads`, `n_failed`: number of reads with a score, and number of reads without one.
+        - `n_copies`: number of items that repeat exactly the reads of an item of another group, see `copies.copies`.
+          The first of several equal items does not count. Column `copies` names some pairs of equal items.
         - `failures`: dictionary from reason to number of reads without a score, the commonest reason first, as JSON.
 
         These columns describe the design, see `designs.Design` and `blocks.Block.crossed`:
 
         - `n_orderings`: number of different orderings.
         - `fewest`, `most`: least and largest number of reads of an item in an ordering.
-        - `shared`: True if all items are read in the same orderings.
-        - `balanced`: True if every score is shown in every position equally often. Each ordering counts once for each
-          item.
-        - `crossed`: True if every score is shown in every position often enough. Each ordering counts once for each
+        - `shared`: True if at least half of the items are read in each ordering. If not, items have their own
+          orderings.
+        - `balanced`: True if every score is shown in every position equally often, for each item. Each ordering counts
+          once for each item.
+        - `crossed`: True if every score is shown in every position. In recorded reads, the least frequent combination
+          of score and position must be at least half as frequent as the average. Each ordering counts once for each
           item.
 
         These columns describe how decisive the reads are, and have no interval:
 
         - `commonest_score`: score that is given most often; the lowest such score if there are several.
-        - `commonest_share`: its share of the reads with a score.
+        - `commonest_share`: share of this score among the reads with a score.
         - `discordant_share`: share of the pairs of reads of one item that have different scores.
-        - `top_probability`: mean probability of a read's most probable option.
-        - `known_share`: share of the reads with known probabilities.
+        - `top_probability`: probability of a read's most probable option, as a mean over reads.
+        - `known_share`: share of the reads whose option probabilities are known.
 
-        `exponent` is the power of the probabilities from which answers seem to be drawn, see `sampling.exponent`. Its
-        interval over groups is from `exponent_low` to `exponent_high`.
+        Answers seem to be drawn in proportion to the option probabilities raised to the power `exponent`, see
+        `sampling.exponent`. The interval of the power, over groups, is from `exponent_low` to `exponent_high`.
     """
     rows = [_of_block(block) for block in blocks.blocks(scores)]
     columns = [
@@ -115,7 +118,7 @@ def _failures(block: blocks.Block, failed: pd.Series) -> str:
 
 
 def _drawn(block: blocks.Block, both: np.ndarray) -> Interval:
-    """The power of the probabilities from which answers are drawn, from reads with a score and probabilities."""
+    """Column `exponent` with its interval, from the reads with both a score and probabilities."""
     if not both.any() or "position" not in block.table:
         return UNKNOWN
     shares = blocks.matrix_of(block.table.loc[both, selections.READOUTS[Readout.SOFT]].to_numpy())

@@ -48,29 +48,33 @@ def estimate(
         r: margin for differences of Pearson's r.
 
     Returns:
-        One row per group of `KEYS`, `baseline`, `other`, `readout`, `cluster` and `quantity`. `baseline` is a strategy
-        that `strategy` is compared with, otherwise empty. `other` is a condition that `condition` is compared with,
-        otherwise empty. The statement that is tested depends on `quantity`:
+        One row per group of `KEYS`, `baseline`, `other`, `readout`, `cluster` and `quantity`. `baseline` is the
+        strategy that `strategy` is compared with, and empty in rows that compare no strategies. `other` is the
+        condition that `condition` is compared with, and empty in rows that compare no conditions. The statement that is
+        tested depends on `quantity`:
 
         - ``points``: each ordering's mean score differs from the mean over all orderings by less than `margin`.
-        - ``usual_minus_balanced``: the mean score of the usual ordering differs from this mean by less than `margin`.
+        - ``usual_minus_balanced``: the mean score of the usual ordering differs from the mean over all orderings by
+          less than `margin`.
         - ``log_odds``: each position adds less than `margin` to an option's log-odds, and subtracts less than `margin`.
         - ``interaction``: the highest score gains or loses less than `margin`, in log-odds, at the last position, and
           so does the lowest score at the first position. This is in addition to the preference that all scores share.
           Scores and positions in between are taken to have evenly smaller effects.
-        - ``r``: two strategies agree equally well with human scores. Both show every score in every position.
-        - ``condition_points``, ``condition_r``: two conditions give the same mean score, and agree equally well with
-          human scores.
+        - ``r``: the agreement of two strategies with human scores (Pearson's r) differs by less than `margin`. Both
+          strategies show every score in every position.
+        - ``condition_points``, ``condition_r``: the mean scores under two conditions, or their agreement with human
+          scores, differ by less than `margin`.
 
-        `verdict` is one of `equivalence.verdict`. A quantity is about `n_effects` effects, and each of them is tested
-        at `level`. Nothing is shown to be small if the clusters say only as much as fewer than
-        `uniformity.FEW_CLUSTERS` equal clusters. In points, a second p-value has to be small as well. It allows for an
-        effect that only a few clusters have, see `equivalence.p_bounded`. If an effect is as large as the margin, the
-        probability of a wrong verdict is then at most 5% (`tests/recovery/unequal_recovery.py`).
+        `verdict` is a result of `equivalence.verdict`. A quantity is about `n_effects` effects, and each of them is
+        tested at `level`. Nothing is shown to be small if `effective_clusters` of the other statistic is below
+        `uniformity.FEW_CLUSTERS`. An effect in points also needs a second p-value of at most `level`. The second
+        p-value allows for an effect that only a few clusters have, see `equivalence.p_bounded`. With this p-value, an
+        effect as large as the margin gets a wrong verdict with a probability of at most 5%
+        (`tests/recovery/unequal_recovery.py`).
 
         `estimate`, `low`, `high` (confidence 1 - 2 `level`) and `p` are those of the effect with the weakest evidence
-        of being small. `p` is the greatest of its p-values. Standard errors are computed from the intervals of the
-        other statistics, which are Student's t with `df` degrees of freedom.
+        of being small. `p` is the greatest of this effect's p-values. Standard errors are computed from the intervals
+        of the other statistics, which are Student's t with `df` degrees of freedom.
 
     Raises:
         ValueError: `p_bounded` of effects in points was computed for another margin.
@@ -91,7 +95,7 @@ def _effects(
     strategy_comparison: pd.DataFrame,
     condition_comparison: pd.DataFrame,
 ) -> dict[str, pd.DataFrame]:
-    """The effects that each quantity is about, see `estimate`."""
+    """Dictionary from quantity to the rows of other statistics that have its effects, see `estimate`."""
     both = {"strategy": EVERY_POSITION, "baseline": EVERY_POSITION}
     return {
         "points": rows_with(score_effects, quantity="ordering"),

@@ -1,7 +1,8 @@
 """Differences in position bias between judges, profiles, scales and datasets, and its change over a sweep.
 
-Judges, profiles and scales read the same items. So what each group of items adds to one estimate is compared with what
-it adds to the other estimate. The difference of two estimates is then known better than either of them.
+Two judges, profiles or scales are compared on the same items. So what each group of items adds to one estimate is
+compared with what the group adds to the other estimate. The difference is then known better than a difference of
+estimates from separate items.
 """
 
 import itertools
@@ -43,8 +44,9 @@ class Selection(NamedTuple):
         estimate: unbiased estimate of V squared, with clusters as the sample. It can be negative.
         raw: V squared of the pooled shares, which chance makes larger.
         influence: what each cluster adds to the estimate, shape (n_clusters,).
-        deviation: scaled selections of each cluster, minus the selections that the pooled shares predict for its reads,
-            shape (n_clusters, n). The dot product of the rows of two clusters is what these two add by chance.
+        deviation: selections of each cluster minus the selections that the pooled shares predict for the cluster's
+            reads, scaled, shape (n_clusters, n). The dot product of the rows of two clusters is what these two clusters
+            add to V squared by chance.
         weight: share of all reads that each cluster has, shape (n_clusters,).
     """
 
@@ -83,33 +85,34 @@ def estimate(
     """Differences between two judges, profiles, scales or datasets, all else being equal, and trends.
 
     Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`; strategies in which every score is shown
-            in every position are used.
+        scores: reads with their scores, one row per read, see `blocks.blocks`. Only strategies that show every
+            score in every position are used.
         confidence: nominal coverage of the intervals, such as 0.95.
         sampling_temperatures: for each judge, a dictionary from profile to the temperature of its answers. A missing
             temperature is unknown. Trends over temperature need no entry in `sweeps`.
-        sweeps: dictionary from the name of a sweep to a dictionary. The latter has a value, such as the logarithm of
-            the judge's size, for each ``judge`` (with its default profile) or ``judge/profile``.
+        sweeps: for the name of each sweep, a dictionary from ``judge`` (with its default profile) or ``judge/profile``
+            to a value, such as the logarithm of the judge's size.
 
     Returns:
-        One row per comparison or trend of a study, condition, strategy, `readout`, `cluster` and `quantity`. `compared`
-        says what differs. If it is one of `COMPARED`, the row is the difference `one` minus `other`. If it is
-        ``trend``, the row is the least-squares slope of the estimates over their values in the sweep `one`. A sweep
-        over the temperatures of one judge also has `sweep` and `swept_judge`. Columns of `KEYS` have the values that
-        both sides share; other columns of `KEYS` are empty.
+        One row per comparison or trend, within a study, condition, strategy, `readout`, `cluster` and `quantity`.
+        `compared` says what differs. If `compared` is one of `COMPARED`, the row is the difference `one` minus `other`.
+        If it is ``trend``, the row is the least-squares slope of the estimates over their values in the sweep `one`. A
+        sweep over the temperatures of one judge also has `sweep` and `swept_judge`. Columns of `KEYS` have the values
+        that both sides share; other columns of `KEYS` are empty.
 
         `quantity` is one of:
 
         - ``first_last``, ``ends_middle``: contrasts of position preference, in log-odds, see `preference`.
         - ``cramers_v_squared``: V squared of position selection, without what chance adds. Chance adds more to a raw V
           if reads of a cluster depend more on each other. V does not depend on preference alone, see
-          `position_selection`. The `p` assumes that V is the same on all sides. The interval takes each V as estimated.
-          So `p` and the interval can disagree.
-        - ``usual_minus_balanced``, ``ascending_minus_descending``: points, if items are read in the same orderings.
+          `position_selection`. `p` assumes that V is the same on all sides. The interval takes each V as estimated. So
+          `p` and the interval can disagree.
+        - ``usual_minus_balanced``, ``ascending_minus_descending``: shifts of the mean score, in points, for strategies
+          that read all items in the same orderings.
 
         Each row has `estimate`, `se`, the interval and `p`. `p_holm` and `p_bh` are `p` adjusted for the `n_tests` of
         the family. Differences also have the estimates `of_one` and `of_other`. Clusters are the sample (`n_clusters`).
-        Clusters with the same id are the same cluster, except clusters of two datasets, which have none in common. A
+        In one dataset, clusters with the same id are the same cluster. Two datasets have no cluster in common. A
         cluster that only one side has counts on that side.
     """
     rows = []
@@ -145,8 +148,8 @@ def differences(
     """The rows of `estimate` for differences, without trends and without adjusted p-values.
 
     Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`; strategies in which every score is shown
-            in every position are used.
+        scores: reads with their scores, one row per read, see `blocks.blocks`. Only strategies that show every
+            score in every position are used.
         confidence: nominal coverage of the intervals, such as 0.95.
         clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
     """
@@ -199,7 +202,7 @@ def _measured(block: blocks.Block, readout: Readout, clusters: Sequence[str]) ->
 
 
 def _selection(counts: np.ndarray) -> Selection:
-    """V squared of positions, from products of the selections of two clusters, each minus uniform selection.
+    """V squared of positions, from products of two clusters' deviations from uniform selection.
 
     Products of a cluster with itself are left out. So chance adds nothing on average, even if clusters are very
     unequal.
@@ -229,8 +232,8 @@ def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str
         unit: cluster of each item, shape (n_items,).
 
     Returns:
-        Dictionary from quantity to the shift and what each cluster adds. It is empty without such items, or if the
-        ascending or the descending ordering was not read.
+        Dictionary from quantity to the shift and what each cluster adds. It is empty if no item has a score under every
+        ordering, or if the ascending or the descending ordering was not read.
     """
     used = ~np.isnan(values).any(axis=1)
     rising, falling = ((np.sign(side) * np.diff(shown, axis=1) > 0).all(axis=1) for side in (1, -1))
@@ -250,7 +253,7 @@ def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str
 
 
 def _differences(units: dict[tuple[Any, ...], Measured], confidence: float) -> Iterator[Row]:
-    """Estimates of one unit minus those of another, for each pair of units that differ in exactly one of `COMPARED`."""
+    """Estimates of one side minus those of another, for each two sides that differ in exactly one of `COMPARED`."""
     for (one, first), (other, second) in itertools.combinations(units.items(), 2):
         differ = [place for place in range(len(COMPARED)) if one[place] != other[place]]
         if len(differ) == 1:
@@ -319,11 +322,12 @@ def _of_selections(
 
     The variance of V squared grows with V. If V is 0, all of the variance is due to products of two clusters' errors.
     Near 0, an estimate that is too small would also have too small an error. So the test assumes the same V squared on
-    all sides: the mean of the estimates, at least 0. An estimate has less weight in this mean if chance adds more to
-    it. The interval uses each estimate, or this mean if the mean is larger.
+    all sides: a weighted mean of the estimates, or 0 if this mean is negative. The more chance adds to an estimate, the
+    less weight the estimate has in the mean. The interval uses the estimate of each side, or the mean if it is larger
+    than that estimate.
 
-    The degrees of freedom are at least 1. Otherwise they are the number of equal clusters that would give the same
-    error as these unequal clusters, minus 1.
+    The degrees of freedom are 1 less than the number of equal clusters that would give the same error as these unequal
+    clusters, and at least 1.
 
     Args:
         parts: weight of each V squared in the sum, and the V squared with the arrays for its error.

@@ -1,4 +1,4 @@
-"""Manipulability: change of a score, a rank and the best candidate that somebody who chooses the order can reach."""
+"""Manipulability: how far somebody who chooses the order can change scores, ranks and the best candidate."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -40,7 +40,8 @@ class Measured(NamedTuple):
             chosen orderings.
         draws: mean of `reached` in each resample of groups, shape (resamples,), if other groups choose the orderings;
             else None.
-        beyond: True if the value minus `chance` is given. It is not given if exchanges cannot change the value.
+        beyond: True if the value minus `chance` is given. It is not given if exchanges of orderings cannot change the
+            value.
     """
 
     quantity: str
@@ -84,12 +85,14 @@ def estimate(
         confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of the bootstrap, of exchanges and of folds.
         exchanges: number of times that orderings are exchanged within items, to see the effect of chance alone.
-        folds: number of parts of the groups. Each part is scored in the orderings that the other parts choose.
+        folds: number of parts into which groups are divided. Each part is scored in the orderings that the other parts
+            choose.
         temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
             temperature. A missing temperature is unknown.
 
     Returns:
-        One row per group of `KEYS`, `readout`, `choice`, `quantity` and `part`; intervals are over groups (`cluster`).
+        One row per group of `KEYS`, `readout`, `choice`, `quantity` and `part`. Intervals are over groups of items
+        (`cluster`).
 
         `choice` is one of:
 
@@ -108,20 +111,23 @@ def estimate(
         - ``seen``: value in the reads.
         - ``chance``: value if reads exchange their orderings within items, mean over exchanges.
         - ``beyond``: ``seen`` minus ``chance``.
-        - ``reached``: value in reads that did not choose. Some reads choose a highest and a lowest ordering, which are
-          then scored in other reads. So it is 0 on average without an effect. The other reads are the other half of the
-          repeats of each ordering. For ``points`` with one order for all, they are the reads of other folds of groups.
+        - ``reached``: value in reads that had no part in the choice. Some reads choose the ordering with the highest
+          score and the ordering with the lowest, and other reads score these two orderings. So without an effect of the
+          order, ``reached`` is 0 on average. The other reads are the other half of the repeats of each ordering. For
+          ``points`` with choice ``shared``, they are the reads of the fold of groups that does not choose.
 
-        ``chance`` contains all differences between an item's reads, also the effects of orderings. So ``beyond`` is
-        rather too small. For ranks it is below 0 if an order moves all candidates alike. With one read in each
-        ordering, exchanges do not change the range of an item, so ``points`` with choice ``own`` have no ``beyond``.
+        ``chance`` contains all differences between an item's reads, also the effects of orderings. So ``beyond`` is too
+        small rather than too large. For ``places``, ``beyond`` is below 0 if an order moves all candidates alike. With
+        one read in each ordering, exchanges do not change the range of an item, so ``points`` with choice ``own`` have
+        no ``beyond``.
 
-        If `known_from` is ``option probabilities``, scores are expected scores, or the expectations of drawn scores.
-        Then ``chance`` is 0, and ``reached`` equals ``seen``, except for ``points`` with one order for all.
+        If `known_from` is ``option probabilities``, scores are expected scores, or the expectations of drawn scores. In
+        this case ``chance`` is 0, and ``reached`` equals ``seen``, except for ``points`` with choice ``shared``.
 
-        Intervals of a share that is seen are Clopper and Pearson's. If folds choose, the standard error is from a
-        bootstrap over groups in which the folds choose anew. All other intervals are from a jackknife over groups with
-        Student's t. The range of the means of all items has no interval.
+        Intervals of ``best_changed`` with part ``seen`` are Clopper and Pearson's. For ``reached`` of ``points`` with
+        choice ``shared``, the standard error is from a bootstrap over groups in which the folds choose anew. All other
+        intervals are from a jackknife over groups with Student's t. ``chance`` has no interval, and ``points`` with
+        choice ``shared`` have one only for ``reached``.
 
     Source: ours.
     """
@@ -210,7 +216,7 @@ def _parts(measured: Measured, exact: bool, confidence: float) -> Iterator[Row]:
 
     Args:
         measured: values of the quantity.
-        exact: True if scores have no chance.
+        exact: True if scores do not vary by chance.
         confidence: nominal coverage of the intervals, such as 0.95.
     """
     seen, chance, unit, most = measured.seen, measured.chance, measured.unit, measured.most

@@ -36,10 +36,10 @@ NAMES = {"seen": "seen", "chance": "by chance", "reached": "reached"}
 
 
 def draw(manipulability: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Reach of the orders: one panel per dataset and quantity, one row per judge.
+    """Values seen, by chance and reached: one panel per dataset and quantity, one row per judge.
 
     Args:
-        manipulability: estimates of this result, see `estimate`.
+        manipulability: estimates, see `manipulability.estimate`.
     """
     chosen = view.rows(manipulability, "study", "profile", "strategy", "n", "readout")
     if chosen.empty:

@@ -1,4 +1,4 @@
-"""Spread of the order's effects between single items, and the share of items that move. A mean can hide both."""
+"""Spread of the order's effects between single items, and the share of items that change. A mean can hide both."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -31,11 +31,11 @@ def estimate(
     temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
     clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
-    """Spread of what orderings add to single items, and the shares of scores and best candidates that they change.
+    """Spread of what orderings add to single items, and the shares of scores and best candidates that orderings change.
 
     Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`; strategies in which every score is shown
-            in every position are used.
+        scores: reads with their scores, one row per read, see `blocks.blocks`. Only strategies that show every
+            score in every position are used.
         confidence: confidence of the intervals.
         level: level of the test that a spread is below the margin.
         margin: in points. A smaller spread is not worth mention. The margin is also the largest error that a mean of
@@ -48,40 +48,46 @@ def estimate(
         One row per group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is one of:
 
         - ``spread``: standard deviation between single items of what an ordering adds to their scores. It leaves out
-          what the ordering adds to all items alike, and repetition, see `spread`. The variance of repetition comes from
-          repeats, or from the temperature and the probabilities of the judge, or it is 0 for option probabilities if
-          nothing is written before the answer; `known_from` says which of these. If there is none of them, the estimate
-          is missing.
-        - ``within``: the same standard deviation with repetition, so it is not less than ``spread``.
+          what the ordering adds to all items alike, and variation by repetition, see `spread.item_variances`.
+          `known_from` says where the variance of repetition comes from: from repeats, or from option probabilities. A
+          written score that is drawn from option probabilities has the variance of the draw. An expected score without
+          repeats is taken to have a variance of 0, which is right if nothing is written before the answer. If there is
+          no source, the estimate is missing.
+        - ``within``: the same standard deviation, including variation by repetition. So it is not less than ``spread``.
         - ``changed``: share of the items whose score differs between another ordering and the usual ordering (or the
-          first ordering, if the usual one was not read). By option probabilities, it counts the changes that must
-          happen whatever is drawn. By repeats, it is the share of changes minus the share that repeats change
-          (`chance`), which is at most as large.
+          first ordering, if the usual one was not read). By option probabilities, ``changed`` counts the changes that
+          must happen whatever is drawn. By repeats, it is the share of changes minus the share that repeats of one
+          ordering change (`chance`). The share by repeats is on average at most as large as the share by option
+          probabilities.
         - ``best_changed``: share of the prompts with several candidates in which another ordering has no best candidate
           in common with the usual ordering. Chance is treated as for ``changed``.
         - ``one_read``: root mean square distance, over items, between one read in a random ordering and the item's
           expected mean over all `n_orderings` orderings, in points. It contains shifts of all items, shifts of single
           items, and chance.
-        - ``needed``: number of different orderings, drawn at random and read once each, from which on the distance of
-          their mean is at most `margin`; inf if all orderings do not suffice. The ends of its interval follow in the
-          same way from the ends of the distances.
+        - ``needed``: number of different orderings, drawn at random and read once each, from which on the root mean
+          square distance between the mean of these reads and the expected mean (see ``one_read``) is at most `margin`;
+          inf if all orderings do not suffice. The ends of its interval are the numbers that follow in the same way from
+          the ends of the distances' intervals.
 
-        ``one_read`` and ``needed`` have rows only if items share their orderings; otherwise `n_orderings` is 0. If
-        `known_from` is empty, these two are as large as they can be: all differences between reads, except shifts that
-        all items share, count as chance. Their lower ends assume no chance. With option probabilities and a text before
-        the score, errors leave out the chance that remains in a mean of `n_orderings` reads. These errors are those of
-        ``random`` in `ordering_subsets`, but for all items with at least two scores instead of complete items only.
+        ``one_read`` and ``needed`` have rows only if items share at most `by_ordering.MOST_ORDERINGS` orderings and
+        hardly any reads are missing; otherwise `n_orderings` is 0. If `known_from` is empty, ``one_read`` and
+        ``needed`` are as large as they can be: all differences between reads, except shifts that all items share, count
+        as chance. The lower ends of their intervals assume no chance. With option probabilities and a text before the
+        score, the distances leave out the chance that remains in a mean of `n_orderings` reads. The distances are the
+        errors of ``random`` in `ordering_subsets`, but for all items with at least two scores instead of complete items
+        only.
 
-        A small number can have other causes than a small effect of the order. A judge may always give the same score.
-        Or it may repeat an error in every ordering, because the mean over all orderings is the judge's own mean and not
-        the true value. A large number can also have other causes: chance alone, which repeats of one ordering also
-        average out, or a shift that all items share, which changes no rank.
+        A small ``needed`` can have other causes than a small effect of the order. A judge may always give the same
+        score. Or it may repeat an error in every ordering, because the mean over all orderings is the judge's own mean
+        and not the true value. A large ``needed`` can also have other causes: chance alone, which repeats of one
+        ordering average out as well, or a shift that all items share, which changes no rank.
 
-        `low` and `high` are the interval at confidence 1 - 2 `level`. `logarithm` is True if both intervals are
-        computed for the logarithm. `verdict` says whether the spread is shown to be smaller than `margin`, see
-        `equivalence.verdict`. With fewer than `FEW_CLUSTERS` clusters, nothing is shown to be small. If ``spread`` is
-        missing, ``within`` can still show that it is small. If each item has its own orderings, the mean shift is part
-        of the spread, and the k-th reads of all items are compared in place of reads of one ordering.
+        `low` and `high` are the ends of a second interval, at confidence 1 - 2 `level`. `logarithm` is True if both
+        intervals are computed for the logarithm. `verdict` says whether the spread is shown to be smaller than
+        `margin`, see `equivalence.verdict`. With fewer than `FEW_CLUSTERS` clusters, nothing is shown to be small. If
+        ``spread`` is missing, ``within`` can still show that the spread is small. If each item has its own orderings,
+        the mean shift is part of the spread, and the k-th reads of all items are compared in place of reads of one
+        ordering.
     """
     rows: list[Row] = []
     for block in blocks.blocks(scores):
@@ -100,7 +106,7 @@ def estimate(
 
 
 def _judged(row: Row, margin: float) -> Row:
-    """A row with flag and margin. A spread also has the verdict on its being below the margin."""
+    """A row with its flag and margin. Rows of ``spread`` and ``within`` also get the verdict."""
     few = row["n_clusters"] < FEW_CLUSTERS
     has_margin = row["quantity"] in ("spread", "within", "needed")
     row = row | {"flag": flags.FEW_CLUSTERS if few else "", "margin": margin if has_margin else np.nan, "verdict": ""}
@@ -111,7 +117,7 @@ def _judged(row: Row, margin: float) -> Row:
     if verdict == equivalence.SHOWN and few:
         verdict = equivalence.UNDECIDED
     if verdict == equivalence.NOT_SHOWN and row["quantity"] == "within":
-        verdict = equivalence.UNDECIDED  # the whole of it may be repetition
+        verdict = equivalence.UNDECIDED  # all of ``within`` may be repetition
     return row | {"verdict": verdict}
 
 
@@ -173,7 +179,7 @@ class _Cells:
         return np.stack([self.means(column) for column in by_score.T], axis=2)
 
     def first_two(self, values: np.ndarray) -> np.ndarray:
-        """The first two scored reads of each cell, shape (2, m, D); NaN if a cell has fewer."""
+        """Scores of the first two scored reads of each cell, shape (2, m, D); NaN if a cell has fewer."""
         reads = np.full((2, self.shape[0] * self.shape[1]), np.nan)
         scored = np.flatnonzero(~np.isnan(values))
         for place in range(2):
@@ -232,7 +238,7 @@ def _of_readout(
 
 
 def _shares_orderings(block: blocks.Block, cells: _Cells) -> bool:
-    """True if orderings can be drawn: items share them, hardly any reads are missing, and they are not too many."""
+    """True if orderings can be drawn: items share them, there are not too many, and hardly any reads are missing."""
     design = block.design
     asked = len(design.times) / (design.n_items * len(design.orderings))
     few = cells.shape[1] <= by_ordering.MOST_ORDERINGS
@@ -251,8 +257,8 @@ def _of_few(
     """Error of one read, and the number of orderings with which the error of the mean is at most the margin.
 
     Args:
-        most: variances of single reads if as much of them as possible is chance.
-        least: variances of single reads if as little of them as possible is chance.
+        most: variances of single reads if as much of the variance as possible is due to chance.
+        least: variances of single reads if as little of the variance as possible is due to chance.
         unit: index of each item's cluster, from 0.
         count: number of all orderings.
         confidence: confidence of the outer intervals.
@@ -378,7 +384,7 @@ def _mean(
     logarithm: bool = False,
     squared: bool = False,
 ) -> Row:
-    """Columns of a mean over the known values of items, or of the mean's root if values are squares.
+    """Columns of the mean of the items' values that are not NaN, or of the root of this mean if values are squares.
 
     Args:
         values: value of each item, shape (m,); NaN does not count.

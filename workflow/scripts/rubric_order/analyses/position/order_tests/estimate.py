@@ -27,7 +27,7 @@ def estimate(
     position_preference: pd.DataFrame,
     score_effects: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The tests of other statistics that decide bias cards, adjusted as cards adjust them.
+    """The tests of other statistics that decide bias cards, with p-values adjusted as cards adjust them.
 
     Args:
         decisiveness: estimates, see `decisiveness.estimate`.
@@ -41,7 +41,7 @@ def estimate(
 
         - `test`: one of `order_tests.TESTS`.
         - `p`: p-value of the test.
-        - `p_card`: `p` after Holm's adjustment for the `n_tests` deciding tests of the group.
+        - `p_card`: `p` after Holm's adjustment for the `n_tests` deciding tests with the same `KEYS` and `cluster`.
         - `finding`: True if `p_card` is at most `level`.
     """
     tests = [_selection(position_selection), *_preference(position_preference), *_points(score_effects)]
@@ -75,8 +75,8 @@ def _of_key(key: tuple[Any, ...], p: dict[method.Test, float], by: method.Decidi
 def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> dict[tuple[Any, ...], method.Deciding]:
     """Dictionary from values of `KEYS` to the readouts that decide.
 
-    For all datasets together, one dataset with written scores is enough. The other conditions must hold in each
-    dataset.
+    For all datasets together, it is enough if one dataset has written scores. The other conditions of
+    `order_tests.deciding` must hold in each dataset.
     """
     temperatures = position_preference.drop_duplicates(KEYS).set_index(KEYS)["temperature"].astype(float).to_dict()
     readouts: dict[tuple[Any, ...], method.Deciding] = {}
@@ -109,13 +109,13 @@ def _selection(position_selection: pd.DataFrame) -> pd.DataFrame:
 
 
 def _preference(position_preference: pd.DataFrame) -> list[pd.DataFrame]:
-    """p-values of no preference, and of no preference that changes with the score."""
+    """p-values of two hypotheses: positions have no preference; the preference does not change with the score."""
     kinds = (("no_preference", method.PREFERENCE, "p_cluster"), ("interaction", method.INTERACTION, "p"))
     return [_of_kind(position_preference, *kind) for kind in kinds]
 
 
 def _points(score_effects: pd.DataFrame) -> list[pd.DataFrame]:
-    """p-values of equal mean scores in all orderings, and of the usual ordering having the mean of all orderings."""
+    """p-values of two hypotheses: all orderings have equal mean scores; the usual ordering has the mean of them all."""
     kinds = (("order_test", method.POINTS, "p_order"), ("usual_minus_balanced", method.USUAL, "p_order"))
     return [_of_kind(score_effects, *kind) for kind in kinds]
 

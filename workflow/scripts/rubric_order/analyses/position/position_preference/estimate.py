@@ -52,9 +52,9 @@ def estimate(
           first, in addition to the preference that all scores share. The gain is taken to change evenly with score and
           position. It has its own `p`.
         - ``no_preference``: `p_cluster` of the hypothesis that all positions have the same preference. The test is the
-          F test HTZ over clusters. It is a score test if the estimates are ``separated`` (for example, if the judge
-          always took one position of two), or if clusters are too unequal for an F test. `p_holm` and `p_bh` are
-          adjusted for the `n_tests` of the family, see `multiplicity`.
+          F test HTZ over clusters. A score test replaces it if the estimates are ``separated`` (for example, if the
+          judge always took one position of two), or if clusters are too unequal for an F test. `p_holm` and `p_bh` are
+          `p_cluster` adjusted for the `n_tests` tests of the family, see `multiplicity`.
         - ``no_interaction``: `p` of the hypothesis that each position adds the same to all scores.
 
         An estimate is NaN if the design does not determine it, and `flag` says why. `flag` also has these marks:
@@ -62,13 +62,14 @@ def estimate(
         - ``few clusters``.
         - ``saturated``: less than `SATURATED` of the pairs of reads differ.
         - ``separated``: only Firth's penalty keeps an estimate finite. The interval of a separated estimate is too wide
-          at both ends, and its `p` is too large. With two levels, the `p` of ``first_last`` is then from the score
-          test.
+          at both ends, and its `p` is too large. With two levels, the `p` of a separated ``first_last`` is from the
+          score test.
 
-        `df` is the degrees of freedom of an interval. It is infinite if the interval uses the normal distribution.
-        `n_clusters` counts the clusters that are informative. `effective_clusters` is the number of equal clusters that
-        would say as much. `n_pairs` counts the informative pairs of reads of an item, and `differing` is their share of
-        all pairs. `unit` says what a log-odds of 1 means.
+        `df` is the number of degrees of freedom of an interval. It is infinite if the interval uses the normal
+        distribution. `n_clusters` counts the clusters that are informative. `effective_clusters` is the number of equal
+        clusters that would determine the preferences as well. `n_pairs` counts the informative pairs of reads of an
+        item, and `differing` is their share among all pairs of reads of an item. `unit` says what a log-odds of 1
+        means.
 
     Source: ours; the model is McFadden's, see `conditional_logit`.
     """
@@ -111,7 +112,7 @@ def _joined(units: list[np.ndarray]) -> np.ndarray:
 
 
 def _unit(readout: Readout, temperature: float | None) -> str:
-    """Meaning of a log-odds of 1."""
+    """Words for column `unit`: what a log-odds of 1 means."""
     if readout == Readout.SOFT:
         return "log-odds of the model's probabilities"
     if temperature is None:

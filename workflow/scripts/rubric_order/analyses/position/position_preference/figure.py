@@ -87,7 +87,8 @@ def _why_nothing(of_reads: pd.DataFrame, view: View) -> str:
 def _reach(rows: pd.DataFrame) -> float:
     """Length of the axis on both sides of 0.
 
-    It covers all points and intervals. Intervals of separated estimates count only if all estimates are separated.
+    It covers all points, and the intervals of all estimates that are not separated. If all estimates are separated, it
+    covers their intervals.
     """
     whole = rows[~_are_separated(rows)]
     ends = (rows if whole.empty else whole)[["ci_low", "ci_high"]].abs().max().max()

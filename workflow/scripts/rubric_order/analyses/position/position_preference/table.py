@@ -39,8 +39,8 @@ def _rows(position_preference: pd.DataFrame, order_tests: pd.DataFrame) -> pd.Da
     Returns:
         The preference of the position with its interval. The other columns are about all positions together: the tests,
         sizes, contrasts and interaction. `p_interaction` tests all terms of score by position, `interaction_p` only the
-        term `interaction`. `p_card` and `interaction_p_card` have values only if the test is a finding of the judge's
-        card.
+        term `interaction`. `p_card` is the adjusted p-value of no preference, and `interaction_p_card` of no
+        interaction; each has a value only if its test is a finding of the judge's card.
     """
     of_all = [
         taken("no_preference", "p_cluster", "p_holm", "p_bh", "n_tests"),

@@ -1,6 +1,6 @@
 """Position bias: which positions of the prompt a judge selects.
 
-The same reads have two readouts. `hard` is the position of the selected option, as in the papers. `soft` is the
+The same reads have two readouts. `hard` is the position of the selected option, as in Xu et al. `soft` is the
 probability of each position, if the judge's option log-probabilities are known. If a judge nearly always selects the
 same score, its bias shows in `soft` long before it shows in `hard`.
 
@@ -67,19 +67,21 @@ def estimate(
         - ``cramers_v_corrected_reads``: V corrected as if reads were independent.
         - ``commonest_share``: share of the commonest score.
         - ``discordant_pairs``: number of pairs of reads of an item with different scores.
-        - ``discordant_share``: share of these pairs among all pairs of reads of an item.
-        - ``design_effect``: see `uniformity`.
-        - ``detectable_v``: smallest V that would have been found, see `uniformity`.
+        - ``discordant_share``: share of the discordant pairs among all pairs of reads of an item.
+        - ``design_effect``: see `uniformity.design_effect`.
+        - ``detectable_v``: smallest V that would have been found with a power of `uniformity.POWER`, see
+          `uniformity.detectable_v`.
         - ``direction``: direction of the bias, in column `label`.
 
-        `saturated` is True in all rows if `uniformity.is_saturated` is true of ``commonest_share`` and
-        ``discordant_share``. Then no direction is near uniform, and ``detectable_v`` is missing.
+        `saturated` is True in all rows of a judge that ``commonest_share`` or ``discordant_share`` shows to be
+        saturated, see `uniformity.is_saturated`. Such a judge has no direction ``near uniform``, and its
+        ``detectable_v`` is missing.
 
-        Intervals without width are left out. Nothing then varied between clusters, so the data do not show how much
-        could vary.
+        Intervals without width are left out. They arise if nothing varied between clusters, and such data do not show
+        how much could vary.
 
-        In readout ``soft``, chi-square is computed from summed probabilities. They vary less than selections, so its
-        `p` is not exact.
+        In readout ``soft``, chi-square is computed from summed probabilities. Probabilities vary less than selections,
+        so `p` is not exact.
     """
     options = {"resamples": resamples, "confidence": confidence}
     rows = [row for block in blocks.blocks(scores) for row in _of_block(block, seed, near_uniform, options, clusters)]
@@ -197,7 +199,7 @@ def _distance(
     raised += ["reaches 0"] if interval["ci_low"] == 0 else []
     raised += [flags.SATURATED] if saturated else []
     deff, level = uniformity.design_effect(counts), 1 - confidence
-    # If a judge does not vary, its design effect means nothing, so the smallest V is not known.
+    # If a judge's scores hardly vary, its design effect means nothing, so the smallest V is not known.
     smallest = np.nan if saturated else uniformity.detectable_v(total.sum(), len(total), deff=deff, level=level)
     less = f"less the variance of the shares over {cluster}s"
     inverted = f"bootstrap test inversion {_over(cluster, options)}"

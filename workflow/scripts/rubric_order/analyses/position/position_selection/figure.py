@@ -115,7 +115,7 @@ def _make_room(axis: Axes, rows: float) -> None:
     """Leave room above the data of panels for lines of text.
 
     Args:
-        rows: number of lines for each inch of a panel's height.
+        rows: number of lines of text, divided by the height of a panel in inches.
     """
     letters = font_manager.FontProperties(size="small").get_size_in_points() / 72
     share = min(rows * LINE * letters + 0.03, 0.6)

@@ -22,9 +22,9 @@ def design_effect(reads: np.ndarray, correlation: np.ndarray) -> np.ndarray:
 
     Args:
         reads: K, number of reads per item.
-        correlation: rho, the correlation between two reads of an item of the indicators of a position. It is 0 for
-            independent reads. It is 1 for identical reads, such as greedy repeats of one prompt, which count as one
-            read.
+        correlation: rho, the correlation of two reads of an item, each as an indicator of whether it selects a
+            position. It is 0 for independent reads. It is 1 for identical reads, such as greedy repeats of one prompt,
+            which count as one read.
 
     Source: Kish (1965), Survey Sampling, Section 5.4.
     """
@@ -44,8 +44,8 @@ def estimate(
     """The smallest V that would be found, for assumed studies and for existing ones.
 
     Args:
-        position_selection: estimates, see `position_selection.estimate`. Design effects of selected options are used,
-            without those of saturated judges.
+        position_selection: estimates, see `position_selection.estimate`. Only design effects of selected options are
+            used, and not those of saturated judges.
         n: number of positions of the assumed studies.
         items: numbers of items of the assumed studies. There is one study for every combination of items, budget and
             correlation.
@@ -60,8 +60,9 @@ def estimate(
 
         - `n_items`: number of items.
         - `budget`: number of reads with a score per item.
-        - `correlation`, `design_effect`: if items are the clusters, they follow from each other, see `design_effect`.
-        - `n_effective`: number of independent reads that would say as much.
+        - `correlation`, `design_effect`: if items are the clusters, either follows from the other and `budget`, see
+          function `design_effect`.
+        - `n_effective`: number of independent reads that would determine the shares as well.
         - `detectable_v`: smallest V that would be found.
 
         A measured correlation is negative if the reads of an item avoid each other's positions. This happens if a judge

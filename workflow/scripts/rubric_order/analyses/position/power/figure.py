@@ -29,7 +29,7 @@ DASHES = ((0, ()), (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 def draw(power: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Smallest detectable V by the number of items: assumed studies on the left, judges of one study on the right.
 
-    Only judges and datasets with as many positions as the assumed studies are drawn.
+    Judges are drawn only for scales with as many levels as the assumed studies have positions.
 
     Args:
         power: estimates, see `power.estimate`.
@@ -58,7 +58,7 @@ def draw(power: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> 
 
 
 def _draw_assumed(axis: Axes, assumed: pd.DataFrame) -> None:
-    """Draw a line for each number of reads and each correlation. Identical reads have one line for all numbers."""
+    """Draw a line for each number K of reads and each correlation. Identical reads have one line for all K."""
     correlations = np.unique(assumed["correlation"])
     for place, (budget, block) in enumerate(assumed.astype({"budget": int}).groupby("budget")):
         for dash, correlation in zip(DASHES, correlations, strict=False):

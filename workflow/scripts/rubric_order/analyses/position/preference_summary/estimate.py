@@ -1,4 +1,4 @@
-"""Position preference over judges and datasets: mean, deviations between judges and datasets, shrunken estimates."""
+"""Position preference over judges and datasets: mean, standard deviations between them, and shrunken estimates."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -51,21 +51,22 @@ def estimate(
         ``preference``, `position`. A term is estimated from all judges and datasets of the study that have the quantity
         (`n_judges`, `n_datasets`, `n_estimates`), if there are at least two estimates. `term` is one of:
 
-        - ``mean``: mean with its interval, `p` and `df`, see `random_effects.summary`. The judges and datasets count as
-          a sample of all judges and datasets, and the mean is over all of them.
+        - ``mean``: mean with its interval, `p` and `df`, see `random_effects.summary`. The study's judges and datasets
+          count as a sample of a population of judges and datasets, and the mean is the population's.
         - ``sd_judge``, ``sd_dataset``, ``sd_rest``: standard deviation of the true values between judges, between
-          datasets, and of the rest, which is particular to one judge on one dataset.
+          datasets, and of the rest. The rest is particular to one judge on one dataset.
         - ``heterogeneity``: Cochran's Q, with its `p`.
         - ``error_correlation``: mean correlation of the sampling errors of two judges on one dataset, computed from
           what each cluster adds to both estimates.
-        - ``judge``, ``dataset``: shrunken estimate of the judge or dataset that is named in the column of that name.
+        - ``judge``, ``dataset``: shrunken estimate of the judge that column `judge` names, or of the dataset that
+          column `dataset` names.
         - ``both``: shrunken estimate of one judge on one dataset.
 
         Shrunken estimates have no intervals, and the intervals of table `position_preference` do not apply to them.
 
-        Judges read the same items, so their sampling errors on one dataset are correlated. Their mean is therefore less
-        certain than if each judge had read other items. Errors on two datasets are independent. A few judges say little
-        about differences between judges: see `df`.
+        Judges read the same items, so their sampling errors on one dataset are correlated. The mean over judges is
+        therefore less certain than if each judge had read other items. Errors on two datasets are independent. A few
+        judges say little about differences between judges: see `df`.
     """
     with_errors = position_preference[(position_preference["dataset"] != EVERY) & (position_preference["se"] > 0)]
     influence = _influence(scores)
@@ -118,7 +119,7 @@ def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> dict[tuple[Any,
 def _correlations(
     setting: dict[str, Any], block: pd.DataFrame, dataset: np.ndarray, influence: Mapping[tuple[Any, ...], Influence]
 ) -> np.ndarray:
-    """Correlations of the sampling errors of the estimates of one summary, shape (m, m).
+    """Correlations between the sampling errors of the estimates in one summary, shape (m, m).
 
     They are 0 between datasets, and equal for all pairs of judges on one dataset.
 
@@ -147,7 +148,7 @@ def _correlations(
 
 
 def _side_by_side(columns: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Influences as a table with one row for each id, 0 where there is none, shape (n_ids, n_columns).
+    """Influences as a table with one row for each cluster id; 0 if a column lacks the id. Shape (n_ids, n_columns).
 
     Args:
         columns: ids and influences of each column.
@@ -160,10 +161,11 @@ def _side_by_side(columns: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarra
 
 
 def equal_correlations(correlations: np.ndarray) -> np.ndarray:
-    """The mean correlation for all pairs, at least 0, shape (m, m).
+    """Correlations in which each pair has the mean correlation of all pairs, but at least 0, shape (m, m).
 
     The certainty of a mean over judges depends on the mean of the correlations. Correlations of single pairs are rough,
-    because they come from a few tens of groups. If weights used them, the weights would follow their errors.
+    because they come from a few tens of groups. If weights used the correlations of single pairs, the weights would
+    follow the errors of these correlations.
     """
     m = len(correlations)
     mean = max((correlations.sum() - np.trace(correlations)) / max(m * (m - 1), 1), 0.0)

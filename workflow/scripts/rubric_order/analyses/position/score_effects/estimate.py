@@ -15,19 +15,19 @@ from rubric_order.methods.position import blocks, uniformity
 from rubric_order.methods.uncertainty import additive, equivalence, multiplicity, resampling
 
 COLUMNS = {"scores": [*KEYS, "item_id", "group_id", "read_index", "ordering", "score", "expected_score"]}
-SATURATED = 0.95  # if the commonest score has at least this share, scores hardly show an effect
+SATURATED = 0.95  # if the commonest score has at least this share of the reads, scores hardly show an effect
 SIGN_CHANGES = 1999
 POINTS = 0.1  # smaller effects are not worth mention
 CONTRASTS = ("usual_minus_balanced", "ascending_minus_descending")
-OF_ORDERINGS = ("ordering", "usual_minus_balanced")  # quantities that are one ordering minus the mean over all
+OF_ORDERINGS = ("ordering", "usual_minus_balanced")  # quantities: mean score of an ordering minus mean over all
 
 
 class Laid(NamedTuple):
     """Scores of some items and one readout, as arrays for least squares.
 
     Attributes:
-        by_ordering: scores by ordering; None if not all items are read in the same orderings.
-        orderings: the orderings that all items share, shape (D, n); no rows if items do not share their orderings.
+        by_ordering: scores by ordering; None unless items share at least two orderings.
+        orderings: the orderings that items share, shape (D, n); no rows if `by_ordering` is None.
         by_position: for each of the n levels, scores by the position of the level; empty if not every level is shown in
             every position.
         units: dictionary from kind of cluster to the index of each item's cluster.
@@ -60,8 +60,8 @@ def estimate(
 
     Args:
         scores: reads with their scores, one row per read, see `blocks.blocks`. A strategy is used if it shows every
-            score in every position, or if all of its items are read in the same orderings, at least two. Each ordering
-            counts once for each item, however often it was read.
+            score in every position, or if its items share at least two orderings (see `designs.Design.shared`). Each
+            ordering counts once for each item, however often it was read.
         confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of the random signs of clusters.
         sign_changes: number of times that the signs of clusters are changed at random, to see the effect of chance.
@@ -70,37 +70,40 @@ def estimate(
 
     Returns:
         One row per group of `KEYS` (dataset ``all``: the items of all datasets), `readout`, `cluster`, `quantity`, and
-        `ordering`, or `score` and `position`. A point is one score level. Scores are written as on their scale. If the
-        scales of several datasets begin with different numbers, scores are counted from 1. `mean_score` is the mean
-        score under the ordering of the row, or with the level at the position of the row.
+        the `ordering`, or the `score` and `position`, that the quantity is about. A point is one score level. The
+        lowest score has the number of its dataset's scale, 0 or 1. If the scales of several datasets begin with
+        different numbers, the lowest score is 1 in the rows of these datasets together. `mean_score` is the mean score
+        under the ordering of the row, or with the level at the position of the row.
 
         `quantity` is one of:
 
         - ``ordering``: mean score under an ordering minus the mean over all orderings.
         - ``usual_minus_balanced``: the same shift for the ordering 1 to n. `p_order` tests by the signs of clusters
-          whether it is 0.
+          whether this shift is 0.
         - ``ascending_minus_descending``: mean score under the ordering 1 to n minus mean score under the ordering n to
           1.
         - ``largest_gap``: largest difference between the mean scores of two orderings. `chance` is the mean of the gaps
-          that chance makes if the order has no mean effect. `chance_high` is their quantile `confidence`.
+          that chance makes if the order has no mean effect. `chance_high` is the quantile of these gaps at
+          `confidence`.
         - ``level_position``: mean score if a level (`score`) is at a `position`, minus the mean over positions. The
-          position of one level limits the positions of the other levels. So this says in which orderings scores are
-          high, but not which level is the cause.
+          position of one level limits the positions of the other levels. So ``level_position`` says in which orderings
+          scores are high, but not which level is the cause.
         - ``order_test``: root mean square of the shifts, `mean_score` over all orderings, and `p_order` of no mean
-          effect of the order, see `additive.no_shift`. The test uses orderings if all items are read in the same
-          orderings, and otherwise positions of levels. `p_holm` and `p_bh` are adjusted for the `n_tests` of the
+          effect of the order, see `additive.no_shift`. The test uses orderings if items share their orderings, and
+          otherwise positions of levels. `p_holm` and `p_bh` are `p_order` adjusted for the `n_tests` tests of the
           family.
 
         The fit has an intercept for each item, so a missing score makes the shift of its ordering less precise, but
-        does not bias it. If each item has its own orderings, as in `random` (see `designs.Design.shared`), the only
-        quantities are ``level_position`` and ``order_test``. If not every score is shown in every position, there is no
+        does not bias it. If each item has its own orderings, as under strategy `random`, the only quantities are
+        ``level_position`` and ``order_test``. If not every score is shown in every position, there is no
         ``level_position``.
 
         Intervals are from a jackknife over clusters, with Student's t of `df` degrees of freedom, see
-        `resampling.degrees`. A shift that is 0 in every cluster has no interval. ``ordering`` and
-        ``usual_minus_balanced`` also have `p_bounded`, the p-value of a shift of `margin` or more. It allows for a
-        shift that only a few clusters have, see `equivalence.p_bounded`. `effective_clusters` is the number of equal
-        clusters that would say as much. `heaviest` is the share of the items in the largest cluster.
+        `resampling.degrees`. A shift that does not vary between clusters has no interval. ``ordering`` and
+        ``usual_minus_balanced`` also have `p_bounded`, the p-value of the hypothesis that the shift is `margin` or
+        more. This p-value allows for a shift that only a few clusters have, see `equivalence.p_bounded`.
+        `effective_clusters` is the number of equal clusters that would determine a mean as well. `heaviest` is the
+        share of the items that the largest cluster has.
 
         `flag` says ``saturated`` if the commonest score has a share (`commonest`) of at least `SATURATED`. It says
         ``no variation`` if no item's scores differ between reads, and ``few clusters`` if `effective_clusters` is below
@@ -132,7 +135,7 @@ def estimate(
 
 
 def _alike(block: blocks.Block) -> bool:
-    """Tell whether all items are read in the same orderings, and these are at least two."""
+    """True if items share at least two orderings, see `designs.Design.shared`."""
     return len(block.orderings[0]) > 1 and block.design.shared
 
 
@@ -262,7 +265,7 @@ def _of_orderings(orderings: np.ndarray, fit: additive.Shifts, by: int) -> Found
 
 
 def _contrasts(orderings: np.ndarray, fit: additive.Shifts, chance: dict[str, Any]) -> Iterator[Found]:
-    """The usual ordering minus the mean over all, and minus its reverse, if these orderings were read."""
+    """Mean score of the usual ordering minus the mean over all, and minus that of the reverse, if these were read."""
     rising, falling = ((np.sign(side) * np.diff(orderings, axis=1) > 0).all(axis=1) for side in (1, -1))
     # Shifts sum to 0, so the mean over orderings is the level of the fit.
     weights = [rising] if rising.any() else []

@@ -33,7 +33,8 @@ def _rows(score_effects: pd.DataFrame, order_tests: pd.DataFrame) -> pd.DataFram
 
     Returns:
         `p_order` tests any effect of the order, `usual_p` the effect of the usual ordering. `p_card` and `usual_p_card`
-        have values only if the test is a finding of the judge's card.
+        are these p-values after the card's adjustment; each has a value only if its test is a finding of the judge's
+        card.
     """
     values = [
         *(USUAL, REVERSED, taken("order_test", "p_order"), taken(USUAL, p_order="usual_p")),

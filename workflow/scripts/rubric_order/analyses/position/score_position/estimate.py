@@ -29,12 +29,13 @@ def estimate(
 
     Returns:
         One row per group of `KEYS` (dataset ``all``: all datasets), `readout`, `cluster`, `quantity`, `score` and
-        `position`, for strategies that show every score in every position. Scores are written as on their scale. If the
-        scales of several datasets begin with different numbers, scores are counted from 1. `quantity` is one of:
+        `position`, for strategies that show every score in every position. The lowest score has the number
+        of its dataset's scale, 0 or 1. If the scales of several datasets begin with different numbers, the lowest score
+        is 1 in the rows of these datasets together. `quantity` is one of:
 
-        - ``share``: the position's share of the score's selections, as in the paper; NaN if the score was never
+        - ``share``: the position's share of the score's selections, as in Xu et al.; NaN if the score was never
           selected.
-        - ``rate``: share of the reads with the score at the position in which the score was selected.
+        - ``rate``: among the reads that show the score at the position, share that select the score.
 
         Without position bias, every share is 1/n, and the rates of one score are equal. `n_selected` is the number of
         selections of the score in all positions (a sum of probabilities in readout `soft`). `n_reads` is the number of

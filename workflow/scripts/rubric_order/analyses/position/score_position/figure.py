@@ -21,9 +21,9 @@ CAPTION = (
 
 
 def draw(score_position: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Share of each position among the selections of each score: one heat map per judge, centred on the equal share.
+    """Share of each position among the selections of each score: one heat map per judge, centred on equal shares (1/n).
 
-    Numbers are percentages. A number is bold if its interval does not contain the equal share.
+    Numbers are percentages. A number is bold if its interval does not contain 1/n.
 
     Args:
         score_position: estimates, see `score_position.estimate`.
@@ -58,7 +58,7 @@ def _draw_panel(axis: Axes, shares: pd.DataFrame, n: int, furthest: float) -> Ax
         axis: panel to draw in.
         shares: shares of the judge, one row per score and position.
         n: number of score levels.
-        furthest: largest distance of a share from the equal share over all judges, in percentage points.
+        furthest: largest distance of a share of any judge from 1/n, in percentage points.
     """
     share, low, high = (
         100 * shares.pivot(index="score", columns="position", values=column).to_numpy()

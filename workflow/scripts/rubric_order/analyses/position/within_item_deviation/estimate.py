@@ -24,7 +24,8 @@ from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
 
-# Function from sums over units to estimates, mask of usable items, summands of each item, source of repetition.
+# Four things: a function from sums over clusters to estimates, a mask of usable items, the items' summands, and the
+# source of the variance of repetition.
 Split = tuple[Callable[[np.ndarray], dict[str, np.ndarray]], np.ndarray, np.ndarray, str]
 
 
@@ -62,16 +63,16 @@ def parts(reads: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
 
 def unit_parts(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Moments of each unit of resampling, from its items' moments. Sums of rows over units give the split.
+    """Moments of each cluster, from its items' moments. The split is computed from sums of these rows over clusters.
 
     Args:
         table: moments of each item, one row per item, see `parts`, shape (m, 3 + D).
-        unit: index of each item's unit of resampling, from 0 and without gaps, shape (m,).
+        unit: index of each item's cluster, from 0 and without gaps, shape (m,).
 
     Returns:
-        Shape (n_units, 5 + 2D). The columns of a unit are 1; the sums of `parts`; and three terms for the variance of
-        the orderings' means: the squared number of items, the sum of squares of the summed deviations, and the summed
-        deviations times the number of items.
+        Shape (n_clusters, 5 + 2D). The columns of a cluster are 1; the sums of `parts` over its items; and three terms
+        for the variance of the orderings' means: the squared number of items, the sum of squares of the summed
+        deviations, and the summed deviations times the number of items.
     """
     sums = resampling.sum_units(table, unit)
     count, deviation = sums[:, :1], sums[:, 3:]
@@ -85,7 +86,7 @@ def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bo
     Estimates are not cut off at 0, so the estimate of a small component can be negative.
 
     Args:
-        sums: sums of `unit_parts` over units, shape (..., 5 + 2D).
+        sums: sums of `unit_parts` over clusters, shape (..., 5 + 2D).
         repeats: number of reads over which each score was averaged before it was given to `parts`; 1 for single reads.
         crossed: True if all items were read in the same D orderings, from which one is drawn. Otherwise each item's
             reads are themselves draws.
@@ -94,18 +95,18 @@ def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bo
     Returns:
         Dictionary from component to its values, each of shape (...). If `known`, the components are:
 
-        - ``repetition``: variance of reads of one ordering, mean over items and orderings.
+        - ``repetition``: variance of the reads of one item in one ordering, as a mean over items and orderings.
         - ``ordering``: variance over orderings that repetition does not explain.
-        - ``ordering_share``: share of ``ordering`` in the sum of both.
-        - ``shift``, ``interaction``, only for crossed reads: two parts of ``ordering``. All items have ``shift`` in
-          common; ``interaction`` differs from item to item.
+        - ``ordering_share``: share of ``ordering`` in the sum of ``ordering`` and ``repetition``.
+        - ``shift``, ``interaction``, only for crossed reads: the two parts that add up to ``ordering``. All items have
+          ``shift`` in common; ``interaction`` differs from item to item.
 
         If `known` is False, crossed reads have ``shift`` and ``rest``. ``rest`` is the residual mean square:
-        repetition, plus D / (D - 1) times interaction. Reads that are not crossed then have nothing.
+        repetition, plus D / (D - 1) times interaction. Reads that are not crossed have no components in this case.
 
     Source: two-way analysis of variance with fixed orderings and random items (Searle, Casella and McCulloch, 1992,
-    Chapter 4). The share of chance in the variance of the orderings' means is computed over units, so items of one unit
-    may share effects.
+    Chapter 4). The share of chance in the variance of the orderings' means is computed over clusters, so items of one
+    cluster may share effects.
     """
     d = (sums.shape[-1] - 5) // 2
     units, count = sums[..., 0], sums[..., 1]
@@ -149,16 +150,17 @@ def estimate(
         One row per group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is one of:
 
         - ``mean_sd``: mean over items of the standard deviation of an item's scores (divisor: their number minus 1), as
-          in the paper.
+          in Xu et al.
         - ``variance``: mean over items of the square of this standard deviation.
         - parts of the variance, for strategies of several orderings, see `split`. If repeats or option probabilities
-          give the variance of repetition in each ordering, they are ``repetition``, ``ordering`` and
-          ``ordering_share``; items in the same orderings also have ``shift`` and ``interaction``. If they do not, only
-          items in the same orderings have parts: ``shift`` and ``rest``.
+          give the variance of repetition in each ordering, the parts are ``repetition``, ``ordering`` and
+          ``ordering_share``, and also ``shift`` and ``interaction`` if all items are read equally often in each
+          ordering. If neither source gives the variance, there are parts only if all items are read equally often in
+          each ordering: ``shift`` and ``rest``.
 
-        `repetition_from` says which of the two gives this variance; it is empty if neither does. `n_items` counts items
-        with at least two scores. For the parts, if items are in the same orderings, it counts items with a score from
-        every read.
+        `repetition_from` says which source gives the variance of repetition; it is empty if neither does. `n_items`
+        counts items with at least two scores. For the parts, if all items are read equally often in each ordering, it
+        counts items with a score from every read.
 
     Source: the earlier version of Xu et al., Table 3; the split is ours.
     """
@@ -208,7 +210,7 @@ def _spread(sums: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _split_of_block(block: blocks.Block, readout: Readout, values: np.ndarray, temperature: float | None) -> Split:
-    """Function that splits the variance of a block's reads, usable items, their `parts`, and source of repetition."""
+    """Entries of `Split` that split the variance of a block's reads; the summands of the items are their `parts`."""
     repeats = repetition.repeats_of(block)
     crossed = repeats is not None
     read = block.by_ordering(values) if crossed else values

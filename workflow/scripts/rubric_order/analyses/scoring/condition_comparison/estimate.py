@@ -1,4 +1,4 @@
-"""Effect of a condition on scores and on their agreement with people: pairs of conditions on the items of both."""
+"""Effect of a condition on scores and on their agreement with people, from pairs of conditions on common items."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ from rubric_order.methods.uncertainty import equivalence, multiplicity, resampli
 
 COLUMNS = {"scores": item_scores.COLUMNS}
 ROUNDING = 1e-12  # differences up to this size count as 0
-POINTS = 0.1  # margin of relevant differences
+POINTS = 0.1  # margin: smaller differences are not worth mention
 
 
 def estimate(
@@ -37,17 +37,18 @@ def estimate(
 
         - ``points``: mean score under `condition` minus mean score under `other`, over the items with a score under
           both.
-        - ``r``: the same difference of Pearson's r between items' mean scores and human scores, over those items that
-          also have a human score.
+        - ``r``: Pearson's r of items' mean scores with human scores under `condition` minus the same r under `other`,
+          over those of these items that also have a human score.
 
-        `of_one` and `of_other` are the two values (mean scores on their own scale). Interval and `p` are from a
-        jackknife over clusters with Student's t of `df` degrees of freedom, see `resampling.degrees`. `p_holm` and
-        `p_bh` are adjusted for the `n_tests` tests of the family. If the difference does not vary between clusters,
-        there is neither interval nor p. `p_bounded` is the p-value of a difference of `margin` points or more. It is
-        valid even if a few clusters cause the difference, see `equivalence.p_bounded`.
+        `of_one` is the value under `condition`, `of_other` the value under `other` (mean scores on their own scale).
+        Interval and `p` are from a jackknife over clusters with Student's t of `df` degrees of freedom, see
+        `resampling.degrees`. `p_holm` and `p_bh` are adjusted for the `n_tests` tests of the family. If the difference
+        does not vary between clusters, there is neither interval nor p. `p_bounded` is the p-value of the hypothesis
+        that the difference is `margin` points or more. It is valid even if only a few clusters have the difference, see
+        `equivalence.p_bounded`.
 
-        An item's score is the mean over its reads, whatever their number. So r also grows if a condition has more
-        reads.
+        An item's score is the mean over its reads, whatever their number. So ``r`` also rises if `condition` has more
+        reads than `other`.
 
     Source: ours.
     """
@@ -88,7 +89,7 @@ def _means(block: blocks.Block, values: np.ndarray) -> pd.DataFrame:
 
 
 def _compared(about: Row, one: pd.DataFrame, other: pd.DataFrame, confidence: float, points: float) -> Iterator[Row]:
-    """The rows of two conditions' items."""
+    """The rows of two conditions, over the items that both have."""
     both = one.join(other["mean"].rename("other"), how="inner").sort_index()
     rated = both[both["human"].notna()]
     for quantity, items in (("points", both), ("r", rated)):

@@ -23,8 +23,8 @@ def estimate(golden: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         than the default profile. Columns are:
 
         - `score`: the item's score. An item without a scored read has none.
-        - `n_reads`, `n_scored`: number of its reads, and of its reads with a score. A read without a score does not
-          vote.
+        - `n_reads`, `n_scored`: number of the item's reads, and number of these reads with a score. A read without a
+          score does not vote.
         - `how`: ``same`` if all reads with a score agree, ``majority`` if one score has more reads than any other,
           otherwise ``median``.
 
@@ -56,7 +56,7 @@ def _votes(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 def vote(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The score that the reads of each item vote for, and the way it is decided.
+    """The score that the reads of each item vote for, and how the vote was decided.
 
     Args:
         counts: number of each item's reads with each score from 1 to n, shape (items, n).

@@ -28,10 +28,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     Returns:
         One row per `KEYS`, `readout`, `cluster` and `quantity` (``pearson``, ``spearman``). Longer texts are often
         better, so a correlation alone says nothing about the judge. `of_people` is the correlation of the lengths with
-        human scores. `difference` is the judge's correlation minus people's correlation. Both are over the items that
-        people have rated. Intervals come from leaving out each cluster in turn, with Student's t, for single
-        correlations on the scale of Fisher's z. Values are NaN if scores or lengths do not vary, or if people have
-        rated no items.
+        human scores. `difference` is the judge's correlation minus people's correlation. `of_people` and `difference`
+        are over the items that people have rated. Intervals come from leaving out each cluster in turn, with Student's
+        t, for single correlations on the scale of Fisher's z. Values are NaN if scores or lengths do not vary, or if
+        people have rated no items.
 
     Source: a textbook section on debiasing judges (46.3), answer to Q2: the correlation, on a calibration set. The
     correlation with people's scores and the difference are ours.

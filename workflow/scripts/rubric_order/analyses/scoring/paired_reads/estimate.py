@@ -35,7 +35,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         One row per `KEYS` without the condition, `varied`, `other`, `readout`, `cluster` and `quantity`. `varied` is a
         condition, and `other` the condition that it is compared with. If the baseline is one of the two conditions, it
         is `other`. A read's `number` is its rank, from 1, among the reads of its item under `varied`. If one request
-        asks for all these reads, this is the number of the read's question.
+        asks for all these reads, `number` is the number of the read's question in the request.
 
         `quantity` is one of:
 
@@ -46,14 +46,14 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``any_number``: `p` of the hypothesis that the mean difference is 0 at every number, by Hotelling's T-squared
           over clusters; NaN unless there are more clusters than numbers. `estimate` is the root mean square of the mean
           differences at all numbers, which is above 0 by chance alone.
-        - ``size``: mean size of the difference of a read. It has no `p`, because reads that are sampled differ by
-          chance too.
+        - ``size``: mean absolute difference between the two reads of a pair. It has no `p`, because sampled reads
+          differ by chance too.
 
         With more than `MOST_NUMBERS` numbers, only ``size`` and the ``mean`` over all reads are estimated.
 
-        `n_differ` of the `n_pairs` pairs of reads differ. Intervals and `p` are from a jackknife over clusters with
-        Student's t. `p_holm` and `p_bh` are adjusted for the `n_tests` tests of a family. If the difference is equal in
-        all clusters, there is neither interval nor `p`, because its variation is unknown.
+        In `n_differ` of the `n_pairs` pairs of reads, the two scores differ. Intervals and `p` are from a jackknife
+        over clusters with Student's t. `p_holm` and `p_bh` are adjusted for the `n_tests` tests of a family. If the
+        difference is equal in all clusters, there is neither interval nor `p`, because its variation is unknown.
 
     Source: ours.
     """
@@ -146,7 +146,7 @@ def _contrasts(numbers: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _means(values: np.ndarray, number: np.ndarray, unit: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean at each number, shape (n,), and its change when each cluster is added to the rest, (n_clusters, n).
+    """Mean at each number, shape (n,), and its change if a cluster is added to the others, shape (n_clusters, n).
 
     Args:
         values: difference of each pair of reads, shape (n_pairs,).
@@ -166,7 +166,7 @@ def _means(values: np.ndarray, number: np.ndarray, unit: np.ndarray, n: int) -> 
 
 
 def _with_interval(value: float, moved: np.ndarray, df: float, confidence: float) -> Row:
-    """An estimate with its interval, `p` and `df`. `moved` is its change by each cluster, shape (n_clusters,)."""
+    """An estimate with its interval, `p` and `df`. `moved` is how far each cluster changes it, shape (n_clusters,)."""
     if np.isnan(moved).any() or not np.abs(moved).max() > ROUNDING:
         return {"estimate": float(value)}
     interval = cluster_robust.interval(float(value), moved, confidence, df=df)

@@ -43,22 +43,24 @@ def estimate(
 
         - ``mean_shift``: mean score under the first prompt minus mean score under the other. `bound_low` and
           `bound_high` are the least and greatest shift that are possible if answers without a score may have any score.
-        - ``mean_change``: mean size of an item's difference.
-        - ``share_changed``: share of items whose difference is not 0.
-        - ``total_variation``: half of the summed sizes of differences between the shares of scores.
+        - ``mean_change``: mean absolute difference between an item's two scores.
+        - ``share_changed``: share of items whose two scores differ.
+        - ``total_variation``: half of the sum over scores of the absolute difference between the share of the score
+          under the first prompt and under the other.
         - ``spearman``, ``pearson``, ``kappa``, ``mean_absolute_error``: agreement of the first prompt with people's
           mean score, minus the agreement of the other prompt.
-        - ``share``: share of items that get `score` under the first prompt, minus the share under the other.
+        - ``share``: share of items that get `score` under the first prompt, minus this share under the other prompt.
 
         `of_one` and `of_other` are the values under the two prompts. `of_human` is the value for people's mean score
         (rounded for shares, halves up).
 
-        `floor` is the size of the same quantity between the first two reads of one prompt. This prompt is `repeats_of`,
-        the style with the most items that were read twice. `at_repeats` is the quantity between the two prompts on
-        these `n_repeats` items, which are of the criteria `repeated`. Intervals come from leaving out each cluster in
-        turn, with Student's t.
+        `floor` is the size of the same quantity between the first two reads of one prompt. The style of this prompt is
+        `repeats_of`: the style with the most items that were read twice and have a score from the other prompt. There
+        are `n_repeats` such items; `repeated` lists their criteria. `at_repeats` is the quantity between the two
+        prompts on these items. Intervals come from leaving out each cluster in turn, with Student's t.
 
-        Prompts of recorded answers can differ in any part, so no difference here is the effect of a single part.
+        Prompts of recorded answers can differ in any part, so no difference between them is the effect of a single
+        part.
     """
     golden_by_item = golden.by_item(items, human_scales)
     rows = [
@@ -116,7 +118,7 @@ def _rows(one: pd.DataFrame, other: pd.DataFrame, known: pd.DataFrame, about: Ro
 
 
 def _first_two(reads: pd.DataFrame) -> pd.DataFrame:
-    """Scores of each item's first read, and of its second read if it has the same ordering; the index is `item_id`."""
+    """Scores of each item's first read, and of the second read if both have one ordering; the index is `item_id`."""
     reads = reads.sort_values(["item_id", "read_index"])
     place = reads.groupby("item_id").cumcount().to_numpy()
     first, second = (reads[place == k].set_index("item_id") for k in (0, 1))
@@ -158,7 +160,7 @@ def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, c
 
 
 def _floors(items: pd.DataFrame, about: Mapping[str, Any]) -> Row:
-    """Differences between two reads of one prompt, and between the prompts on the same items; see `estimate`."""
+    """Columns of the floors: differences between two reads of one prompt, and between the prompts on the same items."""
     by_style = {}
     for style, first, second, other in (
         ("style", "first", "second", "first_other"),

@@ -37,20 +37,22 @@ def estimate(
         points: margin of this test, in points.
 
     Returns:
-        One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster` and `quantity`. It uses the
-        items that are read in all variants and have a score in both the variant and the base. `kind` names the kind of
-        change in the variant. `quantity` is one of:
+        One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster` and `quantity`. A row uses
+        the items that are read in all variants and have a score in both its variant and the base. `kind` names the kind
+        of change in the variant. `quantity` is one of:
 
-        - ``mean_shift``: mean score minus the mean score of the base, in points, with its test (`p`, adjusted `p_holm`,
-          `p_bh`) and the `verdict` of equivalence within `margin`.
-        - ``mean_change``: mean size of the difference between an item's first reads in the variant and in the base.
-        - ``share_changed``: share of items whose first reads differ; only for readout `hard`.
-        - ``total_variation``: half of the summed differences between the shares of scores; only for readout `hard`.
+        - ``mean_shift``: mean score of the variant minus mean score of the base, in points, with its test (`p`,
+          adjusted `p_holm`, `p_bh`) and the `verdict` of equivalence within `margin`.
+        - ``mean_change``: mean absolute difference between an item's first read in the variant and its first read in
+          the base.
+        - ``share_changed``: share of items whose first reads in variant and base differ; only for readout `hard`.
+        - ``total_variation``: half of the sum over scores of the absolute difference between the shares of the score in
+          variant and base; only for readout `hard`.
 
-        `floor_neutral` is the largest size of the same quantity among the `n_neutral` other variants of that dataset
-        and judge that are edits without meaning. `floor_repeats` is the value of ``mean_change`` or ``share_changed``
-        between two reads of one prompt of the base; it is missing if no prompt is repeated. A value that is not above
-        these floors can come from any change of a prompt, or from a repeated read.
+        `floor_neutral` is the largest size of the same quantity among the `n_neutral` other variants, of the same
+        dataset and judge, that are edits without meaning. `floor_repeats` is the value of ``mean_change`` or
+        ``share_changed`` between two reads of one prompt of the base; it is missing if no prompt is repeated. A value
+        that is not above these floors can come from any change of a prompt, or from a repeated read.
     """
     rows: list[Row] = []
     for setting in variants.variants(scores, bases):
@@ -91,7 +93,7 @@ def _rows(found: Variants, cluster: str, confidence: float, level: float, points
 
 
 def total_variation(one: np.ndarray, other: np.ndarray, n: int) -> float:
-    """Half of the summed differences between the shares of the scores 1 to n.
+    """Half of the sum over the scores 1 to n of the absolute difference between two shares of the score.
 
     Args:
         one: score of each item under the first prompt, from 1 to n, shape (items,).
@@ -120,7 +122,7 @@ def _equivalence(mean: Mapping[str, Any], level: float, points: float) -> Row:
 
 
 def _with_floors(rows: list[Row], found: Variants) -> Iterator[Row]:
-    """The rows, each with its floors: sizes of its quantity under edits without meaning, and between repeated reads."""
+    """The rows with their floors: sizes of a row's quantity under edits without meaning, and between repeated reads."""
     pairs, differing, apart = found.repeats.sum(axis=0)
     repeated = {"mean_change": apart / pairs, "share_changed": differing / pairs} if pairs else {}
     for row in rows:

@@ -39,16 +39,17 @@ def estimate(
         One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster`, source of `golden` scores
         and `quantity`: ``spearman``, ``pearson``, ``kappa`` (quadratic weights, scores rounded, halves up) or
         ``mean_absolute_error`` in points. `estimate` is over the items that have a score in the variant. `difference`
-        is variant minus base, over the items that have a score in both, with `difference_low`, `difference_high` and
-        `p`. Intervals come from leaving out each cluster in turn, with Student's t, for single correlations on the
-        scale of Fisher's z. `bound_low` and `bound_high` are the least and greatest Pearson's r that are possible if
-        each read without a score may have any score.
+        is the value in the variant minus the value in the base, over the items that have a score in both, with
+        `difference_low`, `difference_high` and `p`. Intervals come from leaving out each cluster in turn, with
+        Student's t, for single correlations on the scale of Fisher's z. `bound_low` and `bound_high` are the least and
+        greatest Pearson's r that are possible if each read without a score may have any score.
 
         Dataset ``all`` also has ``fluctuation_spearman`` and ``fluctuation_pearson`` of each `kind` of variant: the
-        largest size of any `difference` over the datasets and the variants of that kind. `floor` is the largest size
-        among edits without meaning. A largest size grows with the number of differences, which is `n_differences` for
-        the fluctuation and `n_neutral` for the floor. `above_by_chance` is the probability that the fluctuation is
-        above the floor if all edits move scores alike. It is `n_differences` / (`n_differences` + `n_neutral`).
+        largest size of any `difference` over the datasets and the variants of that kind. `floor` is the largest size of
+        any `difference` among edits without meaning. A largest size grows with the number of differences, which is
+        `n_differences` for the fluctuation and `n_neutral` for the floor. `above_by_chance` is the probability that the
+        fluctuation is above the floor if all edits move scores alike. It is `n_differences` / (`n_differences` +
+        `n_neutral`).
 
     Source: Li et al. (2025), Equations 1 and 2, Table 3, Figure 5, for correlations and fluctuation.
     """

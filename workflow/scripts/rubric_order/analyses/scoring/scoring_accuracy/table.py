@@ -24,7 +24,7 @@ VALUES: list[Value] = ["spearman", "pearson", "kappa", "mean_absolute_error"]
 VALUES += [taken(name, *DIFFERENCE, prefix=f"{name}_") for name in ("spearman", "pearson")]
 VALUES += [taken("pearson", "bound_low", "bound_high", "n_items", "n_clusters", "n_failed")]
 FLUCTUATION = "fluctuation_"
-OF_PROMPT = different("varied", "")  # all other rows are fluctuations over prompts
+OF_PROMPT = different("varied", "")  # rows of one prompt; all other rows are fluctuations over prompts
 
 
 def _rows(scoring_accuracy: pd.DataFrame) -> pd.DataFrame:
@@ -55,7 +55,7 @@ def _prompt(row: Row) -> str:
 
 
 def _correlation(quantity: str, head: str) -> Text:
-    """A column of a correlation. Rows of fluctuations have the size, the floor and `above_by_chance` instead."""
+    """A column of a correlation. Rows of fluctuations have their size, floor and `above_by_chance` in this column."""
     size = f"{FLUCTUATION}{quantity}"
 
     def write(row: Row) -> str:

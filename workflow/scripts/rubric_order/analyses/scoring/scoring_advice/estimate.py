@@ -24,7 +24,8 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
 
     Args:
         scoring_accuracy: estimates, see `scoring_accuracy.estimate`.
-        confidence: confidence of the intervals over judges. The intervals of single judges stay as they are.
+        confidence: confidence of the intervals over judges. The intervals of single judges are those of
+            `scoring_accuracy`.
 
     Returns:
         Rows for each study, profile, scale, `readout`, `cluster`, source of `golden` scores, `quantity` and `advice`.
@@ -65,7 +66,7 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
 
 
 def advice(varied: str, order: str, kind: str) -> str:
-    """Piece of advice that is the only change of a variant; empty for all other variants.
+    """Piece of advice that is the only change of a variant; an empty text if there is no such piece.
 
     Args:
         varied: name of the condition, with its parts.

@@ -17,7 +17,7 @@ COLUMNS = {
     "scores": [*KEYS, "item_id", "group_id", "human_score", "read_index", *VALUES.values()],
     "items": golden.COLUMNS,
 }
-AVERAGED = ("base", "order", "ids")  # kinds of variants whose prompts have the meaning of the base
+AVERAGED = ("base", "order", "ids")  # kinds of variants whose prompts mean the same as the base
 FEW_READS, ONE_READ = "too few reads of the base", "temperature 0: reads of one prompt are one read"
 
 
@@ -51,7 +51,7 @@ def estimate(
           changes only its order or only its IDs.
         - `repeated`: agreement of the mean of as many reads of the base.
         - `difference`: `averaged` minus `repeated` on the same items, with interval and test.
-        - `n_failed`: number of items that lack a score in any of these reads, and are left out.
+        - `n_failed`: number of items with a golden score that are left out, because any of these reads lacks a score.
 
         At temperature 0, all reads of a prompt are assumed to equal its first read, see `flag`. At other temperatures,
         if the base has too few reads, only `averaged` is given.

@@ -56,9 +56,9 @@ def estimate(
     Args:
         scores: one row per read, with `COLUMNS`; or several such tables, for example one per file.
         conditions: for the name of each condition, a dictionary from number of levels to the content of the prompt.
-            `ids` are the IDs, lowest level first. `text` is the level that the reference answer is written for: 0 for
-            no reference answer, None for the item's own reference, if it has one. `shown` is the level that the prompt
-            says the answer gets.
+            This content has `ids`, `text` and `shown`. `ids` are the IDs, lowest level first. `text` is the level that
+            the reference answer is written for: 0 for no reference answer, None for the item's own reference, if the
+            item has one. `shown` is the level that the prompt says the reference answer gets.
         confidence: confidence of the intervals.
 
     Returns:
@@ -74,16 +74,17 @@ def estimate(
           answer, or to the level that its text was written for. If some conditions fix the level of the reference
           answer or show none, conditions that show an item's own reference are left out.
         - ``slope_of_number``: points that a score moves with each point of the number while the text is fixed.
-        - ``slope_of_number_and_text``: the same slope while the text is written for the number.
-        - ``slope_of_text``: ``slope_of_number_and_text`` minus ``slope_of_number``. If some items have both of these,
-          all three slopes are over these items.
+        - ``slope_of_number_and_text``: the same slope while each text is written for the number shown with it.
+        - ``slope_of_text``: ``slope_of_number_and_text`` minus ``slope_of_number``. If some items have both of these
+          slopes, all three slopes are over these items.
 
         `n_items` is the number of items that are used. For slopes, these items have a score in each of the reads that
         the slope uses. For other causes, they have two scores or more.
 
         Readout ``soft`` estimates a mean over groups, by least squares of log-probabilities. Readout ``hard`` describes
-        the average pair of reads. If groups differ in an effect, its log-odds are nearer to 0 than the mean of the
-        groups' log-odds, as in every logistic model of a population. The hypothesis of no effect is the same for both.
+        the average pair of reads. If groups differ in an effect, the log-odds by ``hard`` are nearer to 0 than the mean
+        of the groups' log-odds, as in every logistic model of a population. The hypothesis of no effect is the same for
+        both readouts.
 
         An effect that the design does not determine is missing, with the `flag` ``not identified``. An ID that always
         belongs to one level cannot be distinguished from this level. The number of a reference answer cannot be
@@ -111,7 +112,7 @@ def estimate(
 
 
 def _with_known_references(block: pd.DataFrame, conditions: Mapping[str, Any], n: int) -> pd.DataFrame:
-    """Reads whose condition fixes the level of the reference answer or shows none; all reads if no condition does."""
+    """Reads whose condition shows no reference answer or fixes its level; all reads if there is no such condition."""
     text = block["condition"].map(
         {name: by_scale[str(n)]["text"] for name, by_scale in conditions.items() if str(n) in by_scale}
     )
@@ -226,7 +227,7 @@ def _slopes(
 
 
 def _of_items(values: np.ndarray, shown: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Slope of each item's scores on the number shown, in the chosen reads. NaN without a score, or for one number.
+    """Slope of each item's scores on the number shown, in chosen reads; NaN if any score is missing, or for one number.
 
     Args:
         values: score of each read of each item, shape (items, reads); NaN without a score.

@@ -35,8 +35,9 @@ def estimate(
     Returns:
         One row per dataset (or ``all``), variant (`varied`, `order`) and `score`. Scores are as on their scale, but
         counted from 1 if the scales of datasets begin with different numbers. Score -1 counts the reads that gave no
-        score. `n_scores` is the number of first reads that gave the score, and `share` their share. `n_constrained` is
-        the number of all first reads in the variant whose score comes from a second request that allows only a score.
+        score. `n_scores` is the number of first reads that gave the score, and `share` is `n_scores` divided by
+        `n_items`. `n_constrained` is the number of all first reads in the variant whose score comes from a second
+        request that allows only a score.
 
         Sources of golden scores have rows too, with `kind` ``golden`` and the name of the source as `varied`. Means of
         raters are rounded, halves up.

@@ -11,7 +11,7 @@ from rubric_order.judging.engines.openai_protocol import ChatCompletions
 
 
 class Reader:
-    """Reads results of one judge.
+    """Reader of the results of one judge's batches.
 
     Args:
         chat: the protocol with the judge's settings.

@@ -61,7 +61,7 @@ class BatchApi:
         return await self._connection.post("/batches", body)
 
     async def find(self, key: str, file: str | None) -> Mapping[str, Any] | None:
-        """The batch that was created for a record; None if none was created, and none can be created any more.
+        """The batch that was created for a record; None if no batch was created and none can be created later.
 
         If the endpoint does not list the batch after `LOOKS` searches, the file of requests is deleted. So a call that
         is still on its way cannot create the batch later.

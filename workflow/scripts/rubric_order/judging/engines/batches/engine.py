@@ -72,7 +72,8 @@ class BatchEngine(EndpointEngine):
         """Take up the batches of earlier jobs. Batches that have ended are added to `ended`.
 
         Raises:
-            InputError: a batch cannot be looked for or looked at, is at another endpoint, or its record cannot be read.
+            InputError: the search for a batch fails; a batch cannot be looked at, or is at another endpoint; or a
+                record cannot be read.
         """
         for record in self._records.all():
             if record.base_url != self.judge.base_url:
@@ -99,7 +100,8 @@ class BatchEngine(EndpointEngine):
             spent: use of the judge's budget by all calls in the store.
 
         Raises:
-            InputError: an earlier batch was refused, for a reason whose cause is in config.
+            InputError: the endpoint refused an earlier batch as a whole; it refused all requests of an earlier batch,
+                see `_responses`; or an answer in an earlier batch says that no request can succeed.
         """
         self.account.budget.spent = spent
         for batch in self._underway:
@@ -110,8 +112,8 @@ class BatchEngine(EndpointEngine):
         """Answer requests, see `Engine.answer`. Requests in a batch under way are not sent again.
 
         Raises:
-            InputError: a batch cannot be sent, or was refused; or batches are still under way when the time that config
-                gives has passed, or when the job ends early.
+            InputError: a batch cannot be sent; a batch was refused, see `begin`; or batches are still under way when
+                the time that config gives has passed, or when the job ends early.
         """
         open_requests = {request.request_id: request for request in requests}
         until = time.monotonic() + seconds(self._how_batches.wait)
@@ -165,7 +167,7 @@ class BatchEngine(EndpointEngine):
     # --- sending
 
     def _send(self, open_requests: dict[str, Request]) -> Iterator[Response]:
-        """Send requests that no batch holds, while the budget allows it. Yields failures of the refused requests."""
+        """Send requests that no batch holds, while the budget allows it. Yields a failure for each refused request."""
         held = {sent.request_id for batch in self._underway for sent in batch.record.requests}
         left = [request for name, request in open_requests.items() if name not in held]
         while left:
@@ -181,7 +183,7 @@ class BatchEngine(EndpointEngine):
             return
 
     async def _send_one(self, requests: list[Request]) -> tuple[int, str | None]:
-        """Send the first requests in one batch. Returns their number, and the reason if the budget allows none."""
+        """Send the first requests in one batch. Returns their number, and a reason if the budget allows no request."""
         lines: list[bytes] = []
         most: dict[str, Amount] = {}
         size, refused = 0, None
@@ -332,8 +334,8 @@ class BatchEngine(EndpointEngine):
     ) -> list[Response]:
         """Responses to all requests of a batch.
 
-        If the endpoint refused all requests of a batch of at least `MAX_REFUSED_IN_A_ROW`, the cause may be the
-        settings. The responses are then failures that may pass.
+        If a batch has at least `MAX_REFUSED_IN_A_ROW` requests and the endpoint refused all of them, the cause may be
+        the settings. In this case the responses are failures that may pass.
         """
         most, responses, mistakes = record.most, [], []
         for name, request in asked.items():

@@ -74,7 +74,7 @@ class PythonEngine(CallingEngine[PythonCallable]):
 
 
 class FunctionAsker(Asker):
-    """Asks a function for the response to a request, within an account."""
+    """Asker that gets the response to a request from a function, within an account."""
 
     def __init__(self, judge: PythonCallable, function: Function, account: Account) -> None:
         super().__init__(judge, account)
