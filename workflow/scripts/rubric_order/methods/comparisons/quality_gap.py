@@ -117,9 +117,10 @@ def few_cells(table: pd.DataFrame, kind: str) -> bool:
     between cells outweigh this effect. With few cells, slopes of consistency over the gap are below 0 on average even
     for a judge that ignores quality.
 
-    A simulation has 300 judges. They are consistent in 60% of their pairs, and in 80% of these they prefer the
-    candidate, whichever it is. With 80 pairs in each cell, their mean slope is -2.6 for 3 cells, -.8 for 5, -.2 for 10,
-    and -.1 for 20. With 5 pairs in each cell, it is -.01 for 240 cells.
+    A simulation has 300 judges that ignore quality. Each judge compares candidates with a baseline. It is consistent in
+    60% of the pairs, and 80% of these consistent verdicts are for the candidate, whichever candidate it is. With 80
+    pairs in each cell, the mean slope over the judges is -2.6 for 3 cells, -.8 for 5, -.2 for 10, and -.1 for 20. With
+    5 pairs in each cell, it is -.01 for 240 cells.
 
     Args:
         table: comparisons of one judge, see `settings`.
