@@ -100,7 +100,7 @@ CELLS = (
         mixed=True,
     ),
     Cell("0.5 points up in half of the groups, down in the others", shift=0.5, mixed=True),
-    Cell("the first ordering gains half a point on the last", tilt=0.5),
+    Cell("the mean score in the first of the ten orderings, minus that in the last, rises by half a point", tilt=0.5),
 )
 
 

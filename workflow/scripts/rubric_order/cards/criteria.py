@@ -5,9 +5,9 @@ A card says whether the position of a criterion in the prompt moves its mean sco
 1. **cannot tell**, if the reads cannot answer: the criterion always stood in the same position, there are fewer groups
    than `verdict.FEWEST_GROUPS`, more than `verdict.MOST_FAILED` of the scores are missing, nearly all scores are the
    same, or no test could be made.
-2. **biased**, if the gap between the criterion's best and worst position is larger than chance makes it. The test gives
-   groups random signs, and rejects at `order_tests.LEVEL` after Holm's adjustment for the number of criteria of the
-   prompt.
+2. **biased**, if the gap between the criterion's best and worst position is larger than chance makes it. The test
+   compares the gap with the gaps that come out if the effects of the order in each whole group keep or change their
+   sign at random. It rejects at `order_tests.LEVEL` after Holm's adjustment for the number of criteria of the prompt.
 3. **equivalent**, if the intervals of the shifts at all positions lie within the margin in points. These are the
    intervals of the statistic, at 95% by default. They are wider than the 90% intervals of two one-sided tests at 5%.
 4. **cannot tell**, if an interval reaches beyond the margin.

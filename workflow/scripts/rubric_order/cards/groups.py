@@ -142,9 +142,9 @@ def _errors(evidence: Evidence) -> Errors | None:
 
 
 def _model(evidence: Evidence, readout: ReadoutResults, times: float) -> Errors:
-    """Expected errors of a judge that has the same share of pairs of reads that differ as the given evidence.
+    """Expected errors of a judge whose reads of an item differ as often as in the given evidence.
 
-    Each ordering is read `times` times as often as in the evidence.
+    The share of the pairs of reads with different scores is the same. Each ordering is read `times` times as often.
     """
     most = 1 - 1 / evidence.n
     differ = evidence.discordant_share if evidence.discordant_share == evidence.discordant_share else most / 2

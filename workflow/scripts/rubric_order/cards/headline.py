@@ -85,8 +85,8 @@ def _shifted(points: float) -> str:
 def _decisions(evidence: Evidence) -> Iterator[str]:
     """Size in decisions: scores and best answers that another order changes beyond chance.
 
-    If written scores are saturated, scores by the option probabilities can still change. The line says whose scores
-    change.
+    If written scores are saturated, scores by the option probabilities can still change. The line then says that it is
+    about these scores.
     """
     spread = evidence.spread
     soft = "by the option probabilities " if evidence.saturated and spread.readout == Readout.SOFT else ""

@@ -1,10 +1,10 @@
 """File of the calls that were sent, and of their answers until the answers are stored.
 
 The file saves every answer that has come from being lost by a kill. Before a call is sent, a line is written with its
-request and the most that the call can use. When the answer has come, a second line holds the answer. When the next job
-over the same endpoint begins, this job stores the answers that the response store lacks. Each call without an answer is
-booked in the store: the call counts as spent, and its request is asked again. The line of a call is on disk before the
-call is sent, and so are all lines before it: neither a kill nor a power cut loses them.
+request and the most that the call can use. When the answer has come, a second line holds the answer. The next job over
+the same endpoint begins by storing the answers that the response store lacks. Each call without an answer is booked in
+the store: the call counts as spent, and its request is asked again. The line of a call is on disk before the call is
+sent, and so are all lines before it: neither a kill nor a power cut loses them.
 """
 
 import contextlib

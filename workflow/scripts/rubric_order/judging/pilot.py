@@ -14,7 +14,7 @@ STRETCHES = 8  # runs of neighbouring requests that make up the sample: neighbou
 
 
 def sample(paths: Sequence[Path], probes: Sequence[str], size: int = REQUESTS) -> tuple[pd.DataFrame, list[str]]:
-    """Requests of a pilot, and the study of each request. The requests are evenly spaced runs of each study's requests.
+    """Requests of a pilot, and the study of each request. From each study come evenly spaced blocks of its requests.
 
     Args:
         paths: file of each study's requests, in a folder of the study's name.

@@ -63,7 +63,8 @@ def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) ->
           start this Snakemake.
 
     Raises:
-        InputError: there is no command for the task, so that it would run the job of the first task.
+        InputError: the executor started this Snakemake, the task is not the first of its array, and the arguments have
+            no command for the task. Without the error, the task would run the job of the first task.
     """
     task = environment.get(TASK)
     if task is None or environment.get(OWN_COMMAND) == task:

@@ -143,12 +143,14 @@ def advise(
         budget: greatest number of calls, or of money if there is a price.
         price: price of one call.
         readout: ``hard`` for written scores, or ``soft`` for expected scores; by default every readout that the reads
-            have. For goals of cards (``equivalent``, ``bias``, ``shift``) it does not count: they take the readouts
-            that decide a card.
+            have. Goals of cards (``equivalent``, ``bias``, ``shift``) ignore this argument, and take the readouts that
+            decide a card.
         columns, scale: see `position_bias`.
 
     Returns:
-        The options, cheapest first. Without a target, each option spends the budget, and the most precise comes first.
+        The options, the best first. With a target, options that reach it within the budget come first, sorted by calls.
+        With a budget and no target, each option spends the budget, and the most precise comes first. With neither,
+        options are sorted by calls.
 
     Raises:
         InputError: an argument or the reads are not as described, or nothing can be predicted from the reads.

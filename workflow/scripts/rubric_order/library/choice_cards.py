@@ -43,14 +43,14 @@ class Evidence(NamedTuple):
         small: `first_last` with its 90% interval.
         largest: worth of the position whose interval is farthest from 0. The intervals hold for all positions together.
         separated: whether `worth` is finite only because of the penalty.
-        fairness: share of comparisons that are inconsistent and count for a later position, minus the share that count
-            for the first, see `series.preference_fairness`.
+        fairness: share of comparisons that are inconsistent and choose a later position most often, minus the share
+            that are inconsistent and choose the first position most often, see `series.preference_fairness`.
         ties: share of ties among the choices.
         failed: share of reads without a choice.
         gold: share of choices that agree with people's choice.
         gold_first: this share among reads that show people's choice first.
         gold_later: this share among reads that show people's choice later.
-        gold_gap: `gold_first` minus `gold_later`, within comparisons.
+        gold_gap: mean over comparisons of `gold_first` minus `gold_later`, from comparisons that have both.
         longest: share of choices that name the longest candidate.
         crossed: share of comparisons that are read in several orders.
         drawn: whether orders look as if they were drawn at random.

@@ -192,7 +192,7 @@ def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.
     If a choice names such a column, directly or by a label, the column's candidate replaces the choice.
 
     Returns:
-        The table, and the columns of candidates. The columns are left out if no choice is read as a position.
+        The table, and the names of the two columns; no names if no choice is read as a position.
     """
     sides, column = column_names.sides(table), column_names.shown_first(table)
     if "ordering" in table or ("first" in table and "second" in table) or sides is None or column is None:

@@ -206,7 +206,7 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
 
     A record may have a winner beside the answer or instead of the answer, and a list of candidates instead of two
     candidates. Two candidates are in the order shown, unless a column names the candidate that was shown first. If
-    there is such a column, `choices.as_comparisons` brings them into the order shown.
+    there is such a column, `choices.as_comparisons` brings the two candidates into the order shown.
     """
     rows: list[dict[str, Any]] = []
     differ = 0

@@ -53,7 +53,8 @@ def read_rubric(path: str | Path) -> Wording:
     """A rubric from a YAML file.
 
     Raises:
-        InputError: the file is not YAML, or has neither `question` and `levels` nor one named rubric with these.
+        InputError: the file is not YAML, or does not have exactly one rubric. A rubric has `levels` and perhaps a
+            `question`, at the top of the file or under one name.
     """
     where = f"{path}: expected one rubric, with question and 2 to {MAX_LEVELS} levels from 0 or 1 on"
     entry: Any = files.read_yaml(path)

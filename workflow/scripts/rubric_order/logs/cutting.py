@@ -183,8 +183,8 @@ def _names_response(prompts: Sequence[_Prompt], texts: Sequence[Mapping[str, str
 def _fields(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]:
     """Parts of a template around the levels, with marks for its fields, and the texts of these fields for each prompt.
 
-    The fields are the texts that the log stores apart from the prompts, if the rest of all prompts is the same without
-    them. Otherwise the fields are the parts that differ.
+    The fields are the texts that the log stores apart from the prompts, if all prompts are the same once these texts
+    are cut out. Otherwise the fields are the parts in which the prompts differ.
     """
     for choice in CHOICES:
         marked = [_marked(prompt, choice) for prompt in prompts]

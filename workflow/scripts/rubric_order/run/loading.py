@@ -167,10 +167,10 @@ def size_figures(config: Mapping[str, Any]) -> None:
 
 
 def follow_scales(config: Mapping[str, Any]) -> None:
-    """Give figures and tables without a scale, in place, a scale of their studies, if these lack the default scale.
+    """Set, in place, the scale of figures and tables that name none, if their studies lack the default scale.
 
-    The scale is the first scale of the first study that the figure or table shows. Blocks without the expected shape
-    are left as they are.
+    A figure or table gets the first scale of the first study that it shows. Blocks without the expected shape are left
+    as they are.
     """
     studies = _block(config, "studies")
     for kind in registry.SHOWN:

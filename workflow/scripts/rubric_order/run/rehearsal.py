@@ -93,9 +93,9 @@ def apply(config: Config) -> Config:
     """The rehearsal of a config that is complete and checked.
 
     Paths become absolute, since a rehearsal runs in another folder. A dataset's `stand_in` has options of adapter
-    ``simulated``, which then makes the dataset's items. The dataset keeps `stand_in` in two cases: it has no texts; or
-    one of its files is not at hand. A file is at hand if it is the user's own, is in `dataset_mirror`, or has been
-    fetched already. In all other cases `stand_in` becomes None.
+    ``simulated``, which makes the items of a dataset that keeps its `stand_in`. A dataset keeps it in two cases: the
+    dataset has no texts; or one of its files is not at hand. A file is at hand if it is the user's own, is in
+    `dataset_mirror`, or has been fetched already. In all other cases `stand_in` becomes None.
 
     Raises:
         InputError: a study asks for all orderings in one request, which no simulated judge answers.

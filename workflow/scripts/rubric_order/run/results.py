@@ -154,7 +154,7 @@ class Statistics(Stage):
     def _inputs_by_criterion(self, statistic: str) -> dict[str, list[str]]:
         """Dictionary from argument to files of `files_by_criterion`.
 
-        If a file is one of a card's statistics, it is the file of that statistic for single criteria.
+        For an argument that is a statistic of cards, the file holds this statistic for single criteria.
         """
         inputs = self.inputs(statistic)
         return inputs | {name: [by_criterion(self.run, name)] for name in inputs if name in of_cards.REQUIRED}

@@ -238,8 +238,8 @@ class Judging(Stage):
         """The probes of the studies that use a judge.
 
         Raises:
-            Exception: see `Run.refuse`. The run only tells the costs, and it plans without the judge's revision or
-                without reference answers.
+            Exception: the run only tells the costs, and plans without the judge's revision or without reference
+                answers, so that the judge cannot be asked. `Run.refuse` makes the exception.
         """
         if wildcards.judge in self.run.unpinned:
             raise self.run.refuse(

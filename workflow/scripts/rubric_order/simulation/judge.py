@@ -107,8 +107,8 @@ class Simulation:
         reviewing_error: standard deviation, in values, of the error with which the judge sees the level of a reference
             answer when it reviews the answer. The judge says that the answer matches if the level that it sees is
             within half a value of the level that was asked for.
-        failure_rate: probability that an answer has no score: a number, or a list with a probability for each position
-            of the option that the answer would have selected, from the first to the last.
+        failure_rate: probability that an answer has no score: a number, or a list with one probability per position,
+            from the first to the last. The position of the option that the answer would have selected counts.
         seconds_per_request: duration of an answer. It changes no answer.
     """
 

@@ -198,8 +198,9 @@ def described(texts: Texts, values: np.ndarray, claimed: boundary.Claims) -> pd.
         and `stopped_by`. `orderings` is the number of reads of a complete text. `spared` is the number of reads that
         were not asked; such reads are no failures.
 
-        `stopped_by` is ``width``, ``place``, ``all`` or ``unscored``. With ``all``, all reads were asked, and `score`
-        is certain. With ``unscored``, all reads were asked, but a read has no score: `score` is the mean of the other
+        `stopped_by` is ``width``, ``place``, ``all`` or ``unscored``. With ``width``, the interval is narrow enough.
+        With ``place``, the text's place in its group is settled. With ``all``, all reads were asked, and `score` is
+        certain. With ``unscored``, all reads were asked, but a read has no score: `score` is the mean of the other
         reads, and there is no interval.
     """
     firsts, size = texts.firsts, texts.scale.size

@@ -445,7 +445,7 @@ def _check_engine(judge: Judge) -> None:
 
 
 def _check_folder(folder: Path, name: str, judge: Judge, dataset: str) -> None:
-    """Refuse a folder that has another study: of another judge, or of the sample instead of own texts, or the reverse.
+    """Refuse a folder that has another study: the study of another judge, or of other texts (the sample, or own texts).
 
     Raises:
         InputError: the folder has another study (the message says what differs), or other files.

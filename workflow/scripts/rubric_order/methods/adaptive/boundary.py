@@ -3,9 +3,11 @@
 The interval of an item after t reads is centred at the mean of these reads, after the effects of their orderings are
 subtracted. These effects come from the other groups. The half-width is a factor times a standard error. The factor is
 not taken from a table. To find it, the reads of the other groups are replayed: each item stops as if it were read
-adaptively with a factor, and wrong claims are counted. The factor is the smallest with which the share of wrong claims
-that is expected in one more group is at most alpha (see `learn`). This is conformal risk control to the first order,
-with groups as the sample.
+adaptively with a factor, and wrong claims are counted. The claim about an item is wrong if the item's interval misses
+the mean of all its reads, or if the item stopped because its place was settled, and this place is not the true place.
+The chosen factor is the smallest with which the share of wrong claims that is expected in one more group is at most
+alpha, the share that may be wrong (see `learn`). This is conformal risk control to the first order in 1 / groups, with
+groups as the sample.
 """
 
 from typing import NamedTuple

@@ -111,7 +111,8 @@ def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Ite
         asked: goal of the predictions, with their confidence, margins and resamples.
         budget: limits of the study, with which each option is compared.
         most_calls: number of calls at which curves end. If these calls are for fewer than twice the least number of
-            groups, a curve ends at twice the least number.
+            groups that an option may have (`goals.FEWEST_GROUPS` effective groups), a curve ends at twice this number
+            of groups.
     """
     for design, of in _predictors(pilot, asked, []):
         shape = pilot.shape

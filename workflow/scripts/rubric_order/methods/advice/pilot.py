@@ -96,8 +96,8 @@ class Pilot:
         """Mean score of each item by a design, in each draw of the orderings, shape (draws, m).
 
         If the design gives each item its own orderings, these are drawn from the pilot's orderings without replacement,
-        with one read in each ordering. Such reads are as independent as reads in the orderings of another study. For
-        any other design there is one draw.
+        with one read in each ordering. So no draw contains a read twice, and the reads of a draw are as independent of
+        each other as the reads of a study. For any other design there is one draw.
         """
         once = self.values[..., 0]
         if design.columns:

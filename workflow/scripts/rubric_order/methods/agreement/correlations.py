@@ -119,7 +119,8 @@ def _blocks(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[tuple[np
 def _halvings(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[_Halving]:
     """Steps that split the values of a score into halves, one bit after the other.
 
-    Two pairs that differ in any of these bits of the score come into different halves in exactly one step.
+    A step uses one of `bits` of the values' codes. If the codes of two pairs differ in any of `bits`, exactly one step
+    puts these two pairs into different halves of the same group.
     """
     for bit in reversed(bits):
         group, half = few >> (bit + 1), few >> bit & 1

@@ -14,7 +14,9 @@ SCALE = (1, 5)  # scale of labels, and of human scores if a dataset states no ot
 def by_item(
     items: pd.DataFrame, human_scales: Mapping[str, Sequence[float]], votes: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Golden scores of each item from 0 to 1, except people's scores, and the ends of the scale of its human scores.
+    """Golden scores of each item by labels and by judges, from 0 to 1; and the ends of the scale of its human scores.
+
+    The human scores themselves are not in the table.
 
     Args:
         items: one row per item, with `COLUMNS`.

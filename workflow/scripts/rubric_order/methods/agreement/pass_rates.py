@@ -56,9 +56,10 @@ def rogan_gladen(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confid
         cannot be told.
 
         The variance of sensitivity or specificity has a lower limit: the variance from the same number of independent
-        labels, with one right and one wrong verdict added. If all verdicts are right, or all are wrong, this limit uses
-        the number of groups with such labels in place of the number of labels. Student's t has Satterthwaite's degrees
-        of freedom for the three rates.
+        labels, with one right and one wrong verdict added. The labels are those of passed items for sensitivity, and
+        those of failed items for specificity. If the judge's verdicts on these items are all right or all wrong, this
+        limit uses the number of groups that have such items in place of the number of labels. Student's t has
+        Satterthwaite's degrees of freedom for the three rates.
 
     Source: Rogan and Gladen (1978), Estimating prevalence from the results of a screening test; Fieller (1954), Some
     problems in interval estimation; for labels that are all right, Lang and Reiczigel (2014), Confidence limits for

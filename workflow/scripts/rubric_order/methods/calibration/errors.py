@@ -96,8 +96,9 @@ def opposite(values: np.ndarray, reads: np.ndarray, halves: Halves, group: np.nd
     """Expectations for the mean of two reads per item: in an ordering drawn at random, and in its reverse.
 
     The two orderings are in different halves, so each half contains one of the two reads. There is a target from each
-    half: the level of the half's other reads, corrected for the effect, in other groups, of the ordering that is left
-    out. A target has one read fewer than a half. This increases the squared error; the increase is subtracted.
+    half: the level of the half's other reads. This level lacks the effect of the ordering of the read that is left
+    out. The effect is estimated in other groups, and the level is corrected for it. A target has one read fewer than a
+    half. This increases the squared error; the increase is subtracted.
 
     Args:
         values: scores that are averaged, as given or calibrated, shape (m, D).
@@ -172,7 +173,7 @@ def summary(sums: np.ndarray, noise: np.ndarray) -> Summary:
 
 
 def noise(levels: np.ndarray) -> np.ndarray:
-    """Squared error of the level of a half, for each item: half of the squared difference between the two levels.
+    """Squared error of the level of one half, for each item: (difference between the two levels)^2 / 2.
 
     A half's effect on a single item counts as chance.
 

@@ -456,7 +456,7 @@ def within(
     """Effects of terms that vary among reads of a pair, on the log-odds of the first candidate over the second.
 
     The model is a conditional logit of any two reads of the same pair, see `preference`. The judge's preference between
-    the two candidates cancels, and with ties also the rate of ties for the pair. A tie lies half-way between the
+    the two candidates cancels. If there are ties, the pair's rate of ties cancels too. A tie lies half-way between the
     candidates, as in Davidson's model.
 
     Args:

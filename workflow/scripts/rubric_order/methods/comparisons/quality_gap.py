@@ -1,8 +1,9 @@
 """Consistency and fairness of comparisons by the quality gap, and their arithmetic relation to it.
 
 In a win rate, a win counts 1, and an inconsistent comparison or a tie counts 1/p, where p is the number of candidates,
-as in Shi et al.'s overall win rate (Section 2.3). Therefore the consistency of a set of pairs is at least twice the
-distance of the set's win rate from a half, for any judge.
+as in Shi et al.'s overall win rate (Section 2.3). In a set of m pairs, 1/p is a half. So only consistent pairs move the
+win rate of the set away from a half, each by at most a half divided by m. Therefore the consistency of the set is at
+least twice the distance of its win rate from a half, for any judge.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -112,15 +113,16 @@ def _with_gaps(table: pd.DataFrame, p: int) -> pd.DataFrame:
 def few_cells(table: pd.DataFrame, kind: str) -> bool:
     """True if a judge's comparisons are in too few cells for slopes and bins over a kind of gap.
 
-    A ``crossed`` gap leaves out the comparison's own question. So inside a cell the gap is smaller if this question
-    moves the win rate away from 1/p: a consistent comparison tends to have a smaller gap. With many cells, differences
-    between cells outweigh this effect. With few cells, slopes of consistency over the gap are below 0 on average even
-    for a judge that ignores quality.
+    A ``crossed`` gap leaves out the comparison's own question. So the ``crossed`` gaps in a cell differ only by the
+    question that is left out. If this question moves the cell's win rate away from 1/p, the gap without it is smaller.
+    Only a consistent comparison can move the win rate away from 1/p. So a consistent comparison tends to have a smaller
+    gap than an inconsistent comparison of its cell. With many cells, differences between cells outweigh this effect.
+    With few cells, slopes of consistency over the gap are below 0 on average even for a judge that ignores quality.
 
     A simulation has 300 judges that ignore quality. Each judge compares candidates with a baseline. It is consistent in
-    60% of the pairs, and 80% of these consistent verdicts are for the candidate, whichever candidate it is. With 80
-    pairs in each cell, the mean slope over the judges is -2.6 for 3 cells, -.8 for 5, -.2 for 10, and -.1 for 20. With
-    5 pairs in each cell, it is -.01 for 240 cells.
+    60% of the pairs. Of these consistent verdicts, 80% are for the candidate, with the same share for every candidate.
+    With 80 pairs in each cell, the mean slope over the judges is -2.6 for 3 cells, -.8 for 5 cells, -.2 for 10 cells,
+    and -.1 for 20 cells. With 5 pairs in each cell, it is -.01 for 240 cells.
 
     Args:
         table: comparisons of one judge, see `settings`.

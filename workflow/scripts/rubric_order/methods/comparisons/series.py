@@ -137,7 +137,8 @@ def preference_fairness(pcn: float, rcn: float, n: int) -> float:
 def even_fairness(consistency: float, p: int) -> float:
     """Preference fairness if the positions of a list are chosen equally often in the inconsistent series.
 
-    The first position is compared with p - 1 positions, so the fairness is above 0 for more than two candidates.
+    Series that choose any of the p - 1 positions after the first count together for recency. So the fairness is above 0
+    for more than two candidates.
 
     Args:
         consistency: position consistency, from 0 to 1.

@@ -48,8 +48,9 @@ class ByOrdering(NamedTuple):
     def residual_variance(self) -> np.ndarray:
         """Variance of an item's means over orderings, after mean effects of orderings are subtracted, shape (m,).
 
-        The effects come from the items of other groups, so there must be at least two groups. The variance by chance
-        cannot be larger than the result, because the result includes the effects of orderings on single items.
+        The effects come from the items of other groups, so there must be at least two groups. The result contains the
+        variance by chance and the effects of orderings on single items. So the variance by chance cannot be larger than
+        the result.
         """
         away = self.means - self.means.mean(axis=1, keepdims=True)
         counts = np.bincount(self.group)

@@ -68,8 +68,8 @@ class Errors(NamedTuple):
         points: error of the shift by each ordering, shape (D,).
         written: the errors of `points` for written scores. Written scores decide the tests in points until it is
             certain that answers are drawn from the option probabilities as they are.
-        exponent: error of the power from which the card concludes that answers are drawn in this way, see
-            `sampling.exponent`; 0 if the card needs no such conclusion.
+        exponent: error of the power of the option probabilities, see `sampling.exponent`. From this power the card
+            concludes that answers are drawn from the probabilities as they are. 0 if the card needs no such conclusion.
         interaction: error of the interaction; NaN with two levels.
         spread: spread between single items.
         by: the readouts that decide.

@@ -62,7 +62,8 @@ class Hard(NamedTuple):
 class Soft(NamedTuple):
     """Log-probabilities of options, to be compared among reads.
 
-    A read is usable if its probabilities are known, and if two or more scores of its item are not left out.
+    A read is usable if its probabilities are known, and if two or more scores of its item are kept (not left out, see
+    `parts`).
 
     Attributes:
         n: number of score levels.
@@ -279,8 +280,8 @@ def preference(of: Hard | Soft) -> Preference:
 
     The unit of b depends on the readout. With `soft`, b is in log-odds of the model's own probabilities. With `hard`, b
     is in log-odds of answers as they were drawn; at temperature T these are 1 / T times the log-odds of the model's own
-    probabilities. At temperature 0 nothing is drawn, and the unit depends on the differences between prompts of an item
-    that are not differences in positions.
+    probabilities. At temperature 0 nothing is drawn. The unit of b then depends on how much the prompts of an item
+    differ in other things than positions.
     """
     return sums(of).by_cluster(None)
 

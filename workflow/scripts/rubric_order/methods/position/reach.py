@@ -25,10 +25,10 @@ class Moved(NamedTuple):
         places: range of each candidate's rank if the order of this candidate alone changes, see `ranks`, shape
             (..., n_prompts, n_candidates); NaN where there is no candidate.
         places_shared: range of each candidate's rank if all candidates have the same order, see `ranks_shared`.
-        best: True for prompts in which no winner is best under some order of a single candidate, while the other
-            candidates stay in the usual order, shape (..., n_prompts).
-        best_shared: True for prompts in which no winner is best under some order that all candidates share, shape (...,
-            n_prompts).
+        best: True for prompts in which the order of a single candidate can be chosen such that no winner stays best,
+            while the other candidates stay in the usual order, shape (..., n_prompts).
+        best_shared: True for prompts in which one order for all candidates can be chosen such that no winner stays
+            best, shape (..., n_prompts).
     """
 
     points: np.ndarray
@@ -117,9 +117,9 @@ def _is_best(scores: np.ndarray) -> np.ndarray:
 
 
 def _one_changes(scores: np.ndarray, others: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """True for prompts in which no winner is best under some order of a single candidate, see `Moved.best`.
+    """True for prompts in which a single candidate has an order under which no winner stays best, see `Moved.best`.
 
-    This order puts another candidate above the winners, or it puts the only winner below another candidate.
+    This order puts a candidate that is no winner above the winners, or it puts the only winner below another candidate.
     """
     high, low = (np.where(np.isnan(end), -np.inf, end) for end in (scores.max(axis=-1), scores.min(axis=-1)))
     present = np.where(np.isnan(others), -np.inf, others)

@@ -260,9 +260,9 @@ def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> 
 
     V measures the distance of the shares from uniform. For each distance t, suppose that the true shares lie t from
     uniform, in the direction of the observed shares. Suppose also that observed shares miss the true shares like
-    resampled shares miss the observed shares (with both signs). These assumptions give the probability of a distance at
-    least as large as the observed distance, and of a distance at most as large. The interval leaves out t if one of
-    these two probabilities is below (1 - confidence) / 2.
+    resampled shares miss the observed shares (each miss counts once with its own sign and once with the opposite sign).
+    These assumptions give the probability of a distance at least as large as the observed distance, and of a distance
+    at most as large. The interval leaves out t if one of these two probabilities is below (1 - confidence) / 2.
 
     Far from 0 this is the basic bootstrap interval. Near 0 the interval allows for chance, which makes V positive.
     Without a correction, an interval near 0 could end below the observed V; so its upper end is raised to the observed

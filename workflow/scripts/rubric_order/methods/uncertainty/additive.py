@@ -153,11 +153,12 @@ def no_shift(contributions: np.ndarray, *, draws: int, seed: int) -> float:
     neither item by item nor jointly: that would assume that all orders of the treatments are equally likely in each
     cluster. They are not equally likely if some treatments are alike, such as orderings that are rotated by one.
 
-    Instead, each draw keeps or changes the sign of all departures of a cluster together, over all of its items and
-    treatments. The test sums the departures over clusters. It compares the squared length of this sum with the
-    observed squared length, which is the length without changes of signs. The test is exact if a cluster's departures
-    are as likely as their opposites. If fewer than `LEAST_IN_TAIL` draws reach the observed length, p is the smaller of
-    two p-values: that of the draws, and that of `rao_scott.zero_total`, which has no lower limit.
+    Instead, the test uses departures: scores minus the mean score of their item. Each draw keeps or changes the sign of
+    all departures of a cluster together, over all of its items and treatments. The test sums the departures over
+    clusters. It compares the squared length of this sum with the observed squared length, which is the length without
+    changes of signs. The test is exact if a cluster's departures are as likely as their opposites. If fewer than
+    `LEAST_IN_TAIL` draws reach the observed length, p is the smaller of two p-values: that of the draws, and that of
+    `rao_scott.zero_total`, which has no lower limit.
 
     Args:
         contributions: summed `departures` of each cluster, shape (n_clusters, k).

@@ -31,9 +31,10 @@ LARGER = (
 class Weights(NamedTuple):
     """Share of the information in each cluster, on a scale on which the information of all clusters is the identity.
 
-    The degrees of freedom of an error follow from these shares. They are those of a scaled chi-square distribution (for
-    several estimates, of a Wishart distribution) with the mean and variance that the sandwich (the variance that is
-    estimated from the influences of the clusters) would have under three assumptions:
+    The degrees of freedom of an error follow from these shares. The sandwich is the variance that is estimated from the
+    influences of the clusters. A scaled chi-square distribution (for several estimates, a Wishart distribution) is
+    chosen that has the mean and variance of the sandwich. Its degrees of freedom are those of the error. The mean and
+    variance of the sandwich are computed under three assumptions:
 
     - Clusters have these shares.
     - Estimates are normal.

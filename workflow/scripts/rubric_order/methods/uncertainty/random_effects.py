@@ -27,7 +27,8 @@ class Summary(NamedTuple):
         high: upper end of the interval of the mean.
         p: p-value of the hypothesis that the mean is 0.
         df: degrees of freedom of the interval.
-        sd: dictionary from the name of each factor, and from ``rest``, to the standard deviation of its effects.
+        sd: dictionary from the name of each factor to the standard deviation of its effects. Key ``rest`` has the
+            standard deviation of the effects of single estimates, such as those of pairs of judge and dataset.
         shrunken: dictionary from the name of each factor to the best prediction for each of its levels: the mean plus
             the level's effect, shape (levels,).
         own: best prediction of the true value of each estimate, shape (m,).

@@ -60,8 +60,8 @@ def spending(run: int) -> float:
     """Part of the level that a run after the baseline takes; the parts of all runs add up to 1.
 
     One half of the level goes mainly to the first runs, in which a new version of a judge is compared with its
-    baseline. The other half goes to regular runs: each year of `YEAR` runs takes half of what the years before have
-    left of this half.
+    baseline. The other half goes to regular runs. Of this other half, the first year of `YEAR` runs takes a half, the
+    second year a quarter, and so on, evenly over the runs of a year.
 
     Args:
         run: index of the run, 1 for the first run after the baseline.

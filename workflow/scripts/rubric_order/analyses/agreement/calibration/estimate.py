@@ -57,11 +57,11 @@ def estimate(
     """Error of an item's score from few reads, against the item's mean over other orderings.
 
     Orderings are divided into two halves (see `halves.halves`). A score uses reads of one half, and is compared with
-    the item's mean over the other half. (For ``opposite``, with one read in each half, it is compared with the other
-    reads of a half.) So a score is never compared with its own reads. The mean of a half also contains what its
-    orderings add to the mean of all orderings. This addition is estimated in other groups and subtracted (see
-    `errors.levels`). A calibration is applied only to groups that it was not learnt on. Items without a score in some
-    ordering are left out.
+    the item's mean over the other half. (A score of ``opposite`` has one read in each half. It is compared with the
+    mean of the other reads of the first half, and with that of the second half.) So a score is never compared with its
+    own reads. The mean of a half also contains what its orderings add to the mean of all orderings. This addition is
+    estimated in other groups and subtracted (see `errors.levels`). A calibration is applied only to groups that it was
+    not learnt on. Items without a score in some ordering are left out.
 
     Args:
         scores: reads with their scores, one row per read, see `blocks.blocks`.

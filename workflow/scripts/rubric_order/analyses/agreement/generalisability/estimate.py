@@ -187,9 +187,9 @@ def estimate(
         - ``observed``: see the function `observed`. It is given only if each ordering is read once.
 
         Intervals are from a jackknife over clusters with Student's t, for coefficients on the scale of Fisher's z.
-        Orderings count as a sample of many similar orderings. But if all D existing orderings are read once each, there
-        is no other ordering that could be drawn. The coefficients for D orderings then say how well the mean over D
-        other orderings, of the same kind, would agree with the mean over these D.
+        Coefficients treat the orderings as a sample of many similar orderings. If the D orderings that are read are all
+        that exist, this population is imaginary: the coefficients for D orderings then say how well the mean over these
+        D would agree with the mean over D other orderings of the same kind, if there were any.
     """
     parts: list[tuple[Row, Row]] = []
     for block in blocks.blocks(scores):

@@ -208,9 +208,9 @@ def estimate(
         `p` is the p-value of the hypothesis that there is no excess. For its adjustment, see `multiplicity`. For tau,
         flips and reversed pairs the test is one-sided, against more reversals, because another order is expected to add
         reversals. For ties it is two-sided. All intervals are two-sided. Tau is also lower if one strategy ties
-        candidates that the other distinguishes, so its p is raised to the p of reversed pairs if it is smaller.
-        `p_noise` of an excess is the two-sided p-value of the hypothesis that both strategies are equally noisy.
-        Intervals and p-values are from a jackknife over groups.
+        candidates that the other distinguishes. So the p of tau is raised to the p of reversed pairs if the latter is
+        larger. `p_noise` of an excess is the two-sided p-value of the hypothesis that both strategies are equally
+        noisy. Intervals and p-values are from a jackknife over groups.
 
         The excess is 0 on average if the reads of both strategies have the same distribution. It is about 0 or less if
         one strategy only gives the same ranking with less noise. Every difference that is not noise around one ranking
@@ -227,7 +227,8 @@ def estimate(
         answer would also make the excess too small. So halves that are compared have no common answer, with two
         exceptions. First, repeats that are only one answer, as at temperature 0, count as several answers. Second, if
         one strategy with k reads draws its orderings, only the first k reads of the other strategy are searched
-        (`aligned`). So three reads of ``random`` can share an answer with a later read of ``balanced`` or ``all``.
+        (`aligned`). For example, if ``random`` has three reads, they can share an answer with the fourth or a later
+        read of ``balanced`` or ``all``.
 
     Source: Xu et al. (2026), Sections 4.4 and 5.6, Table 7; the halves, and all intervals, are ours.
     """

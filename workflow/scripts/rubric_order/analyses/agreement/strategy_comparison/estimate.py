@@ -128,8 +128,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
         `same_repeats` is given for a baseline in `ONE_ORDERING`. It is the share of items whose reads under the
         baseline all have the same score (up to 0.005 points). `flag` is `SAME` if this share is at least `NEARLY_ALL`,
-        and `ONE_READ` if the baseline has one read per item. In both cases the baseline's mean is about one read, so
-        the difference is partly due to averaging.
+        and `ONE_READ` if the baseline has one read per item. In both cases the baseline's mean is hardly more than one
+        read, so the difference is partly due to averaging.
     """
     by = [key for key in KEYS if key != "strategy"]
     by_setting: dict[tuple[Any, ...], dict[str, _Read]] = {}

@@ -51,9 +51,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
           (`output_length`), of the questions (`input_length`), and of question and both texts together
           (`prompt_length`). `prompt_length` leaves out the template, which adds the same length to all prompts.
 
-        An inconsistent pair adds half a win, so in a cell of pairs the own gap is at most half of the consistency.
-        Arithmetic therefore relates the own gap to the outcome for any judge. Only a relation to the gap ``others`` is
-        evidence about quality.
+        An inconsistent pair adds half a win, so only consistent pairs move the win rate of a cell away from 1/2. The
+        own gap of a cell of pairs is therefore at most half of its consistency. This arithmetic relates the own gap to
+        the outcome for any judge. Only a relation to the gap ``others`` is evidence about quality.
 
     Source: Shi et al., Judging the Judges, Appendix E. Rows are treated as independent, although cells of one question
     set are not.

@@ -47,8 +47,9 @@ def estimate(
         A ``crossed`` gap comes from other questions of the same candidate and task, so it describes candidates, not
         answers. With fewer than `quality_gap.LEAST_CELLS` cells of candidate and task, ``crossed`` gaps are tied to the
         outcome (see `quality_gap.few_cells`). In this case their slopes are NaN with the flag ``few cells``, and there
-        are no bins. Even with more cells, a limit between two bins can lie among cells of similar win rates. Such a
-        limit separates the comparisons of these cells by outcome.
+        are no bins. Even with more cells, a limit between two bins can lie within the narrow range of the gaps of a
+        cell, or of cells with similar win rates. A comparison's own question is left out of its gap, so the outcome of
+        the comparison then decides its bin.
 
     Source: Shi et al., Judging the Judges, Section 4, Figures 2 (d) to (f) and 5; all but ``own`` is ours.
     """

@@ -64,8 +64,8 @@ def estimate(
           drawn around the estimates, with their covariance.
         - ``place_preference`` of a `position`: see `position_consistency.estimate`. Here the model also has strengths.
         - ``first_last``: value of the first position minus value of the last.
-        - ``tie``: log-weight of a tie over equal candidates without a preferred position. If ties are offered and none
-          is called, ``tie`` is not finite, and flagged ``separated``.
+        - ``tie``: log-weight of a tie relative to a win, for equal candidates without a preferred position. If ties are
+          offered and none is called, ``tie`` is not finite, and flagged ``separated``.
         - ``reversals``: share of pairs of candidates whose order by strength differs between the row's model and model
           ``with places``; for ``last order``, between ``last order`` and ``first order``. Reversals by chance count
           too.

@@ -180,13 +180,14 @@ def _moved(row: Row, by: int) -> Row:
 
 
 def _gap(quantity: str, observed: float, drawn: np.ndarray, chance: np.ndarray, confidence: float) -> Row:
-    """The row of a gap, compared with the gaps (`chance`) if the order has no effect on average over groups.
+    """The row of a gap, with its comparison to gaps by chance.
 
     Args:
         quantity: name of the gap.
         observed: the gap; NaN if it is undefined.
         drawn: the gap in each resample of groups, shape (resamples,).
-        chance: the gap in each draw of random signs of groups, shape (resamples,).
+        chance: the gap in each draw of random signs of groups, shape (resamples,). These are gaps if the order has no
+            effect on average over groups.
         confidence: nominal coverage of the interval, such as 0.95.
     """
     low, high = resampling.percentile_interval(drawn, confidence)
@@ -232,8 +233,9 @@ def estimate(
         - ``commonest_share``: share of the commonest score among all scores of a criterion. In this row `n_failed`
           counts the criterion's missing scores. In all other rows `n_failed` counts the missing scores of all criteria.
 
-        Gaps have further columns. `null` is the mean gap if whole groups count with random signs
-        (`panels.flipped_shifts`), and `excess` is the gap minus `null`. `p_cluster` is the share of the draws of random
+        Gaps have further columns. `null` is the mean gap if the order has no effect on average over groups. It comes
+        from draws that each multiply the effects of the order in a whole group by 1 or -1, at random
+        (`panels.flipped_shifts`). `excess` is the gap minus `null`. `p_cluster` is the share of the draws of random
         signs that give a gap at least as large; its least possible value is `p_least`. Intervals, `null`, `excess` and
         `p_cluster` take groups as the sample, and are missing for a single group. Gaps are never negative, so their
         intervals cannot reach 0, and are biased upwards near 0. `excess` is biased downwards if the gap is large. For

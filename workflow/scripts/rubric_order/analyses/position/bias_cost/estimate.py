@@ -212,7 +212,7 @@ def folded_excess(z: np.ndarray) -> np.ndarray:
 
 
 def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distance of each share from 1/n, without what the share's error adds, and the derivative by the share.
+    """Distance of each share from 1/n, without what the share's error adds, and its derivative by the share.
 
     On average, the error of a share makes the distance larger, most of all (by .8 of the error) if the true share is
     1/n. So errors would raise the cost of the cheapest ordering more than the costs of other orderings. After the

@@ -66,11 +66,11 @@ def estimate(
           scores, differ by less than `margin`.
 
         `verdict` is a result of `equivalence.verdict`. A quantity is about `n_effects` effects, and each of them is
-        tested at `level`. Nothing is shown to be small if `effective_clusters` of the other statistic is below
-        `uniformity.FEW_CLUSTERS`. An effect in points also needs a second p-value of at most `level`. The second
-        p-value allows for an effect that only a few clusters have, see `equivalence.p_bounded`. With this p-value, an
-        effect as large as the margin gets a wrong verdict with a probability of at most 5%
-        (`tests/recovery/unequal_recovery.py`).
+        tested at `level`. Nothing is shown to be small if `effective_clusters`, from the statistic that estimated the
+        effect, is below `uniformity.FEW_CLUSTERS`. To be shown to be small, an effect in points also needs a second
+        p-value of at most `level`. The second p-value allows for an effect that only a few clusters have, see
+        `equivalence.p_bounded`. With this p-value, an effect as large as the margin gets a wrong verdict with a
+        probability of at most 5% (`tests/recovery/unequal_recovery.py`).
 
         `estimate`, `low`, `high` (confidence 1 - 2 `level`) and `p` are those of the effect with the weakest evidence
         of being small. `p` is the greatest of this effect's p-values. Standard errors are computed from the intervals

@@ -102,9 +102,12 @@ def estimate(
 
         `quantity` is one of:
 
-        - ``points``: highest minus lowest score, mean over items. For ``shared``, highest minus lowest mean score.
-        - ``places``: lowest minus highest rank among the candidates of a prompt, mean over candidates.
-        - ``best_changed``: share of prompts with another best candidate than in the usual order.
+        - ``points``: highest minus lowest score of an item over the orderings, as a mean over items. For ``shared``,
+          highest minus lowest mean score over the orderings.
+        - ``places``: lowest minus highest rank of a candidate among the candidates of its prompt, as a mean over
+          candidates.
+        - ``best_changed``: share of prompts in which the choice of an order can replace the best candidate of the usual
+          order.
 
         `part` is one of:
 
@@ -117,9 +120,9 @@ def estimate(
           ``points`` with choice ``shared``, they are the reads of the fold of groups that does not choose.
 
         ``chance`` contains all differences between an item's reads, also the effects of orderings. So ``beyond`` is too
-        small rather than too large. For ``places``, ``beyond`` is below 0 if an order moves all candidates alike. With
-        one read in each ordering, exchanges do not change the range of an item, so ``points`` with choice ``own`` have
-        no ``beyond``.
+        small rather than too large. For ``places`` with choice ``shared``, ``beyond`` is below 0 if an order moves all
+        candidates alike: the order then changes no rank, but exchanges within items do. With one read in each ordering,
+        exchanges do not change the range of an item, so ``points`` with choice ``own`` have no ``beyond``.
 
         If `known_from` is ``option probabilities``, scores are expected scores, or the expectations of drawn scores. In
         this case ``chance`` is 0, and ``reached`` equals ``seen``, except for ``points`` with choice ``shared``.

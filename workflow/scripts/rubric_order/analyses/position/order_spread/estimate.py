@@ -38,8 +38,8 @@ def estimate(
             score in every position are used.
         confidence: confidence of the intervals.
         level: level of the test that a spread is below the margin.
-        margin: in points. A smaller spread is not worth mention. The margin is also the largest error that a mean of
-            few reads may have, see ``needed``.
+        margin: size, in points, below which a spread counts as too small to matter. It is also the largest error that a
+            mean of few reads may have, see ``needed``.
         temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
             temperature. A missing temperature is unknown.
         clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
@@ -55,10 +55,10 @@ def estimate(
           no source, the estimate is missing.
         - ``within``: the same standard deviation, including variation by repetition. So it is not less than ``spread``.
         - ``changed``: share of the items whose score differs between another ordering and the usual ordering (or the
-          first ordering, if the usual one was not read). By option probabilities, ``changed`` counts the changes that
-          must happen whatever is drawn. By repeats, it is the share of changes minus the share that repeats of one
-          ordering change (`chance`). The share by repeats is on average at most as large as the share by option
-          probabilities.
+          first ordering, if the usual one was not read). By option probabilities, ``changed`` is the least share of
+          scores that must change if scores have these probabilities (the total variation distance). By repeats, it is
+          the share of changes minus the share that repeats of one ordering change (`chance`). The share by repeats is
+          on average at most as large as the share by option probabilities.
         - ``best_changed``: share of the prompts with several candidates in which another ordering has no best candidate
           in common with the usual ordering. Chance is treated as for ``changed``.
         - ``one_read``: root mean square distance, over items, between one read in a random ordering and the item's
@@ -72,10 +72,10 @@ def estimate(
         ``one_read`` and ``needed`` have rows only if items share at most `by_ordering.MOST_ORDERINGS` orderings and
         hardly any reads are missing; otherwise `n_orderings` is 0. If `known_from` is empty, ``one_read`` and
         ``needed`` are as large as they can be: all differences between reads, except shifts that all items share, count
-        as chance. The lower ends of their intervals assume no chance. With option probabilities and a text before the
-        score, the distances leave out the chance that remains in a mean of `n_orderings` reads. The distances are the
-        errors of ``random`` in `ordering_subsets`, but for all items with at least two scores instead of complete items
-        only.
+        as chance, and chance remains even in the mean of one read in each ordering. The lower ends of the intervals of
+        both quantities assume no chance. With option probabilities and a text before the score, the distances leave out
+        the chance that remains in a mean of `n_orderings` reads. The distances are the errors of ``random`` in
+        `ordering_subsets`, but for all items with at least two scores instead of complete items only.
 
         A small ``needed`` can have other causes than a small effect of the order. A judge may always give the same
         score. Or it may repeat an error in every ordering, because the mean over all orderings is the judge's own mean

@@ -65,9 +65,10 @@ def estimate(
         - `n_effective`: number of independent reads that would determine the shares as well.
         - `detectable_v`: smallest V that would be found.
 
-        A measured correlation is negative if the reads of an item avoid each other's positions. This happens if a judge
-        keeps to its score under balanced orderings. A measured correlation is missing if items have one read, or if
-        groups are the clusters. Items of assumed studies are independent.
+        A measured correlation is negative if two reads of an item select the same position less often than independent
+        reads do. This happens if a judge keeps to its score, because balanced orderings show this score at each
+        position equally often. A measured correlation is missing if items have one read, or if groups are the clusters.
+        Items of assumed studies are independent.
 
     Source: `uniformity.detectable_v`.
     """

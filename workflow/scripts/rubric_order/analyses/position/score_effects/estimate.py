@@ -64,7 +64,8 @@ def estimate(
             ordering counts once for each item, however often it was read.
         confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of the random signs of clusters.
-        sign_changes: number of times that the signs of clusters are changed at random, to see the effect of chance.
+        sign_changes: number of draws that show the effect of chance. Each draw keeps or reverses, at random, all
+            effects of the orderings in a cluster together.
         points: margin of `p_bounded`, the size from which on a shift is not small, in points.
         clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
 

@@ -70,7 +70,7 @@ def unit_parts(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
         unit: index of each item's cluster, from 0 and without gaps, shape (m,).
 
     Returns:
-        Shape (n_clusters, 5 + 2D). The columns of a cluster are 1; the sums of `parts` over its items; and three terms
+        Shape (n_clusters, 6 + 2D). The columns of a cluster are 1; the sums of `parts` over its items; and three terms
         for the variance of the orderings' means: the squared number of items, the sum of squares of the summed
         deviations, and the summed deviations times the number of items.
     """
@@ -86,7 +86,7 @@ def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bo
     Estimates are not cut off at 0, so the estimate of a small component can be negative.
 
     Args:
-        sums: sums of `unit_parts` over clusters, shape (..., 5 + 2D).
+        sums: sums of `unit_parts` over clusters, shape (..., 6 + 2D).
         repeats: number of reads over which each score was averaged before it was given to `parts`; 1 for single reads.
         crossed: True if all items were read in the same D orderings, from which one is drawn. Otherwise each item's
             reads are themselves draws.

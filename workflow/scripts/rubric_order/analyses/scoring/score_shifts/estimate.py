@@ -49,10 +49,10 @@ def estimate(
         - ``total_variation``: half of the sum over scores of the absolute difference between the shares of the score in
           variant and base; only for readout `hard`.
 
-        `floor_neutral` is the largest size of the same quantity among the `n_neutral` other variants, of the same
-        dataset and judge, that are edits without meaning. `floor_repeats` is the value of ``mean_change`` or
-        ``share_changed`` between two reads of one prompt of the base; it is missing if no prompt is repeated. A value
-        that is not above these floors can come from any change of a prompt, or from a repeated read.
+        `floor_neutral` is the largest size of the same quantity among edits that do not change the meaning. These are
+        `n_neutral` other variants on the same dataset with the same judge. `floor_repeats` is the value of
+        ``mean_change`` or ``share_changed`` between two reads of one prompt of the base; it is missing if no prompt is
+        repeated. A value that is not above these floors can come from any change of a prompt, or from a repeated read.
     """
     rows: list[Row] = []
     for setting in variants.variants(scores, bases):

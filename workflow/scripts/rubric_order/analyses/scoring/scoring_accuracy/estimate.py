@@ -46,10 +46,10 @@ def estimate(
 
         Dataset ``all`` also has ``fluctuation_spearman`` and ``fluctuation_pearson`` of each `kind` of variant: the
         largest size of any `difference` over the datasets and the variants of that kind. `floor` is the largest size of
-        any `difference` among edits without meaning. A largest size grows with the number of differences, which is
-        `n_differences` for the fluctuation and `n_neutral` for the floor. `above_by_chance` is the probability that the
-        fluctuation is above the floor if all edits move scores alike. It is `n_differences` / (`n_differences` +
-        `n_neutral`).
+        any `difference` among edits that do not change the meaning. A largest size grows with the number of
+        differences, which is `n_differences` for the fluctuation and `n_neutral` for the floor. `above_by_chance` is
+        the probability that the fluctuation is above the floor if all edits move scores alike. It is `n_differences` /
+        (`n_differences` + `n_neutral`).
 
     Source: Li et al. (2025), Equations 1 and 2, Table 3, Figure 5, for correlations and fluctuation.
     """
