@@ -69,7 +69,7 @@ def study(
         template: a prompt of your own, see `render`.
         name: name of the judge in the reads.
         dataset: name of the items; the orderings of strategy ``random`` depend on it.
-        accept_failures: whether temporary failures are final.
+        accept_failures: True to take temporary failures as final, so that these reads have no score.
         settings: further settings of a judge of ``engine: python``, such as ``version``, ``model``, ``concurrency``,
             ``transient``, ``requests_per_minute``, ``max_attempts``, ``timeout``, and ``retry_failed``, which asks
             failed requests again.

@@ -7,9 +7,11 @@ An item has a latent quality. The judge sees the quality with an error, and give
 
 for score s at position p. Here v_s is the value of the score (1 to 5, whatever the number of levels), m_i the judge's
 opinion of item i, b the preference for positions and g the interaction of score and position. Effects of scores are an
-item's own log-weights for scores, and those of its group. Effects of the wording come from the preference for IDs, and
-from the distance of a reference answer's number and text from score s. Other effects are the log-weights for positions
-that an item and its group have, and the log-weights of the options of one prompt. The softmax of the weights gives the
+item's own log-weights for scores, and those of its group. Effects of the wording are the log-weight of the ID that
+the prompt shows for score s, minus two losses if the prompt shows a reference answer. One loss grows with the distance
+between s and the score that the prompt states for the reference answer, the other with the distance between s and the
+score for which the text of the reference answer was written. Other effects are the log-weights for positions that an
+item and its group have, and the log-weights of the options of one prompt. The softmax of the weights gives the
 probabilities of the options. At temperature 0 the judge selects the most probable option, so that all repeats of a
 prompt give the same selection. At temperature T it draws from the softmax of weight / T.
 

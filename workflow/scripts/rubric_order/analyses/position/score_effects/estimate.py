@@ -71,10 +71,11 @@ def estimate(
 
     Returns:
         One row per group of `KEYS` (dataset ``all``: the items of all datasets), `readout`, `cluster`, `quantity`, and
-        the `ordering`, or the `score` and `position`, that the quantity is about. A point is one score level. The
-        lowest score has the number of its dataset's scale, 0 or 1. If the scales of several datasets begin with
-        different numbers, the lowest score is 1 in the rows of these datasets together. `mean_score` is the mean score
-        under the ordering of the row, or with the level at the position of the row.
+        the `ordering`, or the `score` and `position`, that the quantity is about. A point is one score level. In
+        a dataset's rows, scores are numbered as in the dataset's scale, which begins with 0 or 1. In the rows of
+        dataset ``all`` they are numbered in the same way, but from 1 if the scales of its datasets begin with different
+        numbers. `mean_score` is the mean score under the ordering of the row, or with the level at the position of the
+        row.
 
         `quantity` is one of:
 

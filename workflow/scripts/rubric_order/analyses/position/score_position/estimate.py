@@ -29,9 +29,9 @@ def estimate(
 
     Returns:
         One row per group of `KEYS` (dataset ``all``: all datasets), `readout`, `cluster`, `quantity`, `score` and
-        `position`, for strategies that show every score in every position. The lowest score has the number
-        of its dataset's scale, 0 or 1. If the scales of several datasets begin with different numbers, the lowest score
-        is 1 in the rows of these datasets together. `quantity` is one of:
+        `position`, for strategies that show every score in every position. In a dataset's rows, scores are
+        numbered as in the dataset's scale, which begins with 0 or 1. In the rows of dataset ``all`` they are numbered
+        in the same way, but from 1 if the scales of its datasets begin with different numbers. `quantity` is one of:
 
         - ``share``: the position's share of the score's selections, as in Xu et al.; NaN if the score was never
           selected.
