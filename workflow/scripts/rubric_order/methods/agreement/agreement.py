@@ -27,66 +27,67 @@ STATISTICS: dict[str, correlations.Statistic] = {
 FISHER = ("spearman", "pearson")  # statistics whose intervals are computed on the scale of Fisher's z
 
 
-def parts(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """A statistic over all items, then over the items without each part of the clusters, shape (1 + n_parts,).
-
-    A part is one cluster, or several clusters if there are many, see `resampling.left_out_sums`.
+class Compared:
+    """Scores of items beside their golden scores, laid out once for all statistics.
 
     Args:
-        quantity: one of `STATISTICS`.
         x: score of each item, shape (items,).
         y: golden score of each item, shape (items,).
         unit: index of each item's cluster, from 0, shape (items,).
     """
-    if len(x) < 2:
-        return np.full(1, np.nan)
-    pairs = correlations.Pairs(x, y, np.unique(unit, return_inverse=True)[1])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return STATISTICS[quantity](pairs.x, pairs.y, np.vstack([pairs.once, pairs.left_out()]))
 
+    def __init__(self, x: np.ndarray, y: np.ndarray, unit: np.ndarray) -> None:
+        clusters = np.unique(unit, return_inverse=True)[1]
+        self._sizes = resampling.part_sizes(clusters)
+        self._parts: dict[str, np.ndarray] = {}
+        if len(x) < 2:
+            self._parts |= {quantity: np.full(1, np.nan) for quantity in STATISTICS}
+            return
+        pairs = correlations.Pairs(x, y, clusters)
+        self._pairs = pairs.x, pairs.y, np.vstack([pairs.once, pairs.left_out()])
 
-def _sizes(unit: np.ndarray) -> np.ndarray:
-    return resampling.part_sizes(np.unique(unit, return_inverse=True)[1])
+    def parts(self, quantity: str) -> np.ndarray:
+        """A statistic over all items, then over the items without each part of the clusters, shape (1 + n_parts,).
 
+        A part is one cluster, or several clusters if there are many, see `resampling.left_out_sums`. Fewer than two
+        items have one value, NaN.
 
-def single(quantity: str, x: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float) -> Interval:
-    """A statistic over all items, with a jackknife's interval over clusters by Student's t.
+        Args:
+            quantity: one of `STATISTICS`.
+        """
+        if quantity not in self._parts:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                self._parts[quantity] = STATISTICS[quantity](*self._pairs)
+        return self._parts[quantity]
 
-    Args:
-        quantity: one of `STATISTICS`.
-        x: score of each item, shape (items,).
-        y: golden score of each item, shape (items,).
-        unit: index of each item's cluster, from 0, shape (items,).
-        confidence: nominal coverage of the interval, such as 0.95.
-    """
-    values = parts(quantity, x, y, unit)
-    scales = {"scale": np.arctanh, "back": np.tanh} if quantity in FISHER else {}
-    return resampling.jackknife_t(values, confidence, sizes=_sizes(unit), **scales).interval
+    def single(self, quantity: str, confidence: float) -> Interval:
+        """A statistic over all items, with a jackknife's interval over clusters by Student's t.
 
+        Args:
+            quantity: one of `STATISTICS`.
+            confidence: nominal coverage of the interval, such as 0.95.
+        """
+        scales = {"scale": np.arctanh, "back": np.tanh} if quantity in FISHER else {}
+        return resampling.jackknife_t(self.parts(quantity), confidence, sizes=self._sizes, **scales).interval
 
-def difference(
-    quantity: str, one: np.ndarray, other: np.ndarray, y: np.ndarray, unit: np.ndarray, confidence: float
-) -> Row:
-    """Statistic of scores `one` minus statistic of scores `other`, over the same items.
+    def minus(self, other: "Compared", quantity: str, confidence: float) -> Row:
+        """Statistic of these scores minus the statistic of other scores of the same items.
 
-    Args:
-        quantity: one of `STATISTICS`.
-        one: first score of each item, shape (items,).
-        other: second score of each item, shape (items,).
-        y: golden score of each item, with which both are compared, shape (items,).
-        unit: index of each item's cluster, from 0, shape (items,).
-        confidence: nominal coverage of the interval, such as 0.95.
+        Args:
+            other: the other scores, with the same golden scores and clusters.
+            quantity: one of `STATISTICS`.
+            confidence: nominal coverage of the interval, such as 0.95.
 
-    Returns:
-        `difference`, its standard error `difference_se`, `difference_low`, `difference_high`, and the p-value `p` of no
-        difference. All but `difference` are NaN if the difference is the same whichever cluster is left out.
-    """
-    values = parts(quantity, one, y, unit) - parts(quantity, other, y, unit)
-    jackknife = resampling.jackknife_t(values, confidence, sizes=_sizes(unit))
-    columns = ("difference", "difference_se", "difference_low", "difference_high", "p")
-    varies = jackknife.error > 1e-12
-    ends = (jackknife.error, jackknife.low, jackknife.high, jackknife.p) if varies else (np.nan,) * 4
-    return dict(zip(columns, (float(values[0]), *map(float, ends)), strict=True))
+        Returns:
+            `difference`, its standard error `difference_se`, `difference_low`, `difference_high`, and the p-value `p`
+            of no difference. All but `difference` are NaN if the difference is the same whichever cluster is left out.
+        """
+        values = self.parts(quantity) - other.parts(quantity)
+        jackknife = resampling.jackknife_t(values, confidence, sizes=self._sizes)
+        columns = ("difference", "difference_se", "difference_low", "difference_high", "p")
+        varies = jackknife.error > 1e-12
+        ends = (jackknife.error, jackknife.low, jackknife.high, jackknife.p) if varies else (np.nan,) * 4
+        return dict(zip(columns, (float(values[0]), *map(float, ends)), strict=True))
 
 
 def share(told: np.ndarray, unit: np.ndarray, confidence: float) -> Row:

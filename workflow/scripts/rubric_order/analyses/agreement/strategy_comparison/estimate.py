@@ -50,7 +50,7 @@ def paired_rank_difference(
         `estimate`, `ci_low`, `ci_high`, `p` and `df`, see `resampling.jackknife_t`. NaN if a score is constant. If
         there is only one cluster, there is no interval and no p.
     """
-    one, other = (agreement.parts("spearman", scores, human, clusters) for scores in (first, second))
+    one, other = (agreement.Compared(scores, human, clusters).parts("spearman") for scores in (first, second))
     return _by_jackknife(one - other, clusters, confidence)
 
 

@@ -59,9 +59,9 @@ def _rows(dataset: str, block: pd.DataFrame, known: pd.DataFrame, confidence: fl
         used = ~np.isnan(human) & ~np.isnan(scores)
         unit = block["group_id"].factorize(sort=True)[0][used]
         common = {"dataset": dataset, "source": source, "n_items": int(used.sum()), "n_clusters": len(np.unique(unit))}
+        compared = agreement.Compared(scores[used], human[used], unit)
         for quantity in agreement.STATISTICS:
-            interval = agreement.single(quantity, scores[used], human[used], unit, confidence)
-            yield common | {"quantity": quantity} | interval.columns()
+            yield common | {"quantity": quantity} | compared.single(quantity, confidence).columns()
 
 
 def _differing(votes: pd.DataFrame, confidence: float) -> Iterator[Row]:

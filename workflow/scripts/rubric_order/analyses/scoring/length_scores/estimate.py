@@ -59,11 +59,11 @@ def _rows(block: Block, lengths: pd.Series, confidence: float) -> Iterator[Row]:
             common = block.keys | {"readout": readout, "cluster": cluster, "n_items": int(used.sum())}
             common |= {"n_rated": int(rated.sum()), "n_clusters": len(np.unique(unit[used]))}
             common |= {"method": f"each {cluster} left out, Student's t; Fisher's z for correlations"}
+            judge = agreement.Compared(mean[used], length[used], unit[used])
+            on_rated, people = (agreement.Compared(of[rated], length[rated], unit[rated]) for of in (mean, human))
             for quantity in QUANTITIES:
-                row = common | {"quantity": quantity}
-                row |= agreement.single(quantity, mean[used], length[used], unit[used], confidence).columns()
+                row = common | {"quantity": quantity} | judge.single(quantity, confidence).columns()
                 if rated.sum() > 1:
-                    chosen = human[rated], length[rated], unit[rated]
-                    row["of_people"] = agreement.single(quantity, *chosen, confidence).estimate
-                    row |= agreement.difference(quantity, mean[rated], *chosen, confidence)
+                    row["of_people"] = people.single(quantity, confidence).estimate
+                    row |= on_rated.minus(people, quantity, confidence)
                 yield row

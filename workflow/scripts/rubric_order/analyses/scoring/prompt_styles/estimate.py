@@ -151,9 +151,10 @@ def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, c
         row |= variants.ratio((one == score) * 1.0 - (other == score) * 1.0, ones, unit, confidence)
         yield common | row
     common |= {"n_items": int(rated.sum()), "n_clusters": len(np.unique(unit[rated]))}
+    compared = [agreement.Compared(side[rated], people, unit[rated]) for side in (one, other)]
     for quantity in agreement.STATISTICS if rated.sum() > 2 else ():
-        sides = (agreement.parts(quantity, side[rated], people, unit[rated])[0] for side in (one, other))
-        difference = agreement.difference(quantity, one[rated], other[rated], people, unit[rated], confidence)
+        sides = (side.parts(quantity)[0] for side in compared)
+        difference = compared[0].minus(compared[1], quantity, confidence)
         new_names = {"difference": "estimate", "difference_low": "ci_low", "difference_high": "ci_high", "p": "p"}
         row = {"quantity": quantity} | dict(zip(("of_one", "of_other"), map(float, sides), strict=True))
         yield common | row | {new: difference[old] for old, new in new_names.items()}
@@ -201,9 +202,9 @@ def _sizes(one: np.ndarray, other: np.ndarray, human: np.ndarray, n: int) -> dic
     rated = ~np.isnan(human)
     if rated.sum() > 2:
         everyone: np.ndarray = np.zeros(int(rated.sum()), dtype=int)
+        compared = [agreement.Compared(side[rated], human[rated], everyone) for side in (one, other)]
         for quantity in agreement.STATISTICS:
-            sides = [agreement.parts(quantity, side[rated], human[rated], everyone)[0] for side in (one, other)]
-            sizes[quantity, None] = sides[0] - sides[1]
+            sizes[quantity, None] = compared[0].parts(quantity)[0] - compared[1].parts(quantity)[0]
     return {name: float(value) for name, value in sizes.items()}
 
 

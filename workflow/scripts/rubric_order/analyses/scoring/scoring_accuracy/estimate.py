@@ -94,12 +94,15 @@ def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> I
             both = used & ~np.isnan(means[:, 0])
             common |= {"n_items": int(used.sum()), "n_clusters": len(np.unique(unit[used]))}
             ends = _bounds(found, place, rated, given) if common["n_failed"] else (np.nan, np.nan)
+            compared = agreement.Compared(means[used, place], given[used], unit[used])
+            base, other = agreement.Compared(means[both, 0], given[both], unit[both]), compared
+            if both.sum() < used.sum():
+                other = agreement.Compared(means[both, place], given[both], unit[both])
             for quantity in agreement.STATISTICS:
                 row = common | {"quantity": quantity}
-                row |= agreement.single(quantity, means[used, place], given[used], unit[used], confidence).columns()
+                row |= compared.single(quantity, confidence).columns()
                 if place:
-                    base, other = means[both][:, [0, place]].T
-                    row |= agreement.difference(quantity, other, base, given[both], unit[both], confidence)
+                    row |= other.minus(base, quantity, confidence)
                 if quantity == "pearson":
                     failed = np.isnan(ends[0])
                     row |= {

@@ -110,11 +110,11 @@ def _rows(
                 unit = items[f"{cluster}_id"].factorize(sort=True)[0][used]
                 told |= {"cluster": cluster, "n_clusters": len(np.unique(unit))}
                 told["method"] = f"each {cluster} left out, Student's t"
+                sides = (agreement.Compared(of.to_numpy()[used], given[used], unit) for of in (averaged, repeated))
+                one, other = sides
                 for quantity in agreement.STATISTICS:
-                    one, other = averaged.to_numpy()[used], repeated.to_numpy()[used]
-                    row = keys | told | {"quantity": quantity}
-                    row["averaged"] = float(agreement.parts(quantity, one, given[used], unit)[0])
+                    row = keys | told | {"quantity": quantity, "averaged": float(one.parts(quantity)[0])}
                     if enough:
-                        row["repeated"] = float(agreement.parts(quantity, other, given[used], unit)[0])
-                        row |= agreement.difference(quantity, one, other, given[used], unit, confidence)
+                        row["repeated"] = float(other.parts(quantity)[0])
+                        row |= one.minus(other, quantity, confidence)
                     yield row
