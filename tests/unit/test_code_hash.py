@@ -349,3 +349,18 @@ def test_two_functions_that_import_different_modules_under_one_name_use_both(scr
     changed_by(scripts, "rubric_order/plan.py", text.format("f", "seeds") + text.format("g", "deep"))
     assert "a" in changed_by(scripts, "rubric_order/seeds.py", "SEED = 'another'\n")
     assert "a" in changed_by(scripts, "rubric_order/deep.py", "X = 'another'\n")
+
+
+def test_a_longer_name_counts_for_each_package_that_functions_import_under_one_name(scripts):
+    text = "def f():\n    from rubric_order import figures as it\n    return it.lines.draw()\n"
+    text += "def g():\n    from rubric_order import engines as it\n    return it.fast.SPEED\n"
+    changed_by(scripts, "rubric_order/plan.py", text)
+    assert "a" in changed_by(scripts, "rubric_order/figures/lines.py", "def draw():\n    return 3\n")
+    assert "a" in changed_by(scripts, "rubric_order/engines/fast.py", "SPEED = 10\n")
+
+
+def test_a_description_counts_where_its_function_shares_its_name_with_another(scripts):
+    text = "def f():\n    from rubric_order.contracts.contract import Column\n    return Column('a', 'int8')\n"
+    text += "def g():\n    from rubric_order.seeds import SEED as Column\n    return Column('a', meaning='{}')\n"
+    changed_by(scripts, "rubric_order/plan.py", text.format("This."))
+    assert changed_by(scripts, "rubric_order/plan.py", text.format("That.")) == "a"

@@ -14,7 +14,7 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -174,9 +174,9 @@ def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) 
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))
     packages = (f"{PACKAGE}.", f"{package}.")
-    imports = [*_imports(nodes, path)]
-    used = frozenset(name for name in _names(nodes, imports) if f"{name}.".startswith(packages) and name != PACKAGE)
-    described = {name: whole for name, whole in imports if whole in DESCRIPTIONS}
+    bound = _bound(nodes, path)
+    used = frozenset(name for name in _names(nodes, bound) if f"{name}.".startswith(packages) and name != PACKAGE)
+    described = {name: whole for name, (whole, *others) in bound.items() if whole in DESCRIPTIONS and not others}
     for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
             node, clean=False
@@ -191,40 +191,47 @@ def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) 
     return hashlib.blake2b("".join(parts).encode(), digest_size=8).hexdigest(), used
 
 
-def _names(nodes: list[ast.AST], imports: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _names(nodes: list[ast.AST], bound: Mapping[str, Iterable[str]]) -> Iterator[str]:
     """Dotted names that are imported, and longer names that code makes from these, such as `tables.write`.
 
     Args:
         nodes: nodes of a file's syntax tree.
-        imports: see `_imports`.
+        bound: see `_bound`.
     """
     yield from (alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names)
-    yield from (whole for _, whole in imports)
-    imported = dict(imports)
+    yield from itertools.chain.from_iterable(bound.values())
     for node in nodes:
         parts = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value
-        if parts and isinstance(node, ast.Name) and node.id in imported:
-            yield ".".join([imported[node.id], *reversed(parts)])
+        if parts and isinstance(node, ast.Name):
+            yield from (".".join([whole, *reversed(parts)]) for whole in bound.get(node.id, ()))
 
 
-def _imports(nodes: list[ast.AST], path: Path | None) -> Iterator[tuple[str, str]]:
-    """Each name that an import binds, with the full dotted name of the module or object that it stands for.
+def _bound(nodes: list[ast.AST], path: Path | None) -> dict[str, list[str]]:
+    """Dictionary from each name that imports bind to the full dotted names of the modules or objects it stands for.
 
-    Two functions can bind the same name to different modules. Imports that begin with a dot start at `path`, the path
-    of the file within the folder of its package.
+    A name stands for several if functions import different modules under it. Imports that begin with a dot start at
+    `path`, the path of the file within the folder of its package.
     """
+    bound: dict[str, list[str]] = {}
+
+    def bind(name: str, whole: str) -> None:
+        if whole not in bound.setdefault(name, []):
+            bound[name].append(whole)
+
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.partition(".")[0]
-                yield (alias.asname, alias.name) if alias.asname else (first, first)
+                bind(alias.asname or first, alias.name if alias.asname else first)
         elif isinstance(node, ast.ImportFrom):
             above = path.parts[: len(path.parts) - node.level] if path is not None and node.level else ()
             module = ".".join([*above, *([node.module] if node.module else [])])
-            yield from ((alias.asname or alias.name, f"{module}.{alias.name}") for alias in node.names if module)
+            for alias in node.names if module else ():
+                bind(alias.asname or alias.name, f"{module}.{alias.name}")
+    return bound
 
 
 def _write(node: object, parts: list[str]) -> None:
