@@ -11,6 +11,7 @@ from rubric_order.analyses.position.position_preference import estimate as posit
 from rubric_order.analyses.position.position_preference import figure, table
 from rubric_order.base.labels import Labels
 from rubric_order.figures import view
+from rubric_order.library import estimates
 from rubric_order.methods.position import blocks, preference
 
 SETTINGS = {"confidence": 0.95, "sampling_temperatures": {"j": {"default": 1.0, "greedy": 0.0}}}
@@ -292,3 +293,22 @@ def test_a_separated_line_does_not_flatten_the_others(found):
     assert "separated" in figure.CAPTION
     alone = view.draw(figure, wild[wild["judge"] == "judge_b"], **options, **shape)
     assert alone.axes[0].get_ylim()[1] > 12  # nothing else to show
+
+
+@pytest.mark.parametrize(("first", "preferred"), [(1, False), (3, True)])
+def test_rounding_that_all_groups_share_is_no_effect(first, preferred):
+    """Probabilities of equal options, and of options whose position alone counts, are the same in all groups."""
+    usual = np.arange(1, 6)
+    rows = [
+        {"item": f"i{group}", "group": f"g{group}", "ordering": ordering.tolist(), "score": int(ordering[group % 5])}
+        | {f"p_{score}": weight / (first + 4) for score, weight in zip(ordering, (first, 1, 1, 1, 1), strict=True)}
+        for group in range(40)
+        for shift in range(5)
+        for ordering in (np.roll(usual, shift), np.roll(usual, shift)[::-1])
+    ]
+    made = estimates.estimate("position_preference", estimates.scores_of(pd.DataFrame(rows)))
+    one = made.query("readout == 'soft' and cluster == 'group' and dataset == 'all'").set_index("quantity")
+    assert (one["p"]["first_last"] < 0.001) == preferred
+    assert (one["p_cluster"]["no_preference"] < 0.001) == preferred
+    assert not (one["p"][["interaction", "no_interaction"]] < 0.05).any()
+    assert one["estimate"]["interaction"] == 0

@@ -23,6 +23,7 @@ from rubric_order.methods.uncertainty import cluster_robust, conditional_logit, 
 
 PAIRS_AT_ONCE = 2_000_000
 CELLS_AT_ONCE = 4_000_000
+ROUNDING = 1e-12  # smaller log-odds are rounding
 
 
 class Hard(NamedTuple):
@@ -367,7 +368,7 @@ def _chunks(of: Soft) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.n
             at = places[rows]
             columns = np.concatenate([np.eye(of.n)[at], (scale * scale[at])[..., None]], axis=-1)
             aside = centred(columns, used[..., None])
-            yield centred(np.where(used, values[rows], 0), used), aside, at, unit[rows]
+            yield _without_rounding(centred(np.where(used, values[rows], 0), used)), aside, at, unit[rows]
 
 
 def centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
@@ -385,10 +386,18 @@ def centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
     return np.where(used, values - by_read - by_score + by_read.sum(axis=1, keepdims=True) / reads, 0)
 
 
+def _without_rounding(log_odds: np.ndarray) -> np.ndarray:
+    """The log-odds, with 0 for those that rounding alone makes. Equal rounding in all groups would look significant."""
+    return np.where(np.abs(log_odds) < ROUNDING, 0.0, log_odds)
+
+
 def _of_logs(of: Soft) -> Sums:
     right, information = _normal(of)
-    fit = cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n])
-    interaction = cluster_robust.least_squares(right, information)
+    sums = (
+        cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n]),
+        cluster_robust.least_squares(right, information),
+    )
+    fit, interaction = (of_fit._replace(coefficients=_without_rounding(of_fit.coefficients)) for of_fit in sums)
     return Sums(fit, interaction, right[:, : of.n], None if fit.problem else _further_of_logs(of, fit.coefficients))
 
 
@@ -409,7 +418,7 @@ def _further_of_logs(of: Soft, coefficients: np.ndarray) -> np.ndarray | None:
     information = np.zeros((n, n))
     for y, x, at, unit in _chunks(of):
         x = x[..., :n]
-        rest = y - x @ coefficients
+        rest = _without_rounding(y - x @ coefficients)
         cell = np.arange(n) * n + at
         cells += np.bincount((unit[:, None, None] * n * n + cell).ravel(), rest.ravel(), len(cells))
         cross += np.stack([np.bincount(cell.ravel(), x[..., q].ravel(), n * n) for q in range(n)], axis=1)
