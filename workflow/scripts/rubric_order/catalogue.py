@@ -33,7 +33,7 @@ class Statistic(NamedTuple):
             - `published`, the tables of a paper;
             - another statistic.
         settings: blocks of config under `statistics`, or single keys of them, whose values are further arguments. If
-            two blocks have a key of the same name, the value in the later block is taken.
+            two entries give a key of the same name, the value of the later entry is taken.
         derived: further arguments that are taken from other parts of config (`DERIVED`).
         block: model of the statistic's own block of config, a subclass of `settings.base.Settings`; only for other
             packages, since our blocks are in `settings/statistics.py`.
@@ -434,5 +434,5 @@ def module_file(kind: str, name: str) -> str:
 
 
 def fits(probe: str, among: Collection[str]) -> bool:
-    """Tell whether `among`, such as `Statistic.probes` or a result of `registry.probes`, contains a probe or `ANY`."""
+    """Tell whether `among`, such as `Statistic.probes` or a result of `registry.probes`, has `probe` or `ANY`."""
     return ANY in among or probe in among

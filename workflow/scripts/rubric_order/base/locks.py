@@ -170,7 +170,7 @@ def _slurm_job() -> str | None:
 
 
 def _runs(job: str) -> bool | None:
-    """True if SLURM says that a job runs; None if SLURM does not answer in time; else False."""
+    """True if SLURM says that a job runs; None if squeue cannot be run or does not answer in time; else False."""
     states = "RUNNING,SUSPENDED,COMPLETING"
     command = ["squeue", "--noheader", f"--states={states}", "--format=%i", f"--jobs={job}"]
     try:

@@ -1,4 +1,4 @@
-"""Additions that packages make by entry points: probes, adapters of datasets, importers, engines and results.
+"""Additions by entry points: probes, adapters of datasets, importers of recorded answers, engines and results.
 
 An entry point names a class, such as ``letter_order = my_package.letters:LetterOrder`` in group
 ``rubric_order.probes``, or the record of a result (`catalogue.Result`).

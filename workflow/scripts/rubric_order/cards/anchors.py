@@ -1,4 +1,4 @@
-"""Anchors: means over a suite of items, with which a later run is compared. A card stores them as JSON."""
+"""Anchors: means of each group of a suite of items, for comparison with a later run. A card stores them as JSON."""
 
 import json
 import math

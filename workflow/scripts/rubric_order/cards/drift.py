@@ -134,7 +134,7 @@ def drifts(
 
     Returns:
         One drift for each readout and quantity of the runs. There is a drift of the distance only if there are two or
-            more runs after the baseline.
+        more runs after the baseline.
 
     Raises:
         ValueError: there is no run.

@@ -130,7 +130,8 @@ class Agreement:
         reliability: reliability of the mean of several people's scores; unknown if one person rated.
         n_items: number of items that have a human score.
         gold: kind of label that the judge is compared with, see module `gold`.
-        expected: r of the mean expected score of an item, if `mean` is the r of written scores; unknown if it is not.
+        expected: r of the mean expected score of an item, if `mean` is the r of written scores; unknown if it is not,
+            or if expected scores are not known.
     """
 
     usual: Interval = UNKNOWN

@@ -180,7 +180,7 @@ def _spread(evidence: Evidence) -> Spread:
 
 
 def _repeated(evidence: Evidence, errors: Errors) -> Errors:
-    """Errors if each ordering is read twice as often: the share of chance shrinks, differences between groups stay."""
+    """Errors if each ordering is read twice as often: the part from chance shrinks, differences between groups stay."""
     now, then = (_model(evidence, evidence.hard or evidence.log_odds, times) for times in (1, 2))
 
     def halved(seen: Any, chance: Any, rest: Any) -> Any:

@@ -142,7 +142,7 @@ def content(found: Iterable[History]) -> list[dict[str, Any]]:
 
 
 def page(found: Sequence[History]) -> str:
-    """A page of runs: a table of all runs and, for each card with several runs, a drawing of its shifts."""
+    """A page of runs: a table of all runs and, for each card with several runs, its shifts by the usual order drawn."""
     rows = [
         {"title": f"{run.run}: {run.name}", "link": "", "card": "", "cells": row.cells(run.card)}
         for history in found

@@ -33,7 +33,7 @@ class Spread:
         needed: number of orderings drawn at random whose mean is within the margin of the mean over all orderings; inf
             if more than all orderings are needed.
         orderings: number of all orderings; 0 if items do not share their orderings, so that `needed` is not known.
-        at_most: True if `one_read` and `needed` are upper bounds, because the share of chance is not known.
+        at_most: True if `one_read` and `needed` are upper bounds, because the part from chance is not known.
         confidence: confidence of the interval of `sd`.
         level: level of the interval of `reach`, whose confidence is 1 - 2 * `level`.
         logarithm: whether both intervals are computed for the logarithm of the spread.

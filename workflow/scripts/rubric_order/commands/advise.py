@@ -35,7 +35,7 @@ def advise(
     """Say how many groups, items, orderings and repeats a further study needs for a goal, from the reads of a pilot.
 
     Options are listed with the best first: with a target, the cheapest that reaches it; with a budget alone, the most
-    precise. Below them, the best option is printed as a block of config.
+    precise; with neither, the one with the fewest calls. Below them, the best option is printed as a block of config.
 
     Examples: [green]rubric-order advise pilot.csv --goal r --target 0.05[/],
     [green]rubric-order advise pilot.csv --goal mean --budget 20 --price 0.004[/]

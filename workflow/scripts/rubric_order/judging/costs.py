@@ -67,7 +67,8 @@ def judge_costs(
 
         - `reads`: number of planned reads.
         - `requests`: number of distinct requests that no earlier study sends.
-        - `answered`: number of these requests for which the store has an answer or a final failure.
+        - `answered`: number of these requests that are not asked, because the store has an answer or, unless the judge
+          has `retry_failed`, a final failure.
         - `to_ask`: number of the remaining requests. Tokens, hours and money are those of the requests to ask.
         - `prompt_tokens`, `output_tokens`: tokens of prompts and of answers.
         - `cached_tokens`: prompt tokens that come from the prefix cache.

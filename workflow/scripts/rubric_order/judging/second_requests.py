@@ -26,8 +26,8 @@ def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: J
 
     Returns:
         Rows of `requests` with new request ids, `first_id` (id of the first request) and `begun` (beginning of the
-        answer). In answer format `feedback`, `begun` is the first answer, to which the judge adds the result. In other
-        formats, `begun` is the judge's `answer_prefix`, and the answer is written anew.
+        answer). In answer format `feedback`, `begun` is the first answer and the mark ``[RESULT]``, behind which the
+        judge writes a label. In other formats, `begun` is the judge's `answer_prefix`, and the answer is written anew.
     """
     rows = zip(responses["text"], responses["error"], responses["finish_reason"], requests["questions"], strict=True)
     unread = [

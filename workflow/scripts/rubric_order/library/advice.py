@@ -38,8 +38,8 @@ class Advice:
 
     Attributes:
         goal: goal of the study.
-        table: one row per option, the best first. Its columns say how items are read, and have the numbers of groups,
-            items and calls, the cost, and the predicted precision.
+        table: one row per option; for each judge and readout, the best option first. Its columns say how items are
+            read, and have the numbers of groups, items and calls, the cost, and the predicted precision.
         refused: dictionary from each judge and readout without a prediction to the reason.
         statistics: table of all estimates, see ``docs/statistics.md``.
     """
@@ -148,9 +148,9 @@ def advise(
         columns, scale: see `position_bias`.
 
     Returns:
-        The options, the best first. With a target, options that reach it within the budget come first, sorted by calls.
-        With a budget and no target, each option spends the budget, and the most precise comes first. With neither,
-        options are sorted by calls.
+        The options of each judge and readout, the best first. With a target, options that reach it within the budget
+        come first, sorted by calls. With a budget and no target, each option spends the budget, and the most precise
+        comes first. With neither, options are sorted by calls.
 
     Raises:
         InputError: an argument or the reads are not as described, or nothing can be predicted from the reads.

@@ -70,7 +70,7 @@ def reader(labels: tuple[str, ...]) -> Reader:
 
 
 def _value(spelling: str, alone: str = "") -> str:
-    """Pattern of a label, alone or with a sign or an alternative: `B`, `B-`, `A or B`. `alone` matches what follows."""
+    """Pattern of a label and its parts: `B`, `B-`, `A or B`. `alone` is a pattern for what must follow the label."""
     one = rf"(?<![\w'’])(?:{spelling}){_END}"
     joint = r"\s*(?:[,/&-]|\b(?:or|and|to)\b)\s*\(?(?:an?\s+)?"
     other = rf"(?:{joint}(?P<other>(?:{spelling}){_END})(?!\s*[.)]\s\w){alone})?"

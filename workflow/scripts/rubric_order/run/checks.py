@@ -125,7 +125,7 @@ def _problems_of_roles(name: str, judge: Judge, block: References) -> Iterator[s
 
 
 def _problems_of_levels(name: str, study: Study, with_references: Collection[str]) -> Iterator[str]:
-    """Conditions of a study that show a reference answer below the highest level, although no dataset has such answers.
+    """Conditions of a study that show a reference answer below the highest level, if none of its datasets has any.
 
     Reference answers below the highest level are made or read under `references`. The reference answer of the highest
     level is the item's own.

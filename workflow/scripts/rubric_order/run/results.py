@@ -39,7 +39,7 @@ class Derived(Stage):
         return {name: [study.conditions[0], study.strategies[0]] for name, study in self.config.studies.items()}
 
     def call_prices(self, block: Block) -> dict[str, float | None]:
-        """Price of a call with the tokens of `statistics/advice`, by live judge; None if either is not known."""
+        """Price of a call with the tokens of `statistics/advice`, by live judge; None without prices or tokens."""
         tokens = self.config.statistics.advice.tokens
         prices = {name: self.config.judges[name].capabilities.prices for name in self.run.live}
         return {
@@ -160,7 +160,7 @@ class Statistics(Stage):
         return inputs | {name: [by_criterion(self.run, name)] for name in inputs if name in of_cards.REQUIRED}
 
     def settings(self, wildcards: Wildcards) -> str:
-        """The arguments of a statistic besides its files, which its record names."""
+        """The arguments of a statistic besides its files, as its record names them."""
         return self.run.in_file(self.arguments(wildcards.statistic))
 
     def arguments(self, statistic: str) -> dict[str, Any]:

@@ -219,7 +219,7 @@ def significant(tests: pd.DataFrame, keys: Sequence[str], columns: Sequence[str]
 
 
 def card_tests(order_tests: pd.DataFrame, keys: list[str], test: str, name: str = "p_card") -> pd.Series:
-    """Adjusted p-values of a test where it is a finding of a bias card; other rows are left out. The index is the keys.
+    """Adjusted p-values of one test, from the rows in which it is a finding of a bias card. The index is the keys.
 
     Args:
         order_tests: see `estimate` of `order_tests`.

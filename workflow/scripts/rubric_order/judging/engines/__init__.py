@@ -201,7 +201,7 @@ class Engine(judges.Engine, ABC, Generic[AnyJudge]):
         """
 
     def write_late(self) -> None:
-        """Write responses that could not be written when they came. `sender`, which outlives a killed job, calls it."""
+        """Write responses that could not be written when they came. Called before `close` if the job was killed."""
 
     def close(self) -> None:
         """Free what the engine holds. Called at the end if the engine was started, even if answering failed."""

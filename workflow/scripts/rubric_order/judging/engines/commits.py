@@ -1,4 +1,4 @@
-"""Writing of calls to disk before they are sent. Groups of calls are written, each in no more time than one call."""
+"""Writing of calls to disk before they are sent, in groups, since writing a group takes no longer than one call."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor

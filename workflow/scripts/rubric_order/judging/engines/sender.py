@@ -28,7 +28,7 @@ from rubric_order.judging.engines.handover import Handover
 from rubric_order.settings.judges import Metered
 
 LIBRARY = Path(__file__).parents[3]
-AHEAD = 1024  # most requests beyond those under way that the sender has, and whose responses the job has not taken
+AHEAD = 1024  # so many requests more than can be under way are given before the job takes a response
 TOGETHER = 64  # most requests that are given together
 LOCK_SECONDS = 10.0  # while another sender is at work, time between two checks that the job still waits
 

@@ -68,10 +68,12 @@ class Budget(NamedTuple):
 def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], list[str]]:
     """Options of a study, the best first; and reasons why some designs have no option.
 
-    With a target, each option has the least number of groups that reaches the target. If no number reaches the target,
-    the option has as many groups as the budget pays for. Options that reach the target within the budget come first,
-    sorted by calls. With a budget only, each option has as many groups as the budget pays for, and the most precise
-    option comes first. With neither, options have several multiples of the pilot's number of groups (`MULTIPLES`).
+    With a target, each option has the least number of groups that reaches the target or, if no number does, as many as
+    the budget pays for. Options that reach the target within the budget come first, sorted by calls. With a budget
+    only, each option has as many groups as the budget pays for, and the most precise option comes first. With neither,
+    options have several multiples (`MULTIPLES`) of the pilot's number of groups, or of `goals.FEWEST_GROUPS` if that is
+    larger. There is no option if its number of groups would depend on a budget that is not given, or that pays for too
+    few groups.
 
     The goal ``ranked`` does not depend on the number of groups. Its options have as many groups as the budget pays for,
     or as many as the pilot if there is no budget.

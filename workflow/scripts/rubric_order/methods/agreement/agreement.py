@@ -28,11 +28,11 @@ FISHER = ("spearman", "pearson")  # statistics whose intervals are computed on t
 
 
 class Compared:
-    """Scores of items beside their golden scores, laid out once for all statistics.
+    """Scores of items beside the numbers that they are compared with, laid out once for all statistics.
 
     Args:
         x: score of each item, shape (items,).
-        y: golden score of each item, shape (items,).
+        y: number with which the score of each item is compared, such as its golden score, shape (items,).
         unit: index of each item's cluster, from 0, shape (items,).
     """
 
@@ -74,13 +74,15 @@ class Compared:
         """Statistic of these scores minus the statistic of other scores of the same items.
 
         Args:
-            other: the other scores, with the same golden scores and clusters.
+            other: the other scores, compared with the same numbers, in the same clusters.
             quantity: one of `STATISTICS`.
             confidence: nominal coverage of the interval, such as 0.95.
 
         Returns:
             `difference`, its standard error `difference_se`, `difference_low`, `difference_high`, and the p-value `p`
-            of no difference. All but `difference` are NaN if the difference is the same whichever cluster is left out.
+            of no difference, which is NaN with fewer than three parts of the clusters. All but `difference` are NaN
+            with fewer than two parts, if a statistic is undefined without some part, or if the difference is the same
+            whichever part is left out.
         """
         values = self.parts(quantity) - other.parts(quantity)
         jackknife = resampling.jackknife_t(values, confidence, sizes=self._sizes)

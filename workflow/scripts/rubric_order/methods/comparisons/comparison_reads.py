@@ -44,7 +44,7 @@ def with_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_run(block: pd.DataFrame) -> pd.DataFrame:
-    """Reads of one run: the first run that reads some comparison in several orders, else the first run of all.
+    """Reads of one run: the first run that reads some comparison in several orders; if no run does, the first run.
 
     The result has each order of a comparison once.
     """

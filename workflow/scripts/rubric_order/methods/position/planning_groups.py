@@ -489,7 +489,7 @@ def _unseen(groups: float, spread: float, margin: float, largest: float) -> floa
 def least(enough: Callable[[float], bool], fewest: int) -> Needed:
     """Smallest whole number that is enough, at least `fewest`.
 
-    The result is infinite if none of `fewest`, 2 `fewest`, 4 `fewest`, and so on up to `MOST`, is enough.
+    The result is infinite if neither `fewest` nor `MOST` is enough.
 
     Args:
         enough: function that tells whether a number is enough. Every number above a number that is enough must be
@@ -504,4 +504,4 @@ def least(enough: Callable[[float], bool], fewest: int) -> Needed:
     while high - low > 1:
         middle = math.floor((low + high) / 2)
         low, high = (low, middle) if enough(middle) else (middle, high)
-    return Needed(float(math.ceil(high)))
+    return Needed(float(high))

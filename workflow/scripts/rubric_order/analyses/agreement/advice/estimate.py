@@ -18,8 +18,10 @@ from rubric_order.methods.position import blocks, selections
 
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 OPTION, CURVE, REFUSED = "option", "curve", "refused"
-NEAR = 1.5  # curves end at this many times the calls of the option with the most calls, or, if that is less,
-DEAREST = 8  # at this many times the calls of the option with the fewest calls; for exceptions see `options.curves`
+# Curves end at `NEAR` times the calls of the option with the most calls, or at `DEAREST` times the calls of the option
+# with the fewest calls, whichever is less; for exceptions see `options.curves`.
+NEAR = 1.5
+DEAREST = 8
 METHOD = "variances of what groups share and of what items add, by the method of moments; bootstrap over groups"
 
 

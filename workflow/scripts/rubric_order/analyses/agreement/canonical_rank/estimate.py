@@ -37,7 +37,7 @@ def estimate(
         - ``advantage``: ``pearson_canonical`` minus ``pearson_mean``.
         - ``rank``: rank of the canonical ordering, 1 for the highest r.
         - ``rank_share``: one row for each possible `rank`, with the share of the resamples in which the canonical
-          ordering has this rank. A tied rank, such as 2.5, counts half for each of the ranks beside it.
+          ordering has this rank. A rank between two whole numbers, such as 2.5, counts half for each.
 
         All `n_orderings` orderings are compared on the same `n_items` items. Each of these items has a human score, and
         a score under each ordering. `n_rated` is the number of all items with a human score.

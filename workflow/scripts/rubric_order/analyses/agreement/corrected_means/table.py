@@ -1,4 +1,4 @@
-"""Means of people's scores from labels alone, from the judge alone, and from both, and numbers of needed labels."""
+"""Means of people's scores from labels alone, from the judge alone and from both, and labelled groups needed."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

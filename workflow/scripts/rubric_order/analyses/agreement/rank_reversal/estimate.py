@@ -45,9 +45,9 @@ def halves(
         size: number of reads in each subset, at most `largest_half`.
         count: number of pairs.
         ordering: ordering of each read, shape (k,); None if items differ in the ordering of a read. If there are
-            several orderings and each is repeated (`repeated`), all reads are first divided into two sides with equally
-            many reads of each ordering, and each subset is drawn from its side. So the orderings of one subset say
-            nothing about the orderings of the other.
+            several orderings and each is repeated (`repeated`), two sides first get equally many reads of each
+            ordering, and each subset is drawn from its side. An odd read of an ordering is on no side. So the orderings
+            of one subset say nothing about the orderings of the other.
         barred: True for reads that may not be in the first or the second subset, shape (2, count, k); no read is barred
             from both. All barred reads are kept out if at most half of the reads (of each ordering, if orderings are
             repeated) are barred from each subset.

@@ -23,8 +23,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
             not in the dictionary, all forms count.
 
     Returns:
-        One row per comparison that all judges have read, if there are at least three judges, with `judge` ``all`` and
-        `benchmark`, `unit_id`, `group_id`, `task`, `candidate`. Columns are:
+        One row per comparison that all judges have read in every order, if there are at least three judges, with
+        `judge` ``all`` and `benchmark`, `unit_id`, `group_id`, `task`, `candidate`. Columns are:
 
         - `disagreement`: number of judges that do not make the commonest choice, as a mean over orders.
         - `n_judges`: number of judges.

@@ -27,7 +27,7 @@ NOT_TOLD = "not identified"
 PADDING = "padding"  # in place of a condition: the padded conditions together
 DIFFICULT = "logistic regression of verdicts, normal difficulties of questions; sandwich CR3 over groups, Student's t"
 LOGIT = f"logistic regression of verdicts; {cluster_robust.LARGER.format('group')}"
-# Methods of win rates. Their errors come from clusters alone; independent comparisons set no least error.
+# Methods of win rates. Errors come from clusters alone, even if independent comparisons would have larger errors.
 COUNTED = "share of wins; jackknife over groups, Student's t"
 EQUAL = "mean of the regression's probabilities at equal lengths; sandwich CR3 over groups, Student's t"
 DIFFERENCE = EQUAL.replace("; ", ", less the share of wins; ")

@@ -46,9 +46,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         `quantity`. `gap` is a range of the difference of human scores, in points. Gap ``all`` has every pair whose
         human scores differ. `calls` is the number of reads per pair.
 
-        If there are three judges or more, further rows are about the pairs on which all of them have verdicts in both
-        orders. Judge ``majority`` stands for the commonest verdict of the judges, and judge ``all`` for a judge that is
-        drawn from them at random.
+        If three judges or more have read both orders, further rows are about the pairs on which all of these judges
+        have verdicts in both orders. Judge ``majority`` stands for the commonest verdict of the judges, and judge
+        ``all`` for a judge that is drawn from them at random.
 
         `policy` is one of:
 

@@ -145,7 +145,7 @@ def estimate(
 
     Args:
         scores: one row per read and criterion, with its score, see `panels.blocks`. Reads without a level ordering are
-            left out, and so are strategies that do not show every option in every position.
+            left out, and so are strategies that `strategies.EVERY_POSITION` lacks.
         resamples: number of resamples of the bootstrap over groups of texts.
         confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of the bootstrap.

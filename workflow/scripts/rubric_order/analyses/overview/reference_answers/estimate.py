@@ -36,8 +36,8 @@ def estimate(references: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
 
     Returns:
         One row per dataset, `by` (``all`` or one of `WAYS`), `value` of the column that `by` names, and `quantity`. A
-        blind score is a score of a reviewer who does not know the score that the text was written for.
-        `quantity` is one of:
+        blind score is given by the reviewer who also accepts or rejects the text, without knowing the score that it was
+        written for. `quantity` is one of:
 
         - ``slots_accepted``: share of the slots for which a text was accepted in the end. A slot is a group, criterion
           and score. This share is given only for `by` ``all`` and ``level``.

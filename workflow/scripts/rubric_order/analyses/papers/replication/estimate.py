@@ -192,7 +192,7 @@ def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
-    """Kendall's tau, flips with ties broken at random, and flips that leave out ties. `n_items` counts prompts."""
+    """Kendall's tau, flips with ties broken at random, and flips without a common best. `n_items` counts prompts."""
     new_names = {"kendall_tau_b": "kendall_tau", "top1_random": "top1_flip", "top1_flip": "top1_flip_strict"}
     table = _chosen(table, comparison="between", quantity=list(new_names))
     return _estimates(table, quantity=table["quantity"].map(new_names), n_items=table["n_prompts"])

@@ -23,7 +23,7 @@ HELD_OUT += ["heldout_cost_saved", "heldout_pearson_gained", "heldout_pearson_ov
 
 
 def _rows(bias_cost: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset (``all``: all datasets), readout and `cluster`: both orderings, and the choice."""
+    """One row per judge, dataset (or ``all``), readout, `cluster`: cheapest and canonical ordering, and choice."""
     of_each = bias_cost[bias_cost["ordering"].notna()]
     alone = [taken("cost", "noise", "n_items", "n_clusters"), taken("chosen_share", estimate="chosen_share")]
     cheapest = wide(of_each, [*KEYS, "ordering"], [*alone, *OF_ORDERING]).sort_values("cost", kind="stable")

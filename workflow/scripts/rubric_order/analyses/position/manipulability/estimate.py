@@ -127,7 +127,8 @@ def estimate(
         If `known_from` is ``option probabilities``, scores are expected scores, or the expectations of drawn scores. In
         this case ``chance`` is 0, and ``reached`` equals ``seen``, except for ``points`` with choice ``shared``.
 
-        Intervals of ``best_changed`` with part ``seen`` are Clopper and Pearson's. For ``reached`` of ``points`` with
+        Intervals of ``best_changed`` with part ``seen`` are Clopper and Pearson's. By option probabilities, ``beyond``
+        and ``reached`` of ``best_changed`` have this interval too. For ``reached`` of ``points`` with
         choice ``shared``, the standard error is from a bootstrap over groups in which the folds choose anew. All other
         intervals are from a jackknife over groups with Student's t. ``chance`` has no interval, and ``points`` with
         choice ``shared`` have one only for ``reached``.

@@ -73,9 +73,9 @@ def estimate(
           `uniformity.detectable_v`.
         - ``direction``: direction of the bias, in column `label`.
 
-        `saturated` is True in all rows of a judge that ``commonest_share`` or ``discordant_share`` shows to be
-        saturated, see `uniformity.is_saturated`. Such a judge has no direction ``near uniform``, and its
-        ``detectable_v`` is missing.
+        `saturated` is the same in all rows with the same `KEYS` and `readout`. It is True if their ``commonest_share``
+        or ``discordant_share`` shows saturation, see `uniformity.is_saturated`. They then have no direction ``near
+        uniform``, and their ``detectable_v`` is missing.
 
         Intervals without width are left out. They arise if nothing varied between clusters, and such data do not show
         how much could vary.

@@ -108,7 +108,7 @@ def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bo
     Chapter 4). The share of chance in the variance of the orderings' means is computed over clusters, so items of one
     cluster may share effects.
     """
-    d = (sums.shape[-1] - 5) // 2
+    d = (sums.shape[-1] - 6) // 2
     units, count = sums[..., 0], sums[..., 1]
     divisor = (d - 1) / d if crossed else 1  # turns the variance of a sample into the variance of all D orderings
     components = {}

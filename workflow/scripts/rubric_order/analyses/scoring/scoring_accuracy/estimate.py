@@ -94,15 +94,15 @@ def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> I
             both = used & ~np.isnan(means[:, 0])
             common |= {"n_items": int(used.sum()), "n_clusters": len(np.unique(unit[used]))}
             ends = _bounds(found, place, rated, given) if common["n_failed"] else (np.nan, np.nan)
-            compared = agreement.Compared(means[used, place], given[used], unit[used])
-            base, other = agreement.Compared(means[both, 0], given[both], unit[both]), compared
+            whole = variant = agreement.Compared(means[used, place], given[used], unit[used])
             if both.sum() < used.sum():
-                other = agreement.Compared(means[both, place], given[both], unit[both])
+                variant = agreement.Compared(means[both, place], given[both], unit[both])
+            base = agreement.Compared(means[both, 0], given[both], unit[both]) if place else whole
             for quantity in agreement.STATISTICS:
                 row = common | {"quantity": quantity}
-                row |= compared.single(quantity, confidence).columns()
+                row |= whole.single(quantity, confidence).columns()
                 if place:
-                    row |= other.minus(base, quantity, confidence)
+                    row |= variant.minus(base, quantity, confidence)
                 if quantity == "pearson":
                     failed = np.isnan(ends[0])
                     row |= {

@@ -110,9 +110,9 @@ def _rows(
                 unit = items[f"{cluster}_id"].factorize(sort=True)[0][used]
                 told |= {"cluster": cluster, "n_clusters": len(np.unique(unit))}
                 told["method"] = f"each {cluster} left out, Student's t"
-                one, other = (
-                    agreement.Compared(means.to_numpy()[used], given[used], unit) for means in (averaged, repeated)
-                )
+                one = agreement.Compared(averaged.to_numpy()[used], given[used], unit)
+                if enough:
+                    other = agreement.Compared(repeated.to_numpy()[used], given[used], unit)
                 for quantity in agreement.STATISTICS:
                     row = keys | told | {"quantity": quantity, "averaged": float(one.parts(quantity)[0])}
                     if enough:
