@@ -394,4 +394,4 @@ def test_the_finding_that_the_readme_begins_with_is_what_the_published_answers_g
             (tmp_path / path.name).symlink_to(path)
         row = of_folder(tmp_path).loc[(judge, "DevBench")]
         odds, low, high = (math.exp(row[f"beta{end}"]) for end in ("", "_low", "_high"))
-        assert f"by {odds:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]" in readme
+        assert f"{odds:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}] for {judge}" in readme

@@ -368,7 +368,7 @@ def _chunks(of: Soft) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.n
             at = places[rows]
             columns = np.concatenate([np.eye(of.n)[at], (scale * scale[at])[..., None]], axis=-1)
             aside = centred(columns, used[..., None])
-            yield _without_rounding(centred(np.where(used, values[rows], 0), used)), aside, at, unit[rows]
+            yield centred(np.where(used, values[rows], 0), used), aside, at, unit[rows]
 
 
 def centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
@@ -398,7 +398,8 @@ def _of_logs(of: Soft) -> Sums:
         cluster_robust.least_squares(right, information),
     )
     fit, interaction = (of_fit._replace(coefficients=_without_rounding(of_fit.coefficients)) for of_fit in sums)
-    return Sums(fit, interaction, right[:, : of.n], None if fit.problem else _further_of_logs(of, fit.coefficients))
+    further = None if fit.problem else _further_of_logs(of, fit.coefficients)
+    return Sums(fit, interaction, _without_rounding(right[:, : of.n]), further)
 
 
 def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
