@@ -1,6 +1,7 @@
 """Advice on further studies: variances by hand, by the analysis of variance and by cards; options; refusals."""
 
 import json
+import math
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -234,6 +235,22 @@ def test_with_a_budget_each_option_takes_what_it_pays_for_and_the_most_precise_s
     both, _ = options.options(reads, asked("mean"), Budget(0.2, 500.0, np.nan))
     assert {option.affordable for option in both} == {True, False}
     assert [option.affordable for option in both] == sorted((option.affordable for option in both), reverse=True)
+
+
+@pytest.mark.parametrize("target", [None, 1e-6])
+def test_a_budget_for_too_few_groups_of_unequal_size_gives_no_option(target):
+    scores = made()
+    scores = scores[(scores["group_id"] <= "g00003") | scores["item_id"].str.endswith("c00")]
+    reads = pilot_of(scores)
+    assert reads.shape.worth < 0.9
+    unlimited, _ = options.options(reads, asked("mean"), Budget(None, None, np.nan))
+    assert all(option.groups * option.shape.worth >= goals.FEWEST_GROUPS for option in unlimited)
+    fewest = math.ceil(goals.FEWEST_GROUPS / reads.shape.worth)
+    for count in (fewest - 1, fewest):
+        amount = float(math.ceil(10 * reads.shape.items * count))  # ten orderings of each item
+        chosen, _ = options.options(reads, asked("mean"), Budget(target, amount, np.nan))
+        counts = [option.groups for option in chosen if option.like_pilot and option.design.reads == 10]
+        assert counts == ([fewest] if count == fewest else [])
 
 
 @pytest.mark.parametrize("goal", goals.GOALS)

@@ -13,11 +13,12 @@ import rubric_order as ro
 from rubric_order.base.gold import INTENDED
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
-from rubric_order.cards import card, limits, summary, verdict
+from rubric_order.cards import card, groups, limits, summary, verdict
 from rubric_order.cards.evidence import Agreement, Evidence, ReadoutResults, Small
 from rubric_order.cards.record import CardRecord
 from rubric_order.cards.spread import Spread
 from rubric_order.library import estimates
+from rubric_order.methods.position.planning_groups import Needed
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 
@@ -812,3 +813,38 @@ def test_the_record_of_a_card_has_the_keys_of_the_schema():
     assert set(properties["required"]) == CardRecord.__required_keys__
     (made,) = ro.bias_card(pd.DataFrame({"item": ["a", "b"] * 4, "ordering": ["1 2", "2 1"] * 4, "score": [1, 2] * 4}))
     assert set(made.to_dict()) == set(properties["properties"]) - {"cost"}
+
+
+NEVER = Needed(math.inf, "more than 1,000,000 groups are needed")
+
+
+@pytest.mark.parametrize(
+    ("log_odds", "points", "equivalent", "expected"),
+    [
+        (
+            Needed(34),
+            Needed(120),
+            Needed(51),
+            "With 80% power, 34 groups like these find a preference of 0.2 log-odds for one position, and 120 a shift "
+            "of 0.1 points by the usual ordering; 51 show a judge without bias to be equivalent.",
+        ),
+        (
+            NEVER,
+            Needed(120),
+            Needed(51),
+            "With 80% power, 120 groups like these find a shift of 0.1 points by the usual ordering. No number of "
+            "groups finds a preference of 0.2 log-odds for one position: more than 1,000,000 groups are needed. 51 "
+            "groups show a judge without bias to be equivalent.",
+        ),
+        (
+            NEVER,
+            NEVER,
+            NEVER,
+            "No number of groups finds a preference of 0.2 log-odds for one position or a shift of 0.1 points by the "
+            "usual ordering: more than 1,000,000 groups are needed. No number of groups shows equivalence: more than "
+            "1,000,000 groups are needed.",
+        ),
+    ],
+)
+def test_numbers_of_groups_are_said_in_whole_sentences(log_odds, points, equivalent, expected):
+    assert groups.sentence(groups.Groups(log_odds, points, equivalent, None, (0.2, 0.1), 0.8)) == expected

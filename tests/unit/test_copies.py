@@ -75,8 +75,27 @@ def test_the_card_names_copies_and_says_what_to_do():
         assert made.to_dict()["n_copies"] == count
         facts = dict(card.facts(made.evidence))
         assert ("Copies" in facts) == (count > 0)
-    assert facts["Copies"].startswith("5 items with the very reads of another group's, such as ")
+    assert facts["Copies"].startswith(
+        "5 items whose option probabilities equal those of an item of another group, such as "
+    )
     assert facts["Copies"].endswith("which belongs in one group, or the verdict is too sure")
+
+
+def test_the_card_of_a_judge_that_looks_at_no_text_says_that_it_answers_alike():
+    usual = np.arange(1, 6)
+    rows = [
+        {"item": f"i{group}", "group": f"g{group}", "ordering": shown.tolist(), "score": int(shown[group % 5])}
+        | {f"p_{score}": share for score, share in zip(shown.tolist(), (0.4, 0.3, 0.1, 0.1, 0.1), strict=True)}
+        for group in range(40)
+        for shift in range(5)
+        for shown in (np.roll(usual, shift), np.roll(usual, shift)[::-1])
+    ]
+    (made,) = card.cards(estimates.of_card(estimates.scores_of(pd.DataFrame(rows))))
+    facts = dict(card.facts(made.evidence))
+    assert facts["Copies"].startswith(
+        "39 items whose option probabilities equal those of an item of another group, such as "
+    )
+    assert facts["Copies"].endswith("; or a judge that answers many items alike")
 
 
 @pytest.mark.parametrize("most", [2**62, 5])

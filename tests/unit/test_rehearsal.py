@@ -6,6 +6,7 @@ import os
 import pandas as pd
 import pytest
 import yaml
+from factories import ROOT
 
 from rubric_order import datasets
 from rubric_order.base.errors import InputError
@@ -70,9 +71,19 @@ def test_datasets_are_cut_and_those_that_are_not_at_hand_are_simulated(root, tmp
     assert rehearsal.note(completed(root, config)) == ""
 
 
-@pytest.mark.parametrize(
-    "name", ["mt_bench", "hanna", "summeval", "hhh", "autoj", "mtbench_pairs", "devbench_pairs", "flask_human"]
-)
+def test_a_dataset_whose_files_a_study_would_name_is_simulated(root):
+    study = {"datasets": ["mine"], "judges": ["qwen3_8b"], "strategies": ["balanced"]}
+    block = {"adapter": "hanna", "label": "Mine", "stand_in": {"n_candidates": 2}}
+    config = {"studies": {"position_bias": study}, "datasets": {"mine": block}}
+    made = completed(root, config, rehearse=6)
+    assert made.datasets["mine"].stand_in == {"n_candidates": 2, "n_groups": 6}
+    assert rehearsal.stand_ins(made) == ["Mine"]
+
+
+STAND_INS = sorted(path.stem for path in (ROOT / "config/datasets").glob("*.yaml") if "stand_in:" in path.read_text())
+
+
+@pytest.mark.parametrize("name", STAND_INS)
 def test_a_stand_in_has_what_its_dataset_has(root, name):
     block = yaml.safe_load((root / f"config/datasets/{name}.yaml").read_text(encoding="utf-8"))["datasets"][name]
     entries = datasets.read("simulated", {}, block["stand_in"] | {"n_groups": 3}, dataset=name)
@@ -81,11 +92,11 @@ def test_a_stand_in_has_what_its_dataset_has(root, name):
     assert items["group_id"].nunique() == 3
     assert bool(len(made.pairs)) == (name in ("hhh", "autoj", "mtbench_pairs", "devbench_pairs"))
     assert made.pairs["preference"].notna().all() == (name in ("hhh", "autoj") or not len(made.pairs))
-    assert items["reference"].notna().all() == (name in ("mt_bench", "flask_human"))
-    assert (items["human_scores"].map(len) > 0).all() == (name in ("hanna", "summeval", "flask_human"))
-    assert (items["reference_labels"].map(len) > 0).all() == (name in ("mt_bench", "flask_human"))
+    assert items["reference"].notna().all() == (name in ("mt_bench", "flask_human", "flask", "vicuna", "biggen"))
+    assert (items["human_scores"].map(len) > 0).all() == (name in ("hanna", "summeval", "flask_human", "biggen"))
+    assert (items["reference_labels"].map(len) > 0).all() == (name in ("mt_bench", "flask_human", "vicuna"))
     assert items["turns"].notna().all() == (name == "mtbench_pairs")
-    assert items["criterion"].nunique() == {"hanna": 6, "summeval": 4, "flask_human": 2}.get(name, 1)
+    assert items["criterion"].nunique() == {"hanna": 6, "summeval": 4, "flask_human": 2, "flask": 3}.get(name, 1)
 
 
 def test_pairs_that_name_no_candidate_are_refused():

@@ -294,10 +294,11 @@ def _part(share: float) -> str:
 def _of_copies(evidence: Evidence) -> Iterator[tuple[str, str]]:
     """Items that are likely one item under several names. They count as independent, so results look too sure."""
     if evidence.n_copies:
-        finding = (
-            f"{_count(evidence.n_copies, 'item')} with the very reads of another group's, such as {evidence.copies}"
-        )
-        alike = "" if evidence.soft else "; or a judge that answers many items alike"
+        equal = "option probabilities" if evidence.soft else "written scores"
+        counted = _count(evidence.n_copies, "item")
+        finding = f"{counted} whose {equal} equal those of an item of another group, such as {evidence.copies}"
+        most = evidence.n_copies >= evidence.n_items / 2
+        alike = "; or a judge that answers many items alike" if most or not evidence.soft else ""
         yield (
             "Copies",
             f"{finding}: one item under several names, which belongs in one group, or the verdict is too sure{alike}",

@@ -203,12 +203,24 @@ def _size(values: np.ndarray) -> float:
 def sentence(found: Groups) -> str:
     """Sentence of a card on the numbers of groups."""
     log_odds, points = found.effects
-    needed = (
-        f"With {found.power:.0%} power, {_number(found.log_odds)} groups like these find a preference of {log_odds:g} "
-        f"log-odds for one position, and {_number(found.points)} a shift of {points:g} points by the usual ordering"
+    biased = (
+        (found.log_odds, f"a preference of {log_odds:g} log-odds for one position"),
+        (found.points, f"a shift of {points:g} points by the usual ordering"),
     )
+    finite = [(_number(needed), effect) for needed, effect in biased if not math.isinf(needed.groups)]
+    never = [(needed.why, effect) for needed, effect in biased if math.isinf(needed.groups)]
+    parts = []
+    if finite:
+        (number, effect), *further = finite
+        more = "".join(f", and {other} {another}" for other, another in further)
+        parts.append(f"With {found.power:.0%} power, {number} groups like these find {effect}{more}")
+    if never:
+        reasons = "; ".join(dict.fromkeys(why for why, _ in never))
+        parts.append(f"No number of groups finds {' or '.join(effect for _, effect in never)}: {reasons}")
+    needed = ". ".join(parts)
     if not math.isinf(found.equivalent.groups):
-        return f"{needed}; {_number(found.equivalent)} show a judge without bias to be equivalent."
+        number = f". {_number(found.equivalent)} groups" if never else f"; {_number(found.equivalent)}"
+        return f"{needed}{number} show a judge without bias to be equivalent."
     said = f"{needed}. No number of groups shows equivalence: {found.equivalent.why}."
     if found.repeated is None:
         return said
@@ -218,8 +230,6 @@ def sentence(found: Groups) -> str:
 
 
 def _number(needed: Needed) -> str:
-    """A number rounded up to two significant digits."""
-    if math.isinf(needed.groups):
-        return "no number"
+    """A finite number, rounded up to two significant digits."""
     digits = 10 ** max(math.floor(math.log10(needed.groups)) - 1, 0)
     return f"{math.ceil(needed.groups / digits - 1e-9) * digits:,}"

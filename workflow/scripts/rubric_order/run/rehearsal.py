@@ -93,9 +93,9 @@ def apply(config: Config) -> Config:
     """The rehearsal of a config that is complete and checked.
 
     Paths become absolute, since a rehearsal runs in another folder. A dataset's `stand_in` has options of adapter
-    ``simulated``, which makes the items of a dataset that keeps its `stand_in`. A dataset keeps it in two cases: the
-    dataset has no texts; or one of its files is not at hand. A file is at hand if it is the user's own, is in
-    `dataset_mirror`, or has been fetched already. In all other cases `stand_in` becomes None.
+    ``simulated``, which makes the items of a dataset that keeps its `stand_in`. A dataset keeps it in three cases: the
+    dataset has no texts; config names none of its files; or one of its files is not at hand. A file is at hand if it is
+    the user's own, is in `dataset_mirror`, or has been fetched already. In all other cases `stand_in` becomes None.
 
     Raises:
         InputError: a study asks for all orderings in one request, which no simulated judge answers.
@@ -128,12 +128,13 @@ def apply(config: Config) -> Config:
 
 
 def _cut(name: str, dataset: Dataset, groups: int, mirror: str) -> Dataset:
-    """Limit a dataset to `groups` groups. Simulate it if a file is not at hand, or if it has no texts."""
+    """Limit a dataset to `groups` groups. Simulate it if a file is not named or not at hand, or if it has no texts."""
     from rubric_order.simulation.judge import HIGH, LOW  # imports scipy
 
     limit = min(groups, dataset.limit or groups)
     files = {key: _at_hand(name, key, file, mirror) for key, file in dataset.files.items()}
-    if None not in files.values() and dataset.adapter != importers.RECORDED:
+    named = bool(files) or dataset.stand_in is None
+    if named and None not in files.values() and dataset.adapter != importers.RECORDED:
         return dataset.changed(limit=limit, files=files, stand_in=None)
     stand_in = {**(dataset.stand_in or {}), "n_groups": limit}
     return dataset.changed(limit=limit, stand_in=stand_in, human_scale=[int(LOW), int(HIGH)])

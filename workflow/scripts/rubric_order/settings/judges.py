@@ -520,7 +520,7 @@ class Judge(Settings):
     model: str = setting(
         ...,
         "Model id on the Hugging Face hub, path of a local folder, or the name by which an endpoint knows the model."
-        " With `gguf` it is only a name.",
+        " With `gguf` it is only a name. With engine `python` it can be left out; it is then the name of the function.",
         role=Role.IDENTITY,
     )
     label: Text = setting(

@@ -71,9 +71,9 @@ def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], l
     With a target, each option has the least number of groups that reaches the target or, if no number does, as many as
     the budget pays for. Options that reach the target within the budget come first, sorted by calls. With a budget
     only, each option has as many groups as the budget pays for, and the most precise option comes first. With neither,
-    options have several multiples (`MULTIPLES`) of the pilot's number of groups, or of `goals.FEWEST_GROUPS` if that is
-    larger. There is no option if its number of groups would depend on a budget that is not given, or that pays for too
-    few groups.
+    options have several multiples (`MULTIPLES`) of the pilot's number of groups, or of the least number that an option
+    may have (`goals.FEWEST_GROUPS` effective groups) if that is larger. There is no option if its number of groups
+    would depend on a budget that is not given, or that pays for fewer than this least number.
 
     The goal ``ranked`` does not depend on the number of groups. Its options have as many groups as the budget pays for,
     or as many as the pilot if there is no budget.
@@ -119,7 +119,7 @@ def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Ite
     for design, of in _predictors(pilot, asked, []):
         shape = pilot.shape
         reads_a_group = design.reads * shape.items
-        fewest = math.ceil(goals.FEWEST_GROUPS / shape.worth)
+        fewest = _fewest(shape)
         most = max(most_calls / reads_a_group, 2 * fewest)
         steps = [fewest * (most / fewest) ** (step / (CURVE - 1)) for step in range(CURVE)]
         for groups in dict.fromkeys(round(step) for step in steps):
@@ -176,14 +176,19 @@ def _numbers(pilot: Pilot, of: Predictor, shape: Shape, design: Design, budget: 
     affordable = math.floor(budget.most_calls() / reads_a_group + 1e-9) if budget.amount is not None else 0
     if of.asked.goal == goals.RANKED:  # any number will do: the pilot's, or what the budget pays for
         return [affordable or pilot.groups] if affordable or budget.amount is None else []
+    fewest = _fewest(shape)
     if budget.target is not None:
         needed = goals.groups_needed(of, shape, budget.target)
         if math.isfinite(needed):
             return [int(needed)]
-        return [affordable] if affordable >= goals.FEWEST_GROUPS else []
-    if budget.amount is not None:
-        return [affordable] if affordable >= math.ceil(goals.FEWEST_GROUPS / shape.worth) else []
-    return [times * max(pilot.groups, goals.FEWEST_GROUPS) for times in MULTIPLES]
+    if budget.target is not None or budget.amount is not None:
+        return [affordable] if affordable >= fewest else []
+    return [times * max(pilot.groups, fewest) for times in MULTIPLES]
+
+
+def _fewest(shape: Shape) -> int:
+    """Least number of groups that an option may have: as many as `goals.FEWEST_GROUPS` effective groups."""
+    return math.ceil(goals.FEWEST_GROUPS / shape.worth)
 
 
 def _option(of: Predictor, design: Design, shape: Shape, like_pilot: bool, groups: int, budget: Budget) -> Option:

@@ -1,4 +1,4 @@
-"""Items of different groups that have the very same reads: likely one item under several names.
+"""Items of different groups with the same option probabilities or written scores: likely one item under several names.
 
 All statistics take copies as independent. This makes every interval too short and every test too sure.
 """
