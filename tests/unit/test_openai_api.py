@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import signal
+import ssl
 import threading
 import time
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from factories import changed, questions, request
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines, open_calls
-from rubric_order.judging.engines import delivery, openai_api, openai_protocol, openai_requests
+from rubric_order.judging.engines import delivery, openai_api, openai_protocol, openai_requests, transport
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.openai_answers import LoggedToken, read_options, read_several
 from rubric_order.judging.engines.openai_calls import retry_after
@@ -1073,3 +1074,18 @@ def test_an_answer_that_was_cut_short_may_pass(ask, finish):
     assert (response.text, len(calls)) == ("[RESULT] 4", 2)
     (response,), _ = ask(Reply(completion("", finish=finish)))
     assert response.error == f"server_error: the answer ended with {finish}"
+
+
+def test_certificates_are_read_once_for_what_the_environment_names(tmp_path, monkeypatch):
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    usual = transport.certificates(trust_env=True)
+    assert transport.certificates(trust_env=True) is usual
+    assert usual.verify_mode == ssl.CERT_REQUIRED
+    assert usual.check_hostname
+    own = tmp_path / "own.pem"
+    own.write_text(ssl.DER_cert_to_PEM_cert(usual.get_ca_certs(binary_form=True)[0]), encoding="utf-8")
+    monkeypatch.setenv("SSL_CERT_FILE", str(own))
+    assert len(transport.certificates(trust_env=True).get_ca_certs()) == 1
+    assert len(transport.certificates(trust_env=False).get_ca_certs()) > 1
+    assert transport.client(trust_env=True) is not transport.client(trust_env=True)

@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import contextvars
+import functools
 import importlib
+import os
 import ssl
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -63,19 +65,34 @@ def transfer(limit: int) -> Iterator[Transfer]:
         _current.reset(token)
 
 
-def client(*, trust_env: bool, verify: ssl.SSLContext | bool = True) -> Any:
+def certificates(*, trust_env: bool) -> ssl.SSLContext:
+    """Settings for the check of certificates. Clients share them, since reading the certificates takes long.
+
+    Args:
+        trust_env: use the certificates that the environment names, if it names any.
+    """
+    named = (os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))
+    return _certificates(trust_env, tuple(named) if trust_env else ())
+
+
+@functools.lru_cache(maxsize=8)
+def _certificates(trust_env: bool, named: tuple[str | None, ...]) -> ssl.SSLContext:
+    context: ssl.SSLContext = _http.create_ssl_context(trust_env=trust_env)  # reads what is `named`
+    return context
+
+
+def client(*, trust_env: bool) -> Any:
     """An HTTP client for the OpenAI client. Its calls use the state of `transfer`.
 
     Redirects are not followed: they would take the prompt and the secret headers to an address that config does not
     name.
 
     Args:
-        trust_env: use the proxies that the environment names.
-        verify: settings for the check of certificates.
+        trust_env: use the proxies and the certificates that the environment names.
     """
     return openai.DefaultAsyncHttpxClient(
         trust_env=trust_env,
-        verify=verify,
+        verify=certificates(trust_env=trust_env),
         timeout=None,  # the caller limits the whole call
         limits=_http.Limits(max_connections=None, max_keepalive_connections=None),
         follow_redirects=False,
@@ -94,7 +111,6 @@ class Clients:
 
     def __init__(self, *, trust_env: bool) -> None:
         self._trust_env = trust_env
-        self._verify: ssl.SSLContext = _http.create_ssl_context(trust_env=trust_env)
         self._clients: list[Any] = []
         self._free: list[Any] = []
         self._patterns: dict[str, Any] = {}
@@ -122,7 +138,10 @@ class Clients:
             return _http.Response(200, json={})
 
         sends_nothing = openai.DefaultAsyncHttpxClient(
-            transport=_http.MockTransport(keep), trust_env=False, verify=self._verify, headers=ACCEPTED
+            transport=_http.MockTransport(keep),
+            trust_env=False,
+            verify=certificates(trust_env=self._trust_env),
+            headers=ACCEPTED,
         )
         await post(sends_nothing)
         del made[0].headers["content-length"]
@@ -140,7 +159,7 @@ class Clients:
             self._free.append(free)
 
     def _new(self) -> Any:
-        made = client(trust_env=self._trust_env, verify=self._verify)
+        made = client(trust_env=self._trust_env)
         if self._clients:
             made.cookies.jar = self._clients[0].cookies.jar
         self._clients.append(made)
