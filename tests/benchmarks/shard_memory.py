@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.contracts.reads import REQUESTS
 from rubric_order.judging import store as stores
 
@@ -50,8 +50,8 @@ def write_requests(path: Path, number: int) -> None:
     text = ("The instruction, the response and the rubric. " * CHARACTERS)[:CHARACTERS]
 
     def groups():
-        for start in range(0, number, files.GROUP_ROWS):
-            rows = range(start, min(start + files.GROUP_ROWS, number))
+        for start in range(0, number, parquet.GROUP_ROWS):
+            rows = range(start, min(start + parquet.GROUP_ROWS, number))
             columns = {
                 "request_id": [name(row) for row in rows],
                 "profile": ["default"] * len(rows),
@@ -68,7 +68,7 @@ def write_requests(path: Path, number: int) -> None:
             }
             yield pa.table({key: columns[key] for key in REQUESTS.names}, schema=REQUESTS.schema)
 
-    files.write_parquet(groups(), path)
+    parquet.write(groups(), path)
 
 
 def write_store(folder: Path, rows: range) -> None:
@@ -80,7 +80,7 @@ def write_store(folder: Path, rows: range) -> None:
             [pa.array(known.get(field.name, [None] * len(part)), field.type) for field in stores.SCHEMA],
             schema=stores.SCHEMA,
         )
-        files.write_by_content(files.in_row_groups(table), folder, plain="request_id")
+        parquet.write_by_content(parquet.in_row_groups(table), folder, plain="request_id")
 
 
 def name(row: int) -> str:

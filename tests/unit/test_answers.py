@@ -9,7 +9,7 @@ import pytest
 from factories import complete_judge
 
 import list_responses
-from rubric_order.base import files
+from rubric_order.base import files, parquet
 from rubric_order.base.errors import InputError
 from rubric_order.judging import answers
 
@@ -27,7 +27,7 @@ def responses(texts, errors=None):
 
 
 def written(folder, shard, *, studies, versions=None):
-    files.write_parquet(responses(["4"]), folder / f"{shard}.parquet", studies=studies, versions=versions or {})
+    parquet.write(responses(["4"]), folder / f"{shard}.parquet", studies=studies, versions=versions or {})
 
 
 def digest(table):
@@ -54,7 +54,7 @@ def test_shards_add_up_to_what_one_shard_would_say(tmp_path):
     for count, cuts in ((1, [0, 5]), (3, [0, 1, 3, 5])):
         for shard, (first, last) in enumerate(itertools.pairwise(cuts), start=1):
             said = answers.of_studies(table.iloc[first:last], studies[first:last])
-            files.write_parquet(table.iloc[first:last], tmp_path / f"{count}/{shard}.parquet", studies=said)
+            parquet.write(table.iloc[first:last], tmp_path / f"{count}/{shard}.parquet", studies=said)
     one = answers.joined([tmp_path / "1/1.parquet"])
     assert one == answers.joined([tmp_path / f"3/{shard}.parquet" for shard in (1, 2, 3)])
     assert {name: block["failed"] for name, block in one["studies"].items()} == {"s": 0, "t": 1}
@@ -82,9 +82,9 @@ def made(tmp_path):
     written(tmp_path, 1, studies=kept)
     list_responses.main(tmp_path, 1, complete_judge(), listed)
     plan = tmp_path / "plan.parquet"
-    files.write_parquet(responses(["4"]), plan)
-    files.write_parquet(responses(["4"]), scores, answers={"s": kept["s"]}, made_by="code")
-    files.write_parquet(responses(["4"]), store / "a.parquet")
+    parquet.write(responses(["4"]), plan)
+    parquet.write(responses(["4"]), scores, answers={"s": kept["s"]}, made_by="code")
+    parquet.write(responses(["4"]), store / "a.parquet")
     return {"listed": listed, "scores": scores, "plan": plan, "studies": ["s"], "store": store, "made_by": "code"}
 
 
@@ -109,7 +109,7 @@ def test_scores_of_failed_requests_are_not_up_to_date_since_these_can_be_asked_a
     folder, said = made["listed"].parent, {"s": {"digest": 5, "failed": 1}}
     written(folder, 1, studies=said)
     list_responses.main(folder, 1, complete_judge(), made["listed"])
-    files.write_parquet(responses(["4"]), made["scores"], answers=said, made_by="code")
+    parquet.write(responses(["4"]), made["scores"], answers=said, made_by="code")
     assert not answers.unchanged(**made)
 
 

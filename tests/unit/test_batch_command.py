@@ -9,7 +9,7 @@ from endpoint import completion
 from factories import complete_judge, request_table
 from typer.testing import CliRunner
 
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.base.errors import InputError
 from rubric_order.commands.app import app
 from rubric_order.judging import shard, starting
@@ -28,7 +28,7 @@ class Project:
         self.requests = folder / "results/requests/s/mine.parquet"
         self.store = Store(folder / "results/store/mine")
         self.table = request_table(*IDS, repeat=0).assign(prompt=[f"prompt {k}" for k in range(5)])
-        files.write_parquet(self.table, self.requests)
+        parquet.write(self.table, self.requests)
         judges = {"mine": JUDGE, "simulated": {"engine": "simulated", "model": "m"}}
         config = {"datasets": {"demo": {"adapter": "demo"}}, "judges": judges, "studies": {}}
         (folder / "c.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")

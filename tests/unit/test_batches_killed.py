@@ -9,7 +9,7 @@ from batch_server import serving
 from factories import complete_judge, request_table
 from processes import JOB_PATH, forked
 
-from rubric_order.base import files, signals
+from rubric_order.base import parquet, signals
 from rubric_order.judging.batches import Records
 from rubric_order.judging.store import Store
 
@@ -57,7 +57,7 @@ def test_of_400_requests_each_is_billed_once_in_20_kills(tmp_path):
     rng = np.random.default_rng(1)
     table = request_table(*(f"{k:032x}" for k in range(REQUESTS)), repeat=0)
     table = table.assign(prompt=[f"prompt {k}" for k in range(REQUESTS)], unit_id=[f"i{k}" for k in range(REQUESTS)])
-    files.write_parquet(table, tmp_path / "requests.parquet")
+    parquet.write(table, tmp_path / "requests.parquet")
     ids, codes = table["request_id"].tolist(), []
     with serving() as (server, endpoint):
         server.text = "4"

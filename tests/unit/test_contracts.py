@@ -22,7 +22,7 @@ import plan_references
 import prepare_items
 import read_recorded
 from rubric_order import catalogue, probes
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.base.errors import InputError
 from rubric_order.contracts.__main__ import CONTRACTS, page
 from rubric_order.contracts.contract import ContractError
@@ -147,7 +147,7 @@ def test_the_files_of_a_run_keep_their_contract(results, kind):
         table = contract.read(path)
         contract.check(path)
         pd.testing.assert_frame_equal(table, pd.read_parquet(path))
-        assert files.read_metadata(path)["schema_version"] == contract.version
+        assert parquet.read_metadata(path)["schema_version"] == contract.version
         written = pq.read_table(path)
         contract.write(written, results / "again" / path.name)
         assert pq.read_table(results / "again" / path.name).equals(written)
@@ -271,7 +271,7 @@ def test_a_store_of_another_version_is_an_error_and_one_that_lacks_columns_is_re
     answers = pq.read_table(next((results / "store/planted").glob("*.parquet")))
     for version, columns in ((1, ["request_id", "text", "engine"]), (2, STORE.names)):
         folder = tmp_path / str(version)
-        files.write_by_content([answers.select(columns).replace_schema_metadata()], folder, schema_version=version)
+        parquet.write_by_content([answers.select(columns).replace_schema_metadata()], folder, schema_version=version)
     read = Store(tmp_path / "1").read()
     assert read.columns.tolist() == STORE.names
     assert len(read) == len(answers)

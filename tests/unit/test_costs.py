@@ -4,7 +4,7 @@ import pytest
 from factories import changed
 from scipy import stats
 
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.judging import costs, prefix_cache, speed
 from rubric_order.judging.engines import Response
 from rubric_order.judging.store import Store
@@ -33,7 +33,7 @@ def write(tmp_path):
 
     def write(table, study="s"):
         path = tmp_path / "requests" / f"{study}.parquet"
-        files.write_parquet(table, path)
+        parquet.write(table, path)
         return path
 
     return write

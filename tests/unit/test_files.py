@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import rubric_order
-from rubric_order.base import files
+from rubric_order.base import files, parquet
 from rubric_order.base.errors import InputError
 
 
@@ -36,9 +36,9 @@ def test_a_write_that_fails_leaves_nothing_behind_and_the_old_file_as_it_was(tmp
 
 def test_a_table_that_cannot_be_written_leaves_nothing_behind(tmp_path):
     with pytest.raises(TypeError):
-        files.write_parquet(pd.DataFrame({"a": [1]}), tmp_path / "a.parquet", odd=object())
+        parquet.write(pd.DataFrame({"a": [1]}), tmp_path / "a.parquet", odd=object())
     with pytest.raises(pa.ArrowException):
-        files.write_parquet(pd.DataFrame({"a": [1, "b"]}), tmp_path / "a.parquet")
+        parquet.write(pd.DataFrame({"a": [1, "b"]}), tmp_path / "a.parquet")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -65,12 +65,12 @@ TABLE = pd.DataFrame(
 
 
 def test_a_table_comes_back_as_it_was_with_its_metadata(tmp_path):
-    files.write_parquet(TABLE, tmp_path / "a.parquet", study="s", settings={"n": 5})
+    parquet.write(TABLE, tmp_path / "a.parquet", study="s", settings={"n": 5})
     back = pd.read_parquet(tmp_path / "a.parquet")
     pd.testing.assert_frame_equal(back.drop(columns="ordering"), TABLE.drop(columns="ordering"))
     assert [list(row) for row in back["ordering"]] == TABLE["ordering"].tolist()
-    assert files.read_metadata(tmp_path / "a.parquet") == {
-        "schema_version": files.SCHEMA_VERSION,
+    assert parquet.read_metadata(tmp_path / "a.parquet") == {
+        "schema_version": parquet.SCHEMA_VERSION,
         "rubric_order": rubric_order.__version__,
         "study": "s",
         "settings": {"n": 5},
@@ -79,7 +79,7 @@ def test_a_table_comes_back_as_it_was_with_its_metadata(tmp_path):
 
 def test_the_bytes_of_a_table_depend_on_its_rows_and_metadata_alone(tmp_path):
     def written(name, table=TABLE, **metadata):
-        files.write_parquet(table, tmp_path / name, **metadata)
+        parquet.write(table, tmp_path / name, **metadata)
         return (tmp_path / name).read_bytes()
 
     first = written("a.parquet", seed=1, study="s")
@@ -90,21 +90,21 @@ def test_the_bytes_of_a_table_depend_on_its_rows_and_metadata_alone(tmp_path):
 
 
 def test_tables_of_one_schema_are_read_as_one_also_where_a_column_is_empty_in_some(tmp_path):
-    files.write_parquet(TABLE, tmp_path / "a.parquet")
-    files.write_parquet(TABLE.assign(name=None, ordering=None), tmp_path / "b.parquet")
-    files.write_parquet(TABLE.iloc[:0], tmp_path / "c.parquet")
+    parquet.write(TABLE, tmp_path / "a.parquet")
+    parquet.write(TABLE.assign(name=None, ordering=None), tmp_path / "b.parquet")
+    parquet.write(TABLE.iloc[:0], tmp_path / "c.parquet")
     for order in ("abc", "bac", "cba"):
-        table = files.read_tables([tmp_path / f"{name}.parquet" for name in order])
+        table = parquet.read([tmp_path / f"{name}.parquet" for name in order])
         assert len(table) == 6
         assert table["score"].dtype == "Int8"
         assert table["name"].notna().sum() == 2
         assert table["ordering"].notna().sum() == 3
-    columns = files.read_tables([tmp_path / "a.parquet"], columns=["share"]).columns
+    columns = parquet.read([tmp_path / "a.parquet"], columns=["share"]).columns
     assert columns.tolist() == ["share"]
 
 
 def test_a_table_has_no_index_column(tmp_path):
-    files.write_parquet(TABLE.set_index(pd.Index([7, 8, 9])), tmp_path / "a.parquet")
+    parquet.write(TABLE.set_index(pd.Index([7, 8, 9])), tmp_path / "a.parquet")
     assert pq.read_schema(tmp_path / "a.parquet").names == TABLE.columns.tolist()
 
 
@@ -174,6 +174,6 @@ def test_merge_keys_of_yaml_may_be_overridden_and_are_no_duplicates(tmp_path):
 
 
 def test_the_metadata_of_a_column_survives_for_pandas(tmp_path):
-    files.write_parquet(TABLE, tmp_path / "a.parquet")
+    parquet.write(TABLE, tmp_path / "a.parquet")
     kept = pq.read_schema(tmp_path / "a.parquet").metadata
     assert re.search(rb'"Int8"', kept[b"pandas"])

@@ -15,7 +15,7 @@ import pytest
 from factories import changed, request_table
 from processes import JOB_PATH, forked
 
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.judging import engines
 from rubric_order.judging import shard as judging
 from rubric_order.judging.store import Store
@@ -80,7 +80,7 @@ class Jobs:
     def __init__(self, folder: Path, judge: dict, requests: pd.DataFrame) -> None:
         self.folder, self.judge = folder, judge
         folder.mkdir()
-        files.write_parquet(requests, folder / "study" / "requests.parquet")
+        parquet.write(requests, folder / "study" / "requests.parquet")
         self.ids = requests["request_id"].tolist()
 
     def start(self, *, shard: int = 1, shards: int = 1, delay: float = 0.0, output: str = "responses.parquet"):

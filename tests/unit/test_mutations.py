@@ -23,8 +23,8 @@ import pytest
 import yaml
 
 from rubric_order import datasets
+from rubric_order.base import parquet
 from rubric_order.base.errors import InputError
-from rubric_order.base.files import write_parquet
 
 DEEP = "@@deep@@"  # stands for a deeply nested list until the text is written
 TEXT_FORMATS = ("yaml", "csv", "json", "jsonl")
@@ -483,7 +483,7 @@ def read(dataset: Dataset, paths: dict[str, Path]) -> datasets.Tables:
     """Tables of a dataset, made and written as the workflow does."""
     tables = datasets.prepare("d", datasets.read(dataset.adapter, paths, dataset.options))
     for table in (tables.items, tables.rubrics, tables.pairs):
-        write_parquet(table, next(iter(paths.values())).parent / "table.out")
+        parquet.write(table, next(iter(paths.values())).parent / "table.out")
     return tables
 
 

@@ -19,7 +19,7 @@ from endpoint import Reply, completion, running, senders_of
 from factories import complete_judge, request_table
 from processes import JOB_PATH, forked
 
-from rubric_order.base import files, signals
+from rubric_order.base import files, parquet, signals
 from rubric_order.judging import open_calls, shard
 from rubric_order.judging.engines import Response
 from rubric_order.judging.engines.delivery import ENDING_SECONDS
@@ -87,7 +87,7 @@ class Jobs:
             prompts = [Structured(text, "How good is it?", OPTIONS).encode() for text in prompts]
         table = table.assign(prompt=prompts, unit_id=[f"i{k}" for k in range(REQUESTS)])
         self.ids = table["request_id"].tolist()
-        files.write_parquet(table, folder / "requests.parquet")
+        parquet.write(table, folder / "requests.parquet")
 
     def start(self, *, shard=1, shards=1, output="1.parquet", freed=None, max_tokens=1024):
         job = forked.Process(

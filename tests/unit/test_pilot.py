@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.judging import pilot
 
 ORDERINGS = 10
@@ -19,7 +19,7 @@ def written(tmp_path):
             for order in range(ORDERINGS)
         ]
         path = tmp_path / study / "judge.parquet"
-        files.write_parquet(pd.DataFrame(rows), path)
+        parquet.write(pd.DataFrame(rows), path)
         return path
 
     return write

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_order import datasets, probes
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.base.errors import InputError
 from rubric_order.judging.second_requests import second_id
 from rubric_order.planning import reads as planned
@@ -483,7 +483,7 @@ def shards_of(tmp_path_factory):
     path = tmp_path_factory.mktemp("requests") / "requests.parquet"
 
     def parts(table, shards, rows=5):
-        files.write_parquet(files.in_row_groups(pa.Table.from_pandas(table, preserve_index=False), rows), path)
+        parquet.write(parquet.in_row_groups(pa.Table.from_pandas(table, preserve_index=False), rows), path)
         return [asked.read_shard(path, shard, shards) for shard in range(1, shards + 1)]
 
     return parts

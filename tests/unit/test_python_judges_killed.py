@@ -17,7 +17,7 @@ from factories import request_table
 from processes import JOB_PATH, forked
 
 import rubric_order
-from rubric_order.base import files, signals
+from rubric_order.base import parquet, signals
 from rubric_order.judging.engines.python import functions
 from rubric_order.judging.store import Store
 from rubric_order.settings import judges
@@ -87,7 +87,7 @@ class Jobs:
         table = request_table(*(f"{k:032x}" for k in range(REQUESTS)), repeat=0)
         table = table.assign(prompt=self.prompts, unit_id=[f"i{k}" for k in range(REQUESTS)])
         self.ids = table["request_id"].tolist()
-        files.write_parquet(table, folder / "requests.parquet")
+        parquet.write(table, folder / "requests.parquet")
 
     def start(self):
         job = forked.Process(target=run_job, args=(self.folder, self.name, str(self.folder / "calls")))

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from factories import simulated_reads
 
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.base.keys import KEYS
 from rubric_order.base.readouts import READ
 from rubric_order.cards.card import cards
@@ -37,7 +37,7 @@ MADE = {
 def test_a_written_table_has_plain_strings(made, tmp_path):
     for name, readouts in {"plain": ["hard", "soft"], "enum": list(READ)}.items():
         table = made(readouts)
-        files.write_parquet(table, tmp_path / f"{name}.parquet")
+        parquet.write(table, tmp_path / f"{name}.parquet")
         table.to_csv(tmp_path / f"{name}.csv")
         table.to_json(tmp_path / f"{name}.json")
     for ending in ("parquet", "csv", "json"):

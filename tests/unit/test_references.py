@@ -7,7 +7,7 @@ from factories import complete_judge
 from rubric_order import datasets
 from rubric_order.analyses.overview.reference_answers import estimate as reference_answers
 from rubric_order.analyses.overview.reference_answers import table as answers_table
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines, reference_costs, shard
 from rubric_order.judging.store import Store
@@ -241,7 +241,7 @@ def test_a_user_brings_reference_answers(tables, root, tmp_path):
         [2, "Poor", "file", True],
         [4, "Good", "file", True],
     ]
-    files.write_parquet(table, tmp_path / "own.parquet")
+    parquet.write(table, tmp_path / "own.parquet")
     items = references.with_references(tables.items, pd.read_parquet(tmp_path / "own.parquet"))
     assert items.loc[items["group_id"] == group, "references"].iloc[0] == {(5, 2): "Poor", (5, 4): "Good"}
 

@@ -10,7 +10,7 @@ from factories import request_table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.judging import shard
 from rubric_order.judging.engines import Response
 from rubric_order.judging.store import SCHEMA, Store
@@ -207,12 +207,12 @@ def test_responses_of_full_and_empty_shards_are_read_from_their_files(tmp_path):
     for number, block in enumerate((requests.iloc[:0], requests.iloc[:1], requests.iloc[1:], requests.iloc[:0])):
         responses = shard.judge(block, store, Engine)
         paths.append(tmp_path / f"{number}.parquet")
-        files.write_parquet(responses, paths[-1])
-    table = score_reads(reads_of([1, 2], [2, 1]), files.read_tables(paths))
+        parquet.write(responses, paths[-1])
+    table = score_reads(reads_of([1, 2], [2, 1]), parquet.read(paths))
     assert table["score"].tolist() == [2, 2]
     assert table["position"].tolist() == [2, 1]
     assert table["expected_score"].tolist() == pytest.approx([1.8, 1.8])
-    files.write_parquet(table, tmp_path / "scores.parquet")
+    parquet.write(table, tmp_path / "scores.parquet")
     back = pd.read_parquet(tmp_path / "scores.parquet")
     assert [list(p) for p in back["position_probabilities"]] == [pytest.approx([0.2, 0.8]), pytest.approx([0.8, 0.2])]
 
@@ -222,7 +222,7 @@ def test_of_many_responses_those_of_a_study_are_read_with_the_row_groups_that_ho
     for part, path in enumerate(paths):
         names = [f"{part}-{row:02d}" for row in range(20)]
         table = pa.table({"request_id": names, "text": [f"text {name}" for name in names], "engine": ["e"] * 20})
-        files.write_parquet(files.in_row_groups(table, 4), path)
+        parquet.write(parquet.in_row_groups(table, 4), path)
     read, groups = pq.ParquetFile.read_row_group, []
     monkeypatch.setattr(
         pq.ParquetFile, "read_row_group", lambda self, group, *rest: groups.append(group) or read(self, group, *rest)

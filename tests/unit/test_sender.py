@@ -4,6 +4,8 @@ import collections
 import os
 import resource
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -106,6 +108,15 @@ def test_its_session_is_its_own(start):
     (process,) = senders()
     assert os.getsid(process) == process
     engine.close()
+
+
+@pytest.mark.parametrize("engine", ["openai_api", "decisions", "python.engine"])
+def test_it_does_without_packages_of_tables(engine):
+    code = f"import sys\nimport rubric_order.judging.engines.{engine}\n"
+    code += "print(*{'pandas', 'pyarrow', 'scipy', 'snakemake'} & set(sys.modules))"
+    environment = os.environ | {"PYTHONPATH": str(sender.LIBRARY)}
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == ""
 
 
 def test_a_mistake_in_config_is_raised_in_the_job(start, monkeypatch):

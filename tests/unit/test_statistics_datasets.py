@@ -14,7 +14,7 @@ from scipy import stats
 from rubric_order import datasets
 from rubric_order.analyses.overview.datasets import estimate as cards
 from rubric_order.analyses.overview.datasets import table as datasets_table
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.datasets import Item, Pair
 from rubric_order.datasets.rubrics import Rubric
 
@@ -324,10 +324,10 @@ def test_files_of_datasets_with_and_without_scores_and_pairs_are_read_together(t
     for name, prepared in (("rated", rated), ("paired", paired)):
         for kind, found in paths.items():
             found.append(tmp_path / f"{name}_{kind}.parquet")
-            files.write_parquet(getattr(prepared, kind), found[-1])
+            parquet.write(getattr(prepared, kind), found[-1])
     table = cards.estimate(
-        files.read_tables(paths["items"], cards.COLUMNS["items"]),
-        files.read_tables(paths["pairs"], cards.COLUMNS["pairs"]),
+        parquet.read(paths["items"], cards.COLUMNS["items"]),
+        parquet.read(paths["pairs"], cards.COLUMNS["pairs"]),
         **BOOTSTRAP,
     )
     assert table[["dataset", "source", "n_pairs"]].to_numpy().tolist() == [["paired", "none", 1], ["rated", "human", 0]]

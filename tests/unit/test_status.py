@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 import pytest
 
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.judging import status
 from rubric_order.judging.batches import Look, Record, Records, Sent
 from rubric_order.judging.engines import Response
@@ -28,7 +28,7 @@ def store(tmp_path):
 def requests(tmp_path):
     """Requests of two studies; those of a third one have not been collected."""
     for study, names in (("s", list("abce")), ("t", ["d", "f", "g"])):
-        files.write_parquet(pd.DataFrame({"request_id": names, "prompt": "p"}), tmp_path / study / "j.parquet")
+        parquet.write(pd.DataFrame({"request_id": names, "prompt": "p"}), tmp_path / study / "j.parquet")
     return {study: tmp_path / study / "j.parquet" for study in ("s", "t", "u")}
 
 
@@ -44,7 +44,7 @@ def test_each_request_is_counted_once_and_by_what_became_of_it(requests, store):
 def test_what_making_reference_answers_asks_is_counted_over_its_steps(requests, store, tmp_path):
     steps = [tmp_path / f"{step}.parquet" for step in ("1_write", "1_review", "2_write")]
     for path, names in zip(steps[:2], (["a", "old"], ["g"]), strict=True):
-        files.write_parquet(pd.DataFrame({"request_id": names}), path)
+        parquet.write(pd.DataFrame({"request_id": names}), path)
     parts = {"s": requests["t"], "references of d": steps}
     table = status.judge_status(parts, store).set_index("study")
     assert table.loc["references of d", ["requests", "done", "missing"]].tolist() == [3, 2, 1]

@@ -9,7 +9,7 @@ from factories import simulated_reads
 
 import parse_scores
 import render_summary
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.cards import row, runs, summary
 from rubric_order.library import estimates
 from rubric_order.scoring import usage
@@ -86,7 +86,7 @@ def written(tmp_path):
         path = tmp_path / f"scores/s/d/{judge}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         parts = usage.tokens(plan, responses(x=(1000, 10), y=(1000, 10)))
-        files.write_parquet(scored, path, tokens=parts)
+        parquet.write(scored, path, tokens=parts)
         scores.append(path)
     return statistics, scores
 

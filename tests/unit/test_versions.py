@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from factories import request_table
 
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.base.errors import InputError
 from rubric_order.judging import shard, status, versions
 from rubric_order.judging.engines import Response
@@ -85,7 +85,7 @@ def test_the_status_of_a_judge_lists_what_is_mixed(tmp_path):
     paths = {}
     for study, names in (("s", ["a"]), ("t", ["b"])):
         paths[study] = tmp_path / f"{study}.parquet"
-        files.write_parquet(pd.DataFrame({"request_id": names}), paths[study])
+        parquet.write(pd.DataFrame({"request_id": names}), paths[study])
     table = status.judge_status(paths, store)
     assert table["mixed"].tolist() == ["", "", "version of the engine 0.8 (1), 0.9 (1)"]
     printed = judge_status.TABLE.for_print(judge_status.TABLE.table({"j": table}, {"j": ""}))

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.judging.store import Store
 
 from .conftest import SMALL, Project
@@ -56,7 +56,7 @@ def test_reads_of_one_item_share_most_of_their_prompt_tokens(judged: Project):
 
 
 def test_responses_say_what_gave_them(judged: Project):
-    assert files.read_metadata(judged.file(RESPONSES))["judge"]["model"] == "SmolLM2-135M-Instruct"
+    assert parquet.read_metadata(judged.file(RESPONSES))["judge"]["model"] == "SmolLM2-135M-Instruct"
     engine = json.loads(pd.read_parquet(judged.file(RESPONSES))["engine"].drop_duplicates().item())
     assert engine["engine"] == "vllm"
     assert engine["engine_version"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from rubric_order.base import command_line, files
+from rubric_order.base import command_line, parquet
 from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES, RUBRICS
 from rubric_order.contracts.reads import PLAN, REQUESTS
 from rubric_order.planning import requests as planned
@@ -62,7 +62,7 @@ def main(
             units = planned.units_asked(block, *of_dataset, source, probe=probe, comparisons=comparisons)
             for start in range(0, len(block), ROWS_PER_WRITE):
                 part = planned.render_requests(block.iloc[start : start + ROWS_PER_WRITE], units)
-                yield from files.in_row_groups(REQUESTS.table(part))
+                yield from parquet.in_row_groups(REQUESTS.table(part))
 
     REQUESTS.write(rendered(), output)
     command_line.log.info("%d reads need %d requests of this study's own", len(reads), len(requests))

@@ -114,7 +114,7 @@ class Contract:
             raise ContractError(f"contract {self.name}: {': '.join(map(str, error.args))}") from error
 
     def write(self, rows: pd.DataFrame | pa.Table | Iterable[pa.Table], path: Path, /, **metadata: object) -> None:
-        """Write a table as a file, see `files.write_parquet`. Only one of several tables is in memory at a time.
+        """Write a table as a file, see `parquet.write`. Only one of several tables is in memory at a time.
 
         Raises:
             ContractError: the contract does not allow a table. No file is written.
@@ -122,11 +122,11 @@ class Contract:
         import pandas as pd
         import pyarrow as pa
 
-        from rubric_order.base import files
+        from rubric_order.base import parquet
 
         rows = self.table(rows) if isinstance(rows, pd.DataFrame) else rows
         tables = [rows] if isinstance(rows, pa.Table) else rows
-        files.write_parquet(map(self._checked, tables), path, schema_version=self.version, **metadata)
+        parquet.write(map(self._checked, tables), path, schema_version=self.version, **metadata)
 
     def read(self, *paths: Path, columns: Sequence[str] | None = None, where_there: Sequence[str] = ()) -> pd.DataFrame:
         """All rows of one or several files, in the order of the files.
@@ -140,13 +140,13 @@ class Contract:
         Raises:
             InputError: see `check`.
         """
-        from rubric_order.base import files
+        from rubric_order.base import parquet
 
         schemas = [self._schema_of(path, columns) for path in paths]
         if columns is not None and where_there:
             present = set.intersection(*(set(schema.names) for schema in schemas))
             columns = [*columns, *(name for name in where_there if name in present and name not in columns)]
-        return files.read_tables(list(paths), None if columns is None else list(columns))
+        return parquet.read(list(paths), None if columns is None else list(columns))
 
     def read_each(
         self, paths: Iterable[Path], columns: Sequence[str] | None = None, *, where_there: Sequence[str] = ()
@@ -170,9 +170,9 @@ class Contract:
 
     def check_schema(self, schema: pa.Schema, path: Path, columns: Sequence[str] | None = None) -> None:
         """Check one file by its schema, see `check`."""
-        from rubric_order.base import files
+        from rubric_order.base import files, parquet
 
-        version = files.metadata_of(schema).get("schema_version", self.version)
+        version = parquet.metadata_of(schema).get("schema_version", self.version)
         if version != self.version:
             raise InputError(f"{path}: schema_version of {self.name}: expected {self.version}, found {version}")
         wanted = [column.name for column in self.columns if not column.optional] if columns is None else columns

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.contracts.responses import RESPONSES
 from rubric_order.judging import versions
 from rubric_order.settings.base import Role, fields
@@ -34,7 +34,7 @@ def write(responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge:
         names: names of the model that do not tell its version, see `versions.counts`.
     """
     RESPONSES.write(
-        files.in_row_groups(RESPONSES.table(responses)),
+        parquet.in_row_groups(RESPONSES.table(responses)),
         path,
         judge=judge.identity(list(fields(Judge, {Role.FORMAT}))),
         studies=of_studies(responses, studies),
@@ -71,7 +71,7 @@ def joined(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
     studies: dict[str, Counter[str]] = {}
     given: dict[str, Counter[str]] = {}
     for path in paths:
-        told = files.read_metadata(path)
+        told = parquet.read_metadata(path)
         for counters, kind in ((studies, "studies"), (given, "versions")):
             for name, counts in told.get(kind, {}).items():
                 counters.setdefault(name, Counter()).update(counts)
@@ -106,7 +106,7 @@ def unchanged(listed: Path, scores: Path, plan: Path, *, studies: Iterable[str],
     """
     if not (listed.exists() and scores.exists() and plan.exists() and any(store.glob("*.parquet"))):
         return False
-    made = files.read_metadata(scores)
+    made = parquet.read_metadata(scores)
     if made.get("made_by") != made_by or plan.stat().st_mtime > scores.stat().st_mtime:
         return False
     now, then = json.loads(listed.read_text(encoding="utf-8"))["studies"], made["answers"]

@@ -7,6 +7,8 @@ the store: the call counts as spent, and its request is asked again. The line of
 sent, and so are all lines before it: neither a kill nor a power cut loses them.
 """
 
+from __future__ import annotations
+
 import contextlib
 import dataclasses
 import errno
@@ -21,12 +23,14 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import Response
 from rubric_order.judging.engines.limits import Amount
-from rubric_order.judging.store import Store, is_storable
+
+if TYPE_CHECKING:  # the sender writes the file, and needs neither the store nor pandas
+    from rubric_order.judging.store import Store
 
 log = logging.getLogger(__name__)
 
@@ -140,7 +144,7 @@ def book(path: Path, store: Store) -> None:
             (engine, name): used for (engine, name), used in open_calls.items() if (name, engine) not in stored
         }
     if open_calls:
-        if count := _append(_answers(path, open_calls, aside), store):
+        if count := _append(_answers(path, open_calls, aside, store), store):
             log.info("%d answers of a job that ended early are stored", count)
         error = "stopped: the job ended before the answer was stored"
         calls = sum(used.calls for used in open_calls.values())
@@ -203,7 +207,7 @@ def _amount(most: object) -> Amount | None:
 
 
 def _answers(
-    path: Path, open_calls: dict[tuple[str, str], Amount], aside: list[bytes]
+    path: Path, open_calls: dict[tuple[str, str], Amount], aside: list[bytes], store: Store
 ) -> Iterator[tuple[str, Response]]:
     """The answers to the open calls, each with its engine. Calls with an answer are removed from `open_calls`.
 
@@ -214,7 +218,7 @@ def _answers(
     for _, engine, name, fields, line in _lines(path, answers=True):
         if (engine, name) not in open_calls:
             continue
-        response = _response(name, fields)
+        response = _response(name, fields, store)
         if response is None or vars(response) != {**vars(Response(name)), **fields}:
             aside.append(line)
         if response is not None:
@@ -222,16 +226,16 @@ def _answers(
             yield engine, response
 
 
-def _response(name: str, fields: object) -> Response | None:
+def _response(name: str, fields: object, store: Store) -> Response | None:
     """The response in a line, as far as the store can hold it; None where the store cannot hold it."""
     if not isinstance(fields, dict):
         return None
     response = Response(**{field: value for field, value in fields.items() if field in FIELDS} | {"request_id": name})
-    if is_storable(response):
+    if store.can_hold(response):
         return response
     numbers = {field: min(fields[field], MOST_STORED) for field in ("tokens",) if type(fields.get(field)) is int}
     response = dataclasses.replace(response, **numbers)
-    return response if is_storable(response) else None
+    return response if store.can_hold(response) else None
 
 
 def _append(responses: Iterator[tuple[str, Response]], store: Store) -> int:

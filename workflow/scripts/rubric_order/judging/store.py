@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from rubric_order.base import files, locks
+from rubric_order.base import files, locks, parquet
 from rubric_order.base.errors import InputError
 from rubric_order.contracts.responses import STORE
 from rubric_order.judging.engines import PASSING, Response
@@ -30,7 +30,7 @@ from rubric_order.judging.engines import PASSING, Response
 log = logging.getLogger(__name__)
 
 FULL_FILE_ROWS = 16_384  # a file of this many rows or more is not joined with others
-GROUP_ROWS = files.GROUP_ROWS
+GROUP_ROWS = parquet.GROUP_ROWS
 PART_ROWS = 1_048_576  # results in memory at once, if there are very many
 SECONDS_TO_WAIT = 60.0  # time to wait for another job that joins files; then this job leaves its own files unjoined
 
@@ -57,6 +57,14 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+
+    def can_hold(self, response: Response) -> bool:
+        """True if each field of a response fits its type in `SCHEMA`, and no number is too large."""
+        try:
+            _table([response], None)
+        except (pa.ArrowException, OverflowError, TypeError, ValueError):
+            return False
+        return True
 
     def append(self, responses: list[Response], *, engine: str | None = None) -> None:
         """Write finished requests, with the description of the engine. They are on disk when the method returns."""
@@ -196,7 +204,7 @@ class Store:
         return sorted(notes, key=lambda run: run["ended"])
 
     def _write(self, groups: Iterable[pa.Table]) -> Path:
-        return files.write_by_content(groups, self.folder, plain="request_id", schema_version=STORE.version)
+        return parquet.write_by_content(groups, self.folder, plain="request_id", schema_version=STORE.version)
 
     def _paths(self) -> list[Path]:
         # A file whose name begins with a dot is still being written.
@@ -267,15 +275,6 @@ def _storable(value: object) -> object:
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def is_storable(response: Response) -> bool:
-    """True if a store can hold a response: each field fits its type in `SCHEMA`, and no number is too large."""
-    try:
-        _table([response], None)
-    except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        return False
-    return True
-
-
 def _table(responses: Iterable[Response], engine: str | None) -> pa.Table:
     rows = [{k: _storable(v) for k, v in vars(response).items()} | {"engine": engine} for response in responses]
     return pa.Table.from_pylist(rows, schema=SCHEMA)
@@ -304,9 +303,9 @@ def _empty(columns: list[str]) -> pa.Table:
 
 
 def _rows(path: Path, rows: np.ndarray, columns: list[str]) -> Iterator[pa.Table]:
-    """Some rows of a file, see `files.read_rows`, with the types of `SCHEMA`."""
+    """Some rows of a file, see `parquet.read_rows`, with the types of `SCHEMA`."""
     with _opened(path) as file:
-        for table in files.read_rows(file, rows, columns):
+        for table in parquet.read_rows(file, rows, columns):
             yield _aligned(table, columns)
 
 
@@ -333,7 +332,7 @@ def _without_copies(paths: list[Path]) -> Iterator[pa.Table]:
 
 def _groups(table: pa.Table) -> Iterator[pa.Table]:
     """A table as row groups of a file."""
-    return files.in_row_groups(table.unify_dictionaries().combine_chunks(), GROUP_ROWS)
+    return parquet.in_row_groups(table.unify_dictionaries().combine_chunks(), GROUP_ROWS)
 
 
 def _best_rows(table: pa.Table, request_ids: pa.Array) -> np.ndarray:

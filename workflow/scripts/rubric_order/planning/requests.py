@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from jinja2 import Template
 
 from rubric_order import probes
-from rubric_order.base import files, text_columns
+from rubric_order.base import parquet, text_columns
 from rubric_order.contracts.reads import PLAN, REQUESTS
 from rubric_order.probes import Probe, Question, Shown, Unit
 from rubric_order.settings.judges import Judge
@@ -165,7 +165,7 @@ def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
         shards: number of shards.
     """
     with pq.ParquetFile(path) as file:
-        groups = files.group_bounds(file)
+        groups = parquet.group_bounds(file)
         first, last = (_next_unit(file, groups, -(-int(groups[-1]) * part // shards)) for part in (shard - 1, shard))
         inside = range(np.searchsorted(groups, first, side="right") - 1, np.searchsorted(groups, last))
         if first == last:

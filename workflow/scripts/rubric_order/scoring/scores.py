@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rubric_order import probes
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.contracts.responses import reason_of
 from rubric_order.judging.second_requests import completed
 from rubric_order.parsing import decisions
@@ -50,7 +50,7 @@ def read_requested(paths: Iterable[Path], request_ids: Iterable[str], columns: S
             ids = file.read(["request_id"])["request_id"]
             rows = np.flatnonzero(pc.is_in(ids.cast(pa.string()), wanted).to_numpy())
             there = [name for name in columns if name in file.schema_arrow.names]
-            tables += [file.schema_arrow.empty_table().select(there), *files.read_rows(file, rows, there)]
+            tables += [file.schema_arrow.empty_table().select(there), *parquet.read_rows(file, rows, there)]
     return pa.concat_tables(tables, promote_options="permissive").to_pandas()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from rubric_order.base import files
+from rubric_order.base import parquet
 from rubric_order.settings.judges import Prices
 
 BY = ("profile", "condition", "strategy", "n")  # columns that divide reads of a study, judge and dataset into cards
@@ -95,4 +95,4 @@ def costs_of(scores: Path, prices: Mapping[str, Mapping[str, Any]]) -> dict[tupl
         prices: dictionary from judge to prices, for judges that have prices.
     """
     parts_of_path = {"study": scores.parts[-3], "dataset": scores.parts[-2], "judge": scores.stem}
-    return costs(files.read_metadata(scores).get(METADATA, []), prices.get(parts_of_path["judge"]), parts_of_path)
+    return costs(parquet.read_metadata(scores).get(METADATA, []), prices.get(parts_of_path["judge"]), parts_of_path)

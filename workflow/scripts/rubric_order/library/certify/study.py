@@ -23,7 +23,7 @@ import pandas as pd
 import yaml
 
 from rubric_order import probes, registry, tables
-from rubric_order.base import files, locks
+from rubric_order.base import files, locks, parquet
 from rubric_order.base.errors import InputError
 from rubric_order.base.labels import Labels, in_order
 from rubric_order.base.readouts import READ, Readout
@@ -157,7 +157,7 @@ class Certification:
         PLAN.write(reads, self._plan, study=STUDY, judge=self.name, probe=self._probe)
         greedy = self.judge.greedy_profiles(reads["profile"].unique())
         requests = planned.of_reads(PLAN.read(self._plan), *texts, template, probe=self._probe, greedy=greedy)
-        REQUESTS.write(files.in_row_groups(REQUESTS.table(requests)), self._requests)
+        REQUESTS.write(parquet.in_row_groups(REQUESTS.table(requests)), self._requests)
         return len(requests)
 
     def _template(self) -> Path:
@@ -321,7 +321,7 @@ class Certification:
         statistics = self.statistics(dict.fromkeys([*CARDS, *sorted(behind)]))
         prices = self.judge.capabilities.prices
         key = {"study": STUDY, "judge": self.name, "dataset": self.inputs.dataset}
-        parts = files.read_metadata(self._scores).get(usage.METADATA, [])
+        parts = parquet.read_metadata(self._scores).get(usage.METADATA, [])
         costs = usage.costs(parts, None if prices is None else prices.block(), key)
         cards = summary.made({name: statistics[name] for name in CARDS}, costs=costs)
         facts = Pages(self.run).run_facts()
