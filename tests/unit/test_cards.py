@@ -815,7 +815,7 @@ def test_the_record_of_a_card_has_the_keys_of_the_schema():
     assert set(made.to_dict()) == set(properties["properties"]) - {"cost"}
 
 
-NEVER = Needed(math.inf, "more than 1,000,000 groups are needed")
+NEVER = Needed(math.inf, "even 1,000,000 groups are too few")
 
 
 @pytest.mark.parametrize(
@@ -833,16 +833,16 @@ NEVER = Needed(math.inf, "more than 1,000,000 groups are needed")
             Needed(120),
             Needed(51),
             "With 80% power, 120 groups like these find a shift of 0.1 points by the usual ordering. No number of "
-            "groups finds a preference of 0.2 log-odds for one position: more than 1,000,000 groups are needed. 51 "
-            "groups show a judge without bias to be equivalent.",
+            "groups finds a preference of 0.2 log-odds for one position: even 1,000,000 groups are too few. With 80% "
+            "power, 51 groups show a judge without bias to be equivalent.",
         ),
         (
             NEVER,
             NEVER,
             NEVER,
             "No number of groups finds a preference of 0.2 log-odds for one position or a shift of 0.1 points by the "
-            "usual ordering: more than 1,000,000 groups are needed. No number of groups shows equivalence: more than "
-            "1,000,000 groups are needed.",
+            "usual ordering: even 1,000,000 groups are too few. No number of groups shows equivalence: even 1,000,000 "
+            "groups are too few.",
         ),
     ],
 )

@@ -121,6 +121,13 @@ def test_the_command_prints_findings_groups_and_reads():
 def test_the_smallest_number_that_is_enough_is_found_up_to_a_million(needed):
     least = planning_groups.least(lambda groups: groups >= needed, 20)
     if needed > 1_000_000:
-        assert least == (math.inf, "more than 1,000,000 groups are needed")
+        assert least == (math.inf, "even 1,000,000 groups are too few")
     else:
         assert least == (needed, "")
+
+
+def test_an_effect_that_is_far_larger_than_its_error_is_found():
+    errors = planning_groups.expected(5, 0.3, orderings=10)
+    tiny = errors._replace(log_odds=errors.log_odds * 1e-16, one_place=errors.one_place * 1e-16)
+    assert planning_groups.share_biased(tiny, 40, log_odds=0.2) == 1
+    assert planning_groups.for_biased(tiny, log_odds=0.2) == (planning_groups.FEWEST_FOR_BIASED, "")

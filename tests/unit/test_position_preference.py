@@ -11,7 +11,7 @@ from rubric_order.analyses.position.position_preference import estimate as posit
 from rubric_order.analyses.position.position_preference import figure, table
 from rubric_order.base.labels import Labels
 from rubric_order.figures import view
-from rubric_order.library import estimates
+from rubric_order.library import comparison, estimates
 from rubric_order.methods.position import blocks, preference
 
 SETTINGS = {"confidence": 0.95, "sampling_temperatures": {"j": {"default": 1.0, "greedy": 0.0}}}
@@ -295,20 +295,42 @@ def test_a_separated_line_does_not_flatten_the_others(found):
     assert alone.axes[0].get_ylim()[1] > 12  # nothing else to show
 
 
-@pytest.mark.parametrize(("first", "preferred"), [(1, False), (3, True)])
-def test_rounding_that_all_groups_share_is_no_effect(first, preferred):
-    """Probabilities of equal options, and of options whose position alone counts, are the same in all groups."""
+def of_positions_alone(judge, weights, *, groups=40, of_score=(1, 1, 1, 1, 1)):
+    """Reads of a judge that weighs positions and scores alike in all groups; orderings are balanced."""
     usual = np.arange(1, 6)
-    rows = [
-        {"item": f"i{group}", "group": f"g{group}", "ordering": ordering.tolist(), "score": int(ordering[group % 5])}
-        | {f"p_{score}": weight / (first + 4) for score, weight in zip(ordering, (first, 1, 1, 1, 1), strict=True)}
-        for group in range(40)
-        for shift in range(5)
-        for ordering in (np.roll(usual, shift), np.roll(usual, shift)[::-1])
-    ]
-    made = estimates.estimate("position_preference", estimates.scores_of(pd.DataFrame(rows)))
+    for group in range(groups):
+        for shift in range(5):
+            for ordering in (np.roll(usual, shift), np.roll(usual, shift)[::-1]):
+                shares = np.array(weights) * np.array(of_score)[ordering - 1]
+                read = {"item": f"i{group}", "group": f"g{group}", "judge": judge, "ordering": ordering.tolist()}
+                shares = {f"p_{score}": share for score, share in zip(ordering, shares / shares.sum(), strict=True)}
+                yield read | {"score": int(ordering[group % 5])} | shares
+
+
+@pytest.mark.parametrize(
+    ("weights", "preferred"),
+    [
+        ((1, 1, 1, 1, 1), set()),
+        ((3, 1, 1, 1, 1), {"first_last", "ends_middle"}),
+        ((3, 1, 1, 1, 3), {"ends_middle"}),
+        ((1, 1e-3, 1e-6, 1e-9, 1e-12), {"first_last"}),
+    ],
+)
+def test_rounding_that_all_groups_share_is_no_effect(weights, preferred):
+    """Probabilities of options whose position alone counts are the same in all groups."""
+    reads = estimates.scores_of(pd.DataFrame(of_positions_alone("j", weights)))
+    made = estimates.estimate("position_preference", reads)
     one = made.query("readout == 'soft' and cluster == 'group' and dataset == 'all'").set_index("quantity")
-    assert (one["p"]["first_last"] < 0.001) == preferred
-    assert (one["p_cluster"]["no_preference"] < 0.001) == preferred
+    assert {name for name in ("first_last", "ends_middle") if one["p"][name] < 0.001} == preferred
+    assert (one["p_cluster"]["no_preference"] < 0.001) == bool(preferred)
     assert not (one["p"][["interaction", "no_interaction"]] < 0.05).any()
     assert one["estimate"]["interaction"] == 0
+
+
+@pytest.mark.parametrize("weights", [(1, 1, 1, 1, 1), (3, 1, 1, 1, 1)])
+def test_rounding_that_all_groups_share_is_no_difference_between_judges(weights):
+    judges = {"a": (1, 2, 3, 4, 7), "b": (0.1, 0.2, 0.05, 0.6, 0.05)}
+    rows = [row for judge, scores in judges.items() for row in of_positions_alone(judge, weights, of_score=scores)]
+    found = comparison.compare(pd.DataFrame(rows))
+    assert len(found.differences) > 1
+    assert found.verdict != "different"

@@ -78,6 +78,10 @@ def test_a_dataset_whose_files_a_study_would_name_is_simulated(root):
     made = completed(root, config, rehearse=6)
     assert made.datasets["mine"].stand_in == {"n_candidates": 2, "n_groups": 6}
     assert rehearsal.stand_ins(made) == ["Mine"]
+    simulated = {"adapter": "simulated", "label": "Mine", "options": {"n_groups": 80, "n_candidates": 4}}
+    made = completed(root, config | {"datasets": {"mine": simulated}}, rehearse=6)
+    assert made.datasets["mine"].stand_in is None
+    assert made.datasets["mine"].options["n_candidates"] == 4
 
 
 STAND_INS = sorted(path.stem for path in (ROOT / "config/datasets").glob("*.yaml") if "stand_in:" in path.read_text())

@@ -208,20 +208,21 @@ def sentence(found: Groups) -> str:
         (found.points, f"a shift of {points:g} points by the usual ordering"),
     )
     finite = [(_number(needed), effect) for needed, effect in biased if not math.isinf(needed.groups)]
-    never = [(needed.why, effect) for needed, effect in biased if math.isinf(needed.groups)]
-    parts = []
+    never: dict[str, list[str]] = {}
+    for needed, effect in biased:
+        if math.isinf(needed.groups):
+            never.setdefault(needed.why, []).append(effect)
+    power, parts = f"With {found.power:.0%} power", []
     if finite:
         (number, effect), *further = finite
         more = "".join(f", and {other} {another}" for other, another in further)
-        parts.append(f"With {found.power:.0%} power, {number} groups like these find {effect}{more}")
-    if never:
-        reasons = "; ".join(dict.fromkeys(why for why, _ in never))
-        parts.append(f"No number of groups finds {' or '.join(effect for _, effect in never)}: {reasons}")
-    needed = ". ".join(parts)
+        parts.append(f"{power}, {number} groups like these find {effect}{more}")
+    parts += [f"No number of groups finds {' or '.join(effects)}: {why}" for why, effects in never.items()]
+    text = ". ".join(parts)
     if not math.isinf(found.equivalent.groups):
-        number = f". {_number(found.equivalent)} groups" if never else f"; {_number(found.equivalent)}"
-        return f"{needed}{number} show a judge without bias to be equivalent."
-    said = f"{needed}. No number of groups shows equivalence: {found.equivalent.why}."
+        begins = f". {power}, {_number(found.equivalent)} groups" if never else f"; {_number(found.equivalent)}"
+        return f"{text}{begins} show a judge without bias to be equivalent."
+    said = f"{text}. No number of groups shows equivalence: {found.equivalent.why}."
     if found.repeated is None:
         return said
     if math.isinf(found.repeated.groups):

@@ -36,6 +36,7 @@ POWER = 0.8
 PROMPT_NOISE = 0.2
 FEWEST_FOR_BIASED = 20  # effective groups; with fewer a card says nothing
 MOST = 1_000_000  # groups; if more are needed, no number counts as enough
+MOST_NONCENTRAL = 1e9  # at this noncentrality an F test surely finds the effect; at 1e20 SciPy gives NaN
 EXACT_BOUND = 2000  # groups; up to this number, `_unseen` computes its p-value as the card does
 LEVEL = 0.05  # of the one-sided tests of equivalence
 LARGEST_EFFECT = 1e3  # in log-odds or points; no study could be about a larger effect
@@ -275,7 +276,8 @@ def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points
     if rest < 1:
         return 0.0
     critical = special.fdtri(q, rest, 1 - order_tests.LEVEL / len(order_tests.family(errors.n, errors.by)))
-    powers = [1 - float(special.ncfdtr(q, rest, size * groups / errors.groups, critical)) for size in sizes]
+    away = [min(size * groups / errors.groups, MOST_NONCENTRAL) for size in sizes]
+    powers = [1 - float(special.ncfdtr(q, rest, noncentrality, critical)) for noncentrality in away]
     sure = 1.0 if log_odds else float(_drawn(errors, groups).mean())
     return sure * powers[0] + (1 - sure) * powers[-1]
 
@@ -499,7 +501,7 @@ def least(enough: Callable[[float], bool], fewest: int) -> Needed:
     low, high = fewest - 1.0, float(fewest)
     while not enough(high):
         if high >= MOST:
-            return Needed(math.inf, f"more than {MOST:,} groups are needed")
+            return Needed(math.inf, f"even {MOST:,} groups are too few")
         low, high = high, min(2 * high, float(MOST))
     while high - low > 1:
         middle = math.floor((low + high) / 2)

@@ -23,7 +23,6 @@ from rubric_order.methods.uncertainty import cluster_robust, conditional_logit, 
 
 PAIRS_AT_ONCE = 2_000_000
 CELLS_AT_ONCE = 4_000_000
-ROUNDING = 1e-12  # smaller log-odds are rounding
 
 
 class Hard(NamedTuple):
@@ -386,20 +385,12 @@ def centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
     return np.where(used, values - by_read - by_score + by_read.sum(axis=1, keepdims=True) / reads, 0)
 
 
-def _without_rounding(log_odds: np.ndarray) -> np.ndarray:
-    """The log-odds, with 0 for those that rounding alone makes. Equal rounding in all groups would look significant."""
-    return np.where(np.abs(log_odds) < ROUNDING, 0.0, log_odds)
-
-
 def _of_logs(of: Soft) -> Sums:
     right, information = _normal(of)
-    sums = (
-        cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n]),
-        cluster_robust.least_squares(right, information),
-    )
-    fit, interaction = (of_fit._replace(coefficients=_without_rounding(of_fit.coefficients)) for of_fit in sums)
+    fit = cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n])
+    interaction = cluster_robust.least_squares(right, information)
     further = None if fit.problem else _further_of_logs(of, fit.coefficients)
-    return Sums(fit, interaction, _without_rounding(right[:, : of.n]), further)
+    return Sums(fit, interaction, cluster_robust.without_rounding(right[:, : of.n]), further)
 
 
 def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
@@ -419,7 +410,7 @@ def _further_of_logs(of: Soft, coefficients: np.ndarray) -> np.ndarray | None:
     information = np.zeros((n, n))
     for y, x, at, unit in _chunks(of):
         x = x[..., :n]
-        rest = _without_rounding(y - x @ coefficients)
+        rest = cluster_robust.without_rounding(y - x @ coefficients)
         cell = np.arange(n) * n + at
         cells += np.bincount((unit[:, None, None] * n * n + cell).ravel(), rest.ravel(), len(cells))
         cross += np.stack([np.bincount(cell.ravel(), x[..., q].ravel(), n * n) for q in range(n)], axis=1)

@@ -20,6 +20,7 @@ from rubric_order.methods.uncertainty import distributions
 COMMON = 0.1  # what a cluster's reads have in common adds this share to the variance of an average cluster's score
 DEPENDENT = 0.01  # level of the test that clusters vary more than independent comparisons do
 ROUNDING = 1e-9  # values below this share of the largest count as rounding
+NEGLIGIBLE = 1e-12  # a smaller estimate is rounding
 # Method of `Fit.interval`, for columns `method`: first if errors come from clusters alone, then with a least error.
 SANDWICH = "sandwich CR3 over {0}s, Student's t with degrees of freedom by what each {0} holds"
 LARGER = (
@@ -215,7 +216,7 @@ class Fit(NamedTuple):
     def _contrast(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         if not self.tells(weights):
             return np.nan, np.full(len(self.influence), np.nan)
-        return float(weights @ self.coefficients), self.influence @ weights
+        return float(without_rounding(weights @ self.coefficients)), self.influence @ weights
 
     def _least(self, weights: np.ndarray) -> float:
         return float(np.sqrt(weights @ self.least @ weights))
@@ -383,6 +384,11 @@ def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, n
     return moved @ root.T, basis @ basis.T, Weights(root, share, inverse)
 
 
+def without_rounding(estimates: np.ndarray | float) -> np.ndarray:
+    """Estimates, with 0 for those below `NEGLIGIBLE`. Where all clusters round alike, rounding would be significant."""
+    return np.where(np.abs(estimates) < NEGLIGIBLE, 0.0, estimates)
+
+
 def counted(influence: np.ndarray) -> int:
     """Number of clusters with a nonzero influence; other clusters do not show how clusters vary.
 
@@ -396,7 +402,7 @@ def interval(estimate: float, influence: np.ndarray, confidence: float, *, df: f
     """`estimate`, its standard error `se`, `df`, `ci_low`, `ci_high`, and `p` of no effect, by Student's t.
 
     Args:
-        estimate: the estimate.
+        estimate: the estimate; 0 if it is below `NEGLIGIBLE`.
         influence: influence of each cluster on the estimate, shape (n_clusters,). A cluster with an influence of 0 does
             not count.
         confidence: nominal coverage, such as 0.95.
@@ -407,6 +413,7 @@ def interval(estimate: float, influence: np.ndarray, confidence: float, *, df: f
         The six values. All but the estimate are NaN if fewer than two clusters count, if an influence is NaN, or if
         `df` is not above 0.
     """
+    estimate = float(without_rounding(estimate))
     se, df = _error(influence), counted(influence) - 1.0 if df is None else df
     if not (df > 0 and se > 0 and counted(influence) > 1):
         return {"estimate": estimate, "se": np.nan, "df": np.nan, "ci_low": np.nan, "ci_high": np.nan, "p": np.nan}
@@ -429,7 +436,7 @@ def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None =
     degrees of freedom.
 
     Args:
-        estimates: the estimates, shape (q,).
+        estimates: the estimates, shape (q,). Those below `NEGLIGIBLE` count as 0.
         influence: influence of each cluster on the estimates, shape (n_clusters, q). A cluster counts if any of its
             influences is not 0.
         df: degrees of freedom of the covariance. By default they are those of equal clusters: 1 less than the number
@@ -455,5 +462,5 @@ def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None =
     rest = (n - 1.0 if df is None else df) - q + 1
     if q == 0 or not rest >= 1 - ROUNDING:  # degrees of freedom of equal clusters are whole, apart from rounding
         return np.nan
-    squared = ((vectors[:, kept].T @ estimates) ** 2 / values[kept]).sum()
+    squared = ((vectors[:, kept].T @ without_rounding(estimates)) ** 2 / values[kept]).sum()
     return float(distributions.f_tail(squared * rest / (q * (rest + q - 1)), q, rest))
