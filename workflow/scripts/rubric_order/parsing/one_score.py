@@ -58,49 +58,53 @@ _OTHER = (
 _TAIL = rf"{_OTHER}?(?!\w|\s*/\s*\d|[.,:]\d)(?(word){ALONE})"
 _VALUE = rf"{_NUMBER}(?:{_OUT_OF}|(?P<percent>\s*%))?{_TAIL}"
 
-# From the most to the least explicit.
-_FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
-    (name, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
-    for name, pattern in (
-        (
-            "result",
-            rf"{RESULT}{MARKS}"
-            rf"(?:(?:(?:the|an?|my|final|overall)\s+){{0,3}}{LABEL}\b)?{MARKS}(?:(?:{IS}|of|an?|between)\s+){{0,2}}{MARKS}{_VALUE}",
-        ),
-        ("boxed", rf"\\boxed\s*\{{(?:\\\w+\{{)?(?:{LABEL}\b{MARKS}\}}?)?{MARKS}{_VALUE}"),
-        (
-            "final",
-            r"(?<![^\W_])(?:final|overall)(?![^\W_])(?:[\s_]++(?:\w+[\s_]++)?(?:score|rating|grade|mark|evaluation"
-            rf"|assessment|verdict|judge?ment|result|quality|answer(?=\s*:|\sis\b))\b)?(?:\s+for\s[^.:\n\d]{{1,60}})?,?"
-            rf"{MARKS}(?:[^)\n\d]{{0,30}}\){MARKS})?(?:(?:{IS}|of)\s)?{MARKS}(?:an?\s+)?{_VALUE}{ALONE}",
-        ),
-        (
-            "score",
-            rf"(?:\b{LABEL}\b[\"']?(?:\s*\([^)\n]{{0,30}}\))?(?:\s+(?:for|on)\s[^.:\n\d]{{1,60}}?)?"
-            rf"\s*(?:[\]>}}:=|]|-\s)|\b(?:RESULT|ANSWER)[\"']?\s*[:=>]){MARKS}{_VALUE}",
-        ),
-        (
-            "own_line",
-            r"^(?:[^\w\n.,/+-]|-(?=\s))*+(?:(?:the\s)?(?:final\s)?answer\sis\s?:(?:[^\S\n]|[(\[{\"'])*+)?"
-            rf"{_VALUE}\s*(?:stars?|points?)?[^\w\n]*$",
-        ),
-        (
-            "leading",
-            rf"\A(?:[^\w.,/+-]|-(?=\s))*+(?:{LABEL}\b{MARKS})?{_VALUE}(?=\s*(?:[:,;(.!]|-\s|$))",
-        ),
-        (
-            "score_of",
-            rf"\b{LABEL}s?\s+{OTHER_WORD}{{0,8}}?(?:of|at|as|to|{IS}){MARKS}{ARTICLES}{MARKS}{_VALUE}{ALONE}",
-        ),
-        ("award", rf"\b{VERB}\b{MARKS}{OBJECT}{ARTICLES}(?:{OTHER_WORD}of\s+)?{MARKS}{_VALUE}{ALONE}"),
-        (
-            "it_is",
-            rf"\b(?:(?:it|this|that)(?:\s+is|['’]s)|making\s+(?:it|this))\s+an?\s+{OTHER_WORD}?{_VALUE}{ALONE}",
-        ),
-        ("out_of", rf"{_NUMBER}(?!\s+of\b){_OUT_OF}{_TAIL}{ALONE}"),
-        ("closing", rf"(?:\(|\[\[)\s*{_VALUE}\s*(?:\)|\]\])\W*\Z"),
+
+@cache
+def _forms() -> tuple[tuple[str, re.Pattern], ...]:
+    """Forms of a score, from the most to the least explicit. Compiling them takes long, and only parsing needs them."""
+    return tuple(
+        (name, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+        for name, pattern in (
+            (
+                "result",
+                rf"{RESULT}{MARKS}"
+                rf"(?:(?:(?:the|an?|my|final|overall)\s+){{0,3}}{LABEL}\b)?{MARKS}(?:(?:{IS}|of|an?|between)\s+){{0,2}}{MARKS}{_VALUE}",
+            ),
+            ("boxed", rf"\\boxed\s*\{{(?:\\\w+\{{)?(?:{LABEL}\b{MARKS}\}}?)?{MARKS}{_VALUE}"),
+            (
+                "final",
+                r"(?<![^\W_])(?:final|overall)(?![^\W_])(?:[\s_]++(?:\w+[\s_]++)?(?:score|rating|grade|mark|evaluation"
+                rf"|assessment|verdict|judge?ment|result|quality|answer(?=\s*:|\sis\b))\b)?(?:\s+for\s[^.:\n\d]{{1,60}})?,?"
+                rf"{MARKS}(?:[^)\n\d]{{0,30}}\){MARKS})?(?:(?:{IS}|of)\s)?{MARKS}(?:an?\s+)?{_VALUE}{ALONE}",
+            ),
+            (
+                "score",
+                rf"(?:\b{LABEL}\b[\"']?(?:\s*\([^)\n]{{0,30}}\))?(?:\s+(?:for|on)\s[^.:\n\d]{{1,60}}?)?"
+                rf"\s*(?:[\]>}}:=|]|-\s)|\b(?:RESULT|ANSWER)[\"']?\s*[:=>]){MARKS}{_VALUE}",
+            ),
+            (
+                "own_line",
+                r"^(?:[^\w\n.,/+-]|-(?=\s))*+(?:(?:the\s)?(?:final\s)?answer\sis\s?:(?:[^\S\n]|[(\[{\"'])*+)?"
+                rf"{_VALUE}\s*(?:stars?|points?)?[^\w\n]*$",
+            ),
+            (
+                "leading",
+                rf"\A(?:[^\w.,/+-]|-(?=\s))*+(?:{LABEL}\b{MARKS})?{_VALUE}(?=\s*(?:[:,;(.!]|-\s|$))",
+            ),
+            (
+                "score_of",
+                rf"\b{LABEL}s?\s+{OTHER_WORD}{{0,8}}?(?:of|at|as|to|{IS}){MARKS}{ARTICLES}{MARKS}{_VALUE}{ALONE}",
+            ),
+            ("award", rf"\b{VERB}\b{MARKS}{OBJECT}{ARTICLES}(?:{OTHER_WORD}of\s+)?{MARKS}{_VALUE}{ALONE}"),
+            (
+                "it_is",
+                rf"\b(?:(?:it|this|that)(?:\s+is|['’]s)|making\s+(?:it|this))\s+an?\s+{OTHER_WORD}?{_VALUE}{ALONE}",
+            ),
+            ("out_of", rf"{_NUMBER}(?!\s+of\b){_OUT_OF}{_TAIL}{ALONE}"),
+            ("closing", rf"(?:\(|\[\[)\s*{_VALUE}\s*(?:\)|\]\])\W*\Z"),
+        )
     )
-)
+
 
 # A number after the last sentence, if nothing in the answer is numbered: `It flows well. 4`.
 _TRAILING = re.compile(
@@ -268,7 +272,7 @@ def _find_number(answer: str, scale: Scale, truncated: bool, whole: bool) -> Cho
     truncated = truncated or _PENDING.search(answer) is not None
     answer = single_spaced(_NOT_GIVEN.sub(" ", answer))
     rescaled = other_scale.search(answer) is not None
-    for name, form in _FORMS:
+    for name, form in _forms():
         if truncated and name not in _OUTRIGHT:
             continue
         values = {_value(match, scale) for match in form.finditer(answer)}

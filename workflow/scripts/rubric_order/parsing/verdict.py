@@ -10,6 +10,7 @@ brackets, after words such as `Final verdict:`, or on a line of its own that beg
 sentence. A label before `=`, `<`, `>` or `vs` is part of a relation, and never counts as a label.
 """
 
+import functools
 from collections.abc import Iterator, Sequence
 
 import regex as re
@@ -82,31 +83,36 @@ _FIRST = re.compile(r"\[\[(?P<bracketed>[A-D])\]\]|Choice: (?P<chosen>[A-D])")
 _BEST = rf"(?:preferred|(?:better|best|preferred|superior|stronger|winning)[\s_-]{_NOUN})"
 _KEY = rf"(?:(?:final|overall)[\s_-]?)?(?:verdict|choice|decision|judge?ment|winner|preference|better|best|{_BEST})"
 
-# Forms that give a verdict outright.
-_FORMS: tuple[tuple[str, re.Pattern], ...] = tuple(
-    (name, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
-    for name, pattern in (
-        (BRACKETS, r"\[\[(?P<label>(?-i:[A-Z]))\]\]"),
-        ("in_brackets", rf"\[\[(?!{_NAME}\]\]|[1-9]){_MARKS}{_VALUE}{_OTHER}[\s\"'“”.]*+\]\]"),
-        ("result", rf"(?:\[\s*RESULTS?\s*\]|(?-i:\bRESULTS?\b)(?=\s*[:=])){_MARKS}{_VALUE}{_OTHER}"),
-        ("boxed", rf"\\boxed\s*\{{(?:\\\w+\{{)?{_MARKS}{_VALUE}{_OTHER}"),
-        (
-            "final",
-            rf"\b(?:final|overall)\s(?:\w+\s)?{_VERDICT}\b[\"']?(?:\s(?:for|on|of)\s[^.:\n]{{1,60}})?"
-            rf"(?:\sis\b|\s*[:=]|\s-(?=\s))(?:\s(?:that|as\sfollows))?{_MARKS}{_VALUE}{_OTHER}",
-        ),
-        (CHOICE, rf"\bchoice\b[\"']?\s*[:=]{_MARKS}{_VALUE}{_OTHER}"),
-        (
-            "verdict",
-            rf"(?:\b(?:verdict|decision|judge?ment|winner|preference|selection|best|better(?:\s{_NOUN})?)\b[\"']?\s*[:=]"
-            rf"|^[^\w\n]*+answer\s*[:=]){_MARKS}{_VALUE}{_OTHER}",
-        ),
-        ("tagged", rf"<(?:{_KEY}|answer)>{_MARKS}{_VALUE}{_OTHER}[\s\"'“”.)\]]*+</"),
-        ("key", rf"(?<![^\W_])(?:{_BEST}|(?:final|overall)_{_VERDICT})[\"']?\s?[:=](?!\n){_MARKS}{_PLAIN}{_OTHER}"),
-        ("json", rf"[\"']{_KEY}[\"']\s?:\s?[\"']?(?P<number>[0-9]{{1,3}}+)[\"']?\s?(?=[,}}])"),
-        ("own_line", rf"(?:\A(?:[^\w\n]*+grade\s?:)?|\n)[^\w\n]*+{_VALUE}{_OTHER}[^\w\n]*+\Z"),
+
+@functools.cache
+def _forms() -> tuple[tuple[str, re.Pattern], ...]:
+    """Forms that give a verdict outright. Compiling them takes long, and only parsing needs them."""
+    return tuple(
+        (name, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+        for name, pattern in (
+            (BRACKETS, r"\[\[(?P<label>(?-i:[A-Z]))\]\]"),
+            ("in_brackets", rf"\[\[(?!{_NAME}\]\]|[1-9]){_MARKS}{_VALUE}{_OTHER}[\s\"'“”.]*+\]\]"),
+            ("result", rf"(?:\[\s*RESULTS?\s*\]|(?-i:\bRESULTS?\b)(?=\s*[:=])){_MARKS}{_VALUE}{_OTHER}"),
+            ("boxed", rf"\\boxed\s*\{{(?:\\\w+\{{)?{_MARKS}{_VALUE}{_OTHER}"),
+            (
+                "final",
+                rf"\b(?:final|overall)\s(?:\w+\s)?{_VERDICT}\b[\"']?(?:\s(?:for|on|of)\s[^.:\n]{{1,60}})?"
+                rf"(?:\sis\b|\s*[:=]|\s-(?=\s))(?:\s(?:that|as\sfollows))?{_MARKS}{_VALUE}{_OTHER}",
+            ),
+            (CHOICE, rf"\bchoice\b[\"']?\s*[:=]{_MARKS}{_VALUE}{_OTHER}"),
+            (
+                "verdict",
+                rf"(?:\b(?:verdict|decision|judge?ment|winner|preference|selection|best|better(?:\s{_NOUN})?)\b[\"']?\s*[:=]"
+                rf"|^[^\w\n]*+answer\s*[:=]){_MARKS}{_VALUE}{_OTHER}",
+            ),
+            ("tagged", rf"<(?:{_KEY}|answer)>{_MARKS}{_VALUE}{_OTHER}[\s\"'“”.)\]]*+</"),
+            ("key", rf"(?<![^\W_])(?:{_BEST}|(?:final|overall)_{_VERDICT})[\"']?\s?[:=](?!\n){_MARKS}{_PLAIN}{_OTHER}"),
+            ("json", rf"[\"']{_KEY}[\"']\s?:\s?[\"']?(?P<number>[0-9]{{1,3}}+)[\"']?\s?(?=[,}}])"),
+            ("own_line", rf"(?:\A(?:[^\w\n]*+grade\s?:)?|\n)[^\w\n]*+{_VALUE}{_OTHER}[^\w\n]*+\Z"),
+        )
     )
-)
+
+
 # A relation on a line of its own.
 _RELATION_LINE = re.compile(rf"^[^\w\n]*+{_RELATION}[^\w\n]*$", re.IGNORECASE | re.MULTILINE)
 # Names of two models in a prompt that shows `m` first and `M` second (AlpacaEval). The answer holds nothing else.
@@ -210,7 +216,7 @@ def _plain(text: str | None, truncated: bool) -> tuple[str | None, Choice]:
 
 def _outright(answer: str, labels: tuple[str, ...], tie: bool) -> Iterator[Choice]:
     """Every explicit verdict, the most explicit form first."""
-    for name, form in _FORMS:
+    for name, form in _forms():
         for match in form.finditer(answer):
             yield _meant(match, labels, tie)._replace(pattern=name)
     if _RELATION_LINE.match(answer) is not None:
