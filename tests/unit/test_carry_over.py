@@ -190,7 +190,7 @@ def test_rotations_take_carry_over_for_an_effect_of_the_first_position(concluded
 
 @pytest.mark.slow
 def test_with_a_williams_design_the_test_of_a_single_criterion_is_misled_even_more(concluded):
-    # At twice as many orderings as criteria, each position of a criterion has two predecessors of its own.
+    # At twice as many orderings as criteria, the predecessors of a criterion depend on its position.
     assert concluded.loc["balanced_williams", "significant"] > concluded.loc["balanced", "significant"] + 0.2
 
 
