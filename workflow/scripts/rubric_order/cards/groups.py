@@ -201,24 +201,10 @@ def _size(values: np.ndarray) -> float:
 
 
 def sentence(found: Groups) -> str:
-    """Sentence of a card on the numbers of groups."""
-    log_odds, points = found.effects
-    biased = (
-        (found.log_odds, f"a preference of {log_odds:g} log-odds for one position"),
-        (found.points, f"a shift of {points:g} points by the usual ordering"),
-    )
-    finite = [(_number(needed), effect) for needed, effect in biased if not math.isinf(needed.groups)]
-    never: dict[str, list[str]] = {}
-    for needed, effect in biased:
-        if math.isinf(needed.groups):
-            never.setdefault(needed.why, []).append(effect)
-    power, parts = f"With {found.power:.0%} power", []
-    if finite:
-        (number, effect), *further = finite
-        more = "".join(f", and {other} {another}" for other, another in further)
-        parts.append(f"{power}, {number} groups like these find {effect}{more}")
-    parts += [f"No number of groups finds {' or '.join(effects)}: {why}" for why, effects in never.items()]
-    text = ". ".join(parts)
+    """Sentences of a card on the numbers of groups."""
+    power = f"With {found.power:.0%} power"
+    some, never = _of_effects(found)
+    text = ". ".join([f"{power}, {some}", *never] if some else never)
     if not math.isinf(found.equivalent.groups):
         begins = f". {power}, {_number(found.equivalent)} groups" if never else f"; {_number(found.equivalent)}"
         return f"{text}{begins} show a judge without bias to be equivalent."
@@ -228,6 +214,24 @@ def sentence(found: Groups) -> str:
     if math.isinf(found.repeated.groups):
         return f"{said} Nor does it with each ordering read twice: {found.repeated.why}."
     return f"{said} With each ordering read twice, {_number(found.repeated)} groups do."
+
+
+def _of_effects(found: Groups) -> tuple[str, list[str]]:
+    """Numbers of groups that find an effect, empty if none does; and a sentence for each reason why no number does."""
+    log_odds, points = found.effects
+    effects = (
+        (found.log_odds, f"a preference of {log_odds:g} log-odds for one position"),
+        (found.points, f"a shift of {points:g} points by the usual ordering"),
+    )
+    some: list[str] = []
+    never: dict[str, list[str]] = {}
+    for needed, effect in effects:
+        if math.isinf(needed.groups):
+            never.setdefault(needed.why, []).append(effect)
+        else:
+            some.append(f"{_number(needed)} {effect}" if some else f"{_number(needed)} groups like these find {effect}")
+    reasons = [f"No number of groups finds {' or '.join(of_reason)}: {why}" for why, of_reason in never.items()]
+    return ", and ".join(some), reasons
 
 
 def _number(needed: Needed) -> str:

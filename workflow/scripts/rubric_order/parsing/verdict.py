@@ -10,8 +10,8 @@ brackets, after words such as `Final verdict:`, or on a line of its own that beg
 sentence. A label before `=`, `<`, `>` or `vs` is part of a relation, and never counts as a label.
 """
 
-import functools
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import regex as re
 
@@ -84,7 +84,7 @@ _BEST = rf"(?:preferred|(?:better|best|preferred|superior|stronger|winning)[\s_-
 _KEY = rf"(?:(?:final|overall)[\s_-]?)?(?:verdict|choice|decision|judge?ment|winner|preference|better|best|{_BEST})"
 
 
-@functools.cache
+@cache
 def _forms() -> tuple[tuple[str, re.Pattern], ...]:
     """Forms that give a verdict outright. Compiling them takes long, and only parsing needs them."""
     return tuple(

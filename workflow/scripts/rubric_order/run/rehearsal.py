@@ -133,8 +133,8 @@ def _cut(name: str, dataset: Dataset, groups: int, mirror: str) -> Dataset:
 
     limit = min(groups, dataset.limit or groups)
     files = {key: _at_hand(name, key, file, mirror) for key, file in dataset.files.items()}
-    named = bool(files) or not dataset.stand_in
-    if named and None not in files.values() and dataset.adapter != importers.RECORDED:
+    at_hand = None not in files.values() and (files or not dataset.stand_in)
+    if at_hand and dataset.adapter != importers.RECORDED:
         return dataset.changed(limit=limit, files=files, stand_in=None)
     stand_in = {**(dataset.stand_in or {}), "n_groups": limit}
     return dataset.changed(limit=limit, stand_in=stand_in, human_scale=[int(LOW), int(HIGH)])

@@ -402,7 +402,7 @@ def interval(estimate: float, influence: np.ndarray, confidence: float, *, df: f
     """`estimate`, its standard error `se`, `df`, `ci_low`, `ci_high`, and `p` of no effect, by Student's t.
 
     Args:
-        estimate: the estimate; 0 if it is below `NEGLIGIBLE`.
+        estimate: the estimate. It counts as 0 if it is below `NEGLIGIBLE`.
         influence: influence of each cluster on the estimate, shape (n_clusters,). A cluster with an influence of 0 does
             not count.
         confidence: nominal coverage, such as 0.95.
