@@ -467,3 +467,15 @@ def comparison_table(verdicts, *, per_group=1, per_source=1, tie=True, n=2, repe
     empty = {"option_mass": np.nan, "expected_score": np.nan, "position_probabilities": None, "ranking": None}
     about = {**ABOUT, "study": "judging_the_judges", **about}
     return table.assign(item_id=table["unit_id"], question="", **empty, **about)
+
+
+def of_positions_alone(judge, weights, *, groups=40, of_score=(1, 1, 1, 1, 1)):
+    """Rows of reads of a judge that weighs positions, and scores, alike in all groups; orderings are balanced."""
+    usual = np.arange(1, 6)
+    for group in range(groups):
+        for shift in range(5):
+            for ordering in (np.roll(usual, shift), np.roll(usual, shift)[::-1]):
+                shares = np.array(weights) * np.array(of_score)[ordering - 1]
+                read = {"item": f"i{group}", "group": f"g{group}", "judge": judge, "ordering": ordering.tolist()}
+                shares = {f"p_{score}": share for score, share in zip(ordering, shares / shares.sum(), strict=True)}
+                yield read | {"score": int(ordering[group % 5])} | shares

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from factories import simulated_reads
+from factories import of_positions_alone, simulated_reads
 
 from rubric_order.cards import card
 from rubric_order.library import estimates
@@ -82,15 +82,8 @@ def test_the_card_names_copies_and_says_what_to_do():
 
 
 def test_the_card_of_a_judge_that_looks_at_no_text_says_that_it_answers_alike():
-    usual = np.arange(1, 6)
-    rows = [
-        {"item": f"i{group}", "group": f"g{group}", "ordering": shown.tolist(), "score": int(shown[group % 5])}
-        | {f"p_{score}": share for score, share in zip(shown.tolist(), (0.4, 0.3, 0.1, 0.1, 0.1), strict=True)}
-        for group in range(40)
-        for shift in range(5)
-        for shown in (np.roll(usual, shift), np.roll(usual, shift)[::-1])
-    ]
-    (made,) = card.cards(estimates.of_card(estimates.scores_of(pd.DataFrame(rows))))
+    rows = pd.DataFrame(of_positions_alone("j", (4, 3, 1, 1, 1)))
+    (made,) = card.cards(estimates.of_card(estimates.scores_of(rows)))
     facts = dict(card.facts(made.evidence))
     assert facts["Copies"].startswith(
         "39 items whose option probabilities equal those of an item of another group, such as "

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from factories import order_tests_of, score_table, simulated_reads
+from factories import of_positions_alone, order_tests_of, score_table, simulated_reads
 
 from rubric_order.analyses.position.position_preference import estimate as position_preference
 from rubric_order.analyses.position.position_preference import figure, table
@@ -293,18 +293,6 @@ def test_a_separated_line_does_not_flatten_the_others(found):
     assert "separated" in figure.CAPTION
     alone = view.draw(figure, wild[wild["judge"] == "judge_b"], **options, **shape)
     assert alone.axes[0].get_ylim()[1] > 12  # nothing else to show
-
-
-def of_positions_alone(judge, weights, *, groups=40, of_score=(1, 1, 1, 1, 1)):
-    """Reads of a judge that weighs positions and scores alike in all groups; orderings are balanced."""
-    usual = np.arange(1, 6)
-    for group in range(groups):
-        for shift in range(5):
-            for ordering in (np.roll(usual, shift), np.roll(usual, shift)[::-1]):
-                shares = np.array(weights) * np.array(of_score)[ordering - 1]
-                read = {"item": f"i{group}", "group": f"g{group}", "judge": judge, "ordering": ordering.tolist()}
-                shares = {f"p_{score}": share for score, share in zip(ordering, shares / shares.sum(), strict=True)}
-                yield read | {"score": int(ordering[group % 5])} | shares
 
 
 @pytest.mark.parametrize(
