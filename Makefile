@@ -63,13 +63,14 @@ test-all: env ## run both in one go: all tests but those on a cluster
 test-cluster: env ## install SLURM, start it on this machine and run studies on it; needs root, takes minutes
 	$(BIN)/pytest tests/cluster
 
-lint: env ## check layout, style, types (mypy --strict, the whole library), and which package may import which
+lint: env ## check layout, style, types (mypy --strict, the whole library), which package may import which, and size
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PYTHONPATH=workflow/scripts $(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
+	$(BIN)/python tests/counts.py
 
 docs: $(VENV)/.docs ## build the documentation into docs/_build/html; a warning is an error. DOCS_ONLINE=1 links other projects' names
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going docs docs/_build/html
