@@ -25,6 +25,7 @@ from rubric_order.methods.agreement import subsets
 from rubric_order.methods.position.by_ordering import ByOrdering
 
 _CELLS_AT_ONCE = 4_000_000
+_CELLS_IN_CACHE = 50_000
 _EQUAL = 1e-12  # errors that differ by less are equal
 ROUNDING = 1e-18  # a squared error up to this is rounding
 
@@ -238,13 +239,22 @@ def held_out_draws(
     Returns:
         One array for each table, shape (resamples,).
     """
-    members = [fold == number for number in range(int(fold.max()) + 1)]
-    items = np.stack([weights[:, own] @ count[own] for own in members], axis=1)
-    of_fold = [np.stack([weights[:, own] @ table[own][:, usable] for own in members], axis=1) for table in tables]
-    others = of_fold[0].sum(axis=1, keepdims=True) - of_fold[0]
-    others /= np.maximum(items.sum(axis=1, keepdims=True) - items, 1)[:, :, None]
-    choice = (others <= others.min(axis=2, keepdims=True) + _EQUAL).argmax(axis=2)
-    return [np.take_along_axis(part, choice[:, :, None], axis=2)[:, :, 0].sum(axis=1) for part in of_fold]
+    members = [np.flatnonzero(fold == number) for number in range(int(fold.max()) + 1)]
+    items = weights @ count
+    of_sets = [table[:, usable] for table in tables]
+    sums = np.zeros((len(tables), len(weights)))
+    step = max(1, _CELLS_IN_CACHE // len(usable))
+    for start in range(0, len(weights), step):
+        rows = slice(start, start + step)
+        parts = [weights[rows, own] @ of_sets[0][own] for own in members]
+        errors = np.sum(parts, axis=0)
+        for own, part in zip(members, parts, strict=True):
+            others = errors - part
+            equal = _EQUAL * np.maximum(items[rows] - weights[rows, own] @ count[own], 1)
+            choice = (others <= (others.min(axis=1) + equal)[:, None]).argmax(axis=1)
+            for total, table in zip(sums, of_sets, strict=True):
+                total[rows] += np.einsum("rg,gr->r", weights[rows, own], table[np.ix_(own, choice)])
+    return [*sums]
 
 
 class Needed(NamedTuple):
