@@ -1,8 +1,8 @@
 """Answers of decision models: the probability of each option, from their JSON. No text is parsed.
 
-Two dialects are read. `decisions` is OpenAI's: a list of answers, found by the names of the questions or, without names,
-in their order. `systemone` is TypeSafe's: a mapping from the name of a question to its answer. Sources:
-``openai/types/decision.py`` of the client that the project pins; docs/decisions.md names the pages on the other dialect.
+Two dialects are read. `decisions` is OpenAI's: a list of answers with the names of their questions, or without names in
+the order of the questions. `systemone` is TypeSafe's: a mapping from the name of a question to its answer. Sources:
+``openai/types/decision.py`` of the client that the project pins; docs/decisions.md names the other dialect's pages.
 """
 
 import json
