@@ -140,6 +140,12 @@ MISFITS = [
     ("import no_such\n", {}, IMPORTED + "ModuleNotFoundError: No module named 'no_such'"),
     ("def judge(\n", {}, IMPORTED + "SyntaxError: '(' was never closed (a_judge.py, line 1)"),
     ("import sys\nsys.exit('two\\nlines')\n", {}, IMPORTED + "SystemExit: two lines"),
+    ("import asyncio\nraise asyncio.CancelledError\n", {}, IMPORTED + "CancelledError: "),
+    (
+        "def __getattr__(name):\n    raise SystemExit(0)\n",
+        {},
+        "function: 'a_judge:judge': 'judge' of 'a_judge': SystemExit: 0",
+    ),
     (
         "def judge(a, b):\n    pass\n",
         {},
