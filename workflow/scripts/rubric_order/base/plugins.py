@@ -189,7 +189,7 @@ def imported(module: str) -> ModuleType:
 
 @contextlib.contextmanager
 def code_of_others(what: str | None) -> Iterator[None]:
-    """Make an `InputError` of all that code of another package raises: also of `sys.exit`, which would end the program.
+    """Make an `InputError` of all that code of another package raises, as of ``sys.exit``, which would end the program.
 
     Args:
         what: beginning of the message; None for our own code, whose defects keep their traceback.
