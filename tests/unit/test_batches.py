@@ -1,16 +1,19 @@
 """Judges that are asked in batches, by a server of the Batch API whose batches go on when a test says so."""
 
+import contextlib
 import json
 from datetime import UTC, datetime
 
 import pytest
-from batch_server import serving
+from batch_server import FAULTS, serving
 from endpoint import Reply
 from factories import complete_judge, request_table
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import shard, starting, status
 from rubric_order.judging.engines import Resources
+from rubric_order.judging.engines.batches.engine import MAX_LOOKS
+from rubric_order.judging.engines.batches.files import Results
 from rubric_order.judging.store import Store
 from rubric_order.settings.config import Config
 
@@ -368,6 +371,131 @@ def test_answers_that_do_not_follow_the_protocol_are_failures_that_count(study):
     assert rows["tokens"].tolist() == [most, most, 105, 105, 105, most]
 
 
+@pytest.mark.parametrize("faults", [*([name] for name in FAULTS if name != "no_list"), ["late_name", "cut_file"]])
+def test_under_each_fault_of_the_endpoint_a_request_is_billed_once(tmp_path, faults):
+    with serving(*faults) as (server, endpoint):
+        study = Study(tmp_path, server, endpoint, requests=12)
+        lost = lose_creation(server) if "no_metadata" in faults else []
+        with contextlib.suppress(*[InputError] * ("expired" in faults)):
+            assert study.run(batch=STAY | {"requests": 6}) == [None] * 12
+        assert study.run() == [None] * 12
+        for batch in server.batches.values():  # also one that no job knows of
+            server.complete(batch)
+        assert server.billed == dict.fromkeys(study.ids, 1)
+        assert study.records == []
+        assert len(lost) == ("no_metadata" in faults)
+
+
+@pytest.mark.parametrize(
+    ("status", "counts", "answers", "failures", "missing"),
+    [
+        ("completed", {"total": 4, "completed": 4, "failed": 0}, 2, 0, 2),
+        ("completed", {"total": 4, "completed": 2, "failed": 2}, 2, 0, 0),  # the endpoint counts them as failed
+        ("completed", {"total": 4, "completed": 2, "failed": 2}, 1, 2, 1),  # one answer is not there
+        ("completed", {"total": 4, "completed": 2, "failed": 0}, 2, 0, 2),
+        ("completed", None, 2, 0, 2),
+        ("completed", None, 3, 1, 0),
+        ("expired", {"total": 4, "completed": 2, "failed": 0}, 2, 0, 0),
+        ("expired", {"total": 4, "completed": 2, "failed": 2}, 1, 2, 1),
+        ("cancelled", {"total": 4, "completed": 3, "failed": 0}, 2, 0, 2),
+        ("expired", "many", 2, 0, 2),
+    ],
+)
+def test_counts_of_an_ended_batch_are_compared_with_its_lines(status, counts, answers, failures, missing):
+    names = [f"r{k}" for k in range(4)]
+    lines = [{"custom_id": name, "response": {"status_code": 200, "body": {}}} for name in names[:answers]]
+    lines += [failed_line(name, 400, "no") for name in names[answers : answers + failures]]
+    results = Results()
+    results.add([json.dumps(line).encode() for line in lines], names)
+    assert results.missing({"status": status, "request_counts": counts}, 4) == missing
+
+
+def test_where_results_never_come_whole_the_record_stays_and_the_answers_are_stored(study):
+    """The way on that the message names asks only the requests without an answer."""
+    batch = later(study)
+    study.server.end(batch, [study.server.answer(name) for name in study.ids[:4]])
+    batch.completed = 6
+    for _ in range(2):
+        with pytest.raises(InputError) as error:
+            study.run()
+        (record,) = study.records
+        assert "6 requests are under way in 1 batches (batch_0: completed, 6 of 6 done, 2 without a result)" in str(
+            error.value
+        )
+        assert f"{record}: this batch has ended without all its results" in str(error.value)
+        assert batch.looks >= MAX_LOOKS
+        batch.looks = 0
+        assert study.texts() == ["Fine. [RESULT] 4"] * 4
+    record.unlink()
+    study.server.at_each_look = study.server.complete
+    assert study.run() == [None] * 6
+    assert study.server.billed == dict.fromkeys(study.ids, 1)
+
+
+def test_a_batch_that_fails_midway_keeps_the_answers_that_it_gave(study):
+    batch = later(study)
+    study.server.end(batch, [study.server.answer(name) for name in study.ids[:4]], status="failed")
+    study.server.at_each_look = study.server.complete
+    assert study.run() == [None] * 6
+    assert len(study.server.batches["batch_1"].asked) == 2
+    assert study.server.billed == dict.fromkeys(study.ids, 1)
+
+
+@pytest.mark.parametrize("errors", ["No batches.", ["No batches."], {"data": ["No batches."]}])
+def test_the_reason_of_a_refusal_is_read_in_any_form(study, errors):
+    batch = later(study)
+    batch.status = "failed"
+    as_json = batch.as_json
+    batch.as_json = lambda: as_json() | {"errors": errors}
+    with pytest.raises(InputError, match=r"batch batch_0 was refused: No batches\.; none of it was asked"):
+        study.run()
+
+
+def lose_creation(server, reply="of which nothing arrives"):
+    """Lose the reply to the first creation of a batch; the list of what was lost."""
+    lost = []
+
+    def replace(call):
+        if call.path == "/v1/batches" and call.method == "POST" and not lost:
+            lost.append(server._do(call))
+            return Reply(reply, cut=0) if reply.startswith("of") else Reply(reply.encode())
+        return None
+
+    server.reply = replace
+    return lost
+
+
+def test_where_a_page_comes_in_place_of_a_created_batch_the_batch_is_looked_for(study):
+    lose_creation(study.server, "<html>A gateway.</html>")
+    assert study.run() == [None] * 6
+    assert study.sent() == 6
+
+
+@pytest.mark.parametrize("fault", ["no_list", "nameless", "repeated_page"])
+def test_where_it_is_not_known_if_a_batch_was_created_a_message_names_record_and_way_on(tmp_path, fault):
+    with serving(*{"no_list"} & {fault}) as (server, endpoint):
+        study = Study(tmp_path, server, endpoint)
+        lose_creation(server)
+        if fault != "no_list":
+            listed = {"id": "batch_9", **({"input_file_id": "another"} if fault == "repeated_page" else {})}
+            server._list = lambda query: Reply({"data": [listed], "has_more": fault == "repeated_page"})
+        for _ in range(2):
+            with pytest.raises(InputError) as error:
+                study.run()
+            (record,) = study.records
+            message = str(error.value)
+            assert message.startswith(f"{record}: whether the batch of these 6 requests was created is not known: ")
+            assert message.endswith(
+                'run again, or find the batch of file-1 in the provider\'s console and write its id as "batch" into'
+                " the file; if there is none, remove the file"
+            )
+        assert '"batch":null' in record.read_text()
+        record.write_text(record.read_text().replace('"batch":null', '"batch":"batch_0"'))
+        assert study.run() == [None] * 6
+        assert server.billed == dict.fromkeys(study.ids, 1)
+        assert study.records == []
+
+
 def refuse(times, *, path, status=503, method=None):
     """Refuse the first requests to an address."""
     left = [times]
@@ -390,15 +518,7 @@ def test_a_step_that_fails_for_a_reason_that_may_pass_is_tried_again(study, path
 
 
 def test_where_the_answer_to_a_creation_is_lost_the_batch_is_looked_for(study):
-    lost = []
-
-    def reply(call):
-        if call.path == "/v1/batches" and call.method == "POST" and not lost:
-            lost.append(study.server._do(call))
-            return Reply("of which nothing arrives", cut=0)
-        return None
-
-    study.server.reply = reply
+    lose_creation(study.server)
     assert study.run() == [None] * 6
     assert study.sent() == 6
     assert study.server.billed == dict.fromkeys(study.ids, 1)

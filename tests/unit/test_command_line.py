@@ -83,6 +83,17 @@ def test_a_users_mistake_ends_the_program_with_one_line(monkeypatch):
     assert ended.value.code == "error: table.csv: line 3: no"
 
 
+@pytest.mark.parametrize("code", [None, 0, False])
+def test_a_job_that_code_of_others_ends_is_not_done(monkeypatch, code):
+    def main() -> None:
+        sys.exit(code)
+
+    monkeypatch.setattr(sys, "argv", ["script"])
+    with pytest.raises(SystemExit) as ended:
+        command_line.run(main)
+    assert ended.value.code == "error: code of another package has called sys.exit, and the job is not done"
+
+
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
 def test_a_disk_that_is_full_or_read_only_ends_the_program_with_one_line(monkeypatch, number):
     def main() -> None:

@@ -377,6 +377,46 @@ def test_a_refusal_is_said_in_each_dialect():
         assert error.value.reason == "refusal"
 
 
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(
+    ("change", "lost"),
+    [
+        (lambda answers: answers[::-1], None),
+        (lambda answers: answers[1:] + answers[:1], None),
+        (lambda answers: [*answers, {**answers[0], "name": "another"}], None),
+        (lambda answers: [*answers, answers[-1]], None),
+        (lambda answers: answers[:-1], -1),
+        (lambda answers: answers[1:], 0),
+        (lambda answers: [{**answers[1], "name": answers[0]["name"]}, *answers], 0),
+        (lambda answers: [{**answers[0], "name": None}, *answers[:0:-1]], 0),
+        (lambda answers: [{**answers[0], "name": ["no", "name"]}, *answers[1:]], 0),
+    ],
+)
+def test_answers_are_read_by_the_names_of_their_questions(question, change, lost):
+    """Whatever their order and number; the ordering that lacks an answer, or has two, is a failure of its own."""
+    form, orders = Form("decisions", question), ((5, 4, 3, 2, 1), (1, 2, 3, 4, 5), (2, 1, 3, 4, 5))
+    levels = tuple(Choice(str(k), text) for k, text in enumerate(LEVELS, start=1))
+    prompt = Structured("A cat.", "How good is it?", levels, orders)
+    body = engines.load(judge_of(form)).protocol.body(prompt, judge_of(form))
+    answer = DecisionModel(PREFERENCE).answer(body, "decisions")
+    labels = [[option.label for option in shown] for shown in prompt.shown]
+    whole = decisions.read_all(answer, form, labels)
+    read = decisions.read_all(answer | {"answers": change(answer["answers"])}, form, labels)
+    failures = [number for number, decision in enumerate(read) if isinstance(decision, DecisionError)]
+    assert failures == ([] if lost is None else [range(len(orders))[lost]])
+    assert all(decision.reason == "refusal" for decision in read if isinstance(decision, DecisionError))
+    assert [decision for number, decision in enumerate(read) if number not in failures] == [
+        decision for number, decision in enumerate(whole) if number not in failures
+    ]
+
+
+def test_an_answer_to_another_question_is_no_answer():
+    form = Form("decisions", "score")
+    answer = answer_of(form, [0.2, 0.3, 0.5])
+    with pytest.raises(DecisionError, match="it has 1 answers, none with the name of one of 1 questions"):
+        decisions.read({"answers": [{**answer["answers"][0], "name": "another"}]}, form, "312")
+
+
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)

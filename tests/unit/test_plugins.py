@@ -18,6 +18,9 @@ MODULES = {
     "whole": f"{READS}    files = ()\n\n    def read(self):\n        yield from ()\n",
     "broken": "import no_such_module\n",
     "malformed": "def\n",
+    "exiting": "import sys\n\nsys.exit(0)\n",
+    "cancelled": "import asyncio\n\nraise asyncio.CancelledError\n",
+    "interrupted": "raise KeyboardInterrupt\n",
     "another": "class Mine:\n    pass\n",
     "function": "def Mine():\n    pass\n",
     "partial": f"{READS}    pass\n",
@@ -126,6 +129,8 @@ def test_a_name_of_two_packages_is_an_error_that_names_both(installed, values, n
         ("plugin_whole:Yours", ", but 'plugin_whole:Yours' cannot be imported: AttributeError: module 'plugin_whole'"),
         ("plugin_broken:Mine", ", but 'plugin_broken:Mine' cannot be imported: ModuleNotFoundError: No module named"),
         ("plugin_malformed:Mine", ", but 'plugin_malformed:Mine' cannot be imported: SyntaxError: invalid syntax"),
+        ("plugin_exiting:Mine", ", but 'plugin_exiting:Mine' cannot be imported: SystemExit: 0"),
+        ("plugin_cancelled:Mine", ", but 'plugin_cancelled:Mine' cannot be imported: CancelledError: "),
         ("no-name", ", but 'no-name' cannot be imported: "),
         ("plugin_whole", ", found <module 'plugin_whole'"),
         ("plugin_another:Mine", ", found <class 'plugin_another.Mine'> in 'plugin_another:Mine'"),
@@ -140,6 +145,19 @@ def test_what_is_wrong_with_a_class_names_package_entry_point_and_base(installed
         with pytest.raises(InputError) as error:
             use("mine")
         assert str(error.value).startswith(WRONG + message)
+
+
+def test_an_interrupt_during_an_import_stays_one(installed):
+    with pytest.raises(KeyboardInterrupt):
+        installed(my_package="mine=plugin_interrupted:Mine").load("mine")
+
+
+def test_a_module_of_a_result_that_ends_the_program_is_an_error_with_its_name(installed):
+    installed(my_package="mine=plugin_whole:Mine")
+    with pytest.raises(
+        InputError, match=r"^package plugin_exiting: 'plugin_exiting' cannot be imported: SystemExit: 0"
+    ):
+        plugins.imported("plugin_exiting")
 
 
 def test_a_defect_of_ours_keeps_its_traceback(monkeypatch):

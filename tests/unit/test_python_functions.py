@@ -1,6 +1,7 @@
 """Functions of Python as judges: how they are found and known, called, and what their answers and failures become."""
 
 import asyncio
+import contextlib
 import dataclasses
 import functools
 import math
@@ -19,6 +20,7 @@ from rubric_order.judging import engines
 from rubric_order.judging.engines import delivery
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.python import answers as function_answers
+from rubric_order.judging.engines.python import engine as python_engine
 from rubric_order.judging.engines.python import functions
 from rubric_order.run import loading
 from rubric_order.settings import judges
@@ -140,6 +142,12 @@ MISFITS = [
     ("import no_such\n", {}, IMPORTED + "ModuleNotFoundError: No module named 'no_such'"),
     ("def judge(\n", {}, IMPORTED + "SyntaxError: '(' was never closed (a_judge.py, line 1)"),
     ("import sys\nsys.exit('two\\nlines')\n", {}, IMPORTED + "SystemExit: two lines"),
+    ("import asyncio\nraise asyncio.CancelledError\n", {}, IMPORTED + "CancelledError: "),
+    (
+        "def __getattr__(name):\n    raise SystemExit(0)\n",
+        {},
+        "function: 'a_judge:judge': 'judge' of 'a_judge': SystemExit: 0",
+    ),
     (
         "def judge(a, b):\n    pass\n",
         {},
@@ -388,35 +396,75 @@ def test_no_message_holds_a_secret_of_the_environment(ask, monkeypatch):
     assert response.error == "raised: a_judge:judge raised ValueError: no access with ***"
 
 
-@pytest.mark.parametrize("kind", ["plain", "async"])
-def test_a_call_that_takes_too_long_is_given_up_and_may_pass(ask, kind):
-    ended = threading.Event()
+def endless(kind, ended, begun):
+    """A function whose calls go on until an event is set, a minute at most."""
+
+    def plain(prompt):
+        begun.release()
+        return ended.wait(60) and 4
 
     async def coroutine(prompt):
+        begun.release()
         await asyncio.sleep(60)
 
-    function = coroutine if kind == "async" else lambda prompt: ended.wait(60) and 4
-    (response,) = ask(function, timeout=0.05, max_attempts=2)
-    ended.set()
+    async def blocking(prompt):
+        begun.release()
+        return ended.wait(60) and 4
+
+    async def uncancelled(prompt):
+        begun.release()
+        for _ in range(6000):
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.01)
+            if ended.is_set():
+                break
+
+    return {"plain": plain, "async": coroutine, "blocking": blocking, "uncancelled": uncancelled}[kind]
+
+
+@pytest.fixture
+def ended():
+    """An event that is set at the end of the test."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+ENDLESS = ["plain", "async", "blocking", "uncancelled"]
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_a_call_that_takes_too_long_is_given_up_and_may_pass(ask, kind, ended):
+    (response,) = ask(endless(kind, ended, threading.Semaphore(0)), timeout=0.05, max_attempts=2)
+    assert not ended.is_set()
     assert response.error == "timeout: a_judge:judge gave no answer within 0.05 s"
     assert response.attempts == 2
 
 
-def test_a_function_that_never_returns_does_not_keep_its_job_from_ending(tmp_path):
-    """The calls under way count as made, and their requests are asked again."""
-    begun, ended = threading.Semaphore(0), threading.Event()
+def test_a_task_of_an_async_function_that_ends_the_program_ends_no_other_call(ask):
+    async def quits():
+        raise SystemExit(0)
 
-    def judge(prompt):
-        begun.release()
-        ended.wait(60)
+    async def judge(prompt):
+        with contextlib.suppress(BaseException):
+            await asyncio.create_task(quits())
         return 4
 
+    assert [response.text for response in ask(judge, 5)] == ["4"] * 5
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_a_function_that_never_returns_does_not_keep_its_job_from_ending(tmp_path, monkeypatch, kind, ended):
+    """The calls under way count as made, and their requests are asked again."""
+    begun = threading.Semaphore(0)
+    judge = endless(kind, ended, begun)
+    monkeypatch.setattr(python_engine, "CLEAN_UP_SECONDS", 0.05)
     turn = engines.Turn(Amount(), tmp_path / "sent.json", tmp_path / "open_calls.jsonl")
     engine = engines.load(settings(concurrency=3), engines.Resources(turn=turn, function=judge))
     responses = []
     answers = threading.Thread(target=lambda: responses.extend(engine.answer(request(f"r{k}") for k in range(9))))
     answers.start()
-    for _ in range(3):
+    for _ in range(1 if kind == "blocking" else 3):  # others wait for the event loop
         begun.acquire()
     engine.end_early(0.01)
     answers.join(30)

@@ -65,6 +65,7 @@ def install(tmp_path, monkeypatch):
         (folder / "METADATA").write_text(f"Name: {package}\nVersion: 1.0\n")
         (folder / "entry_points.txt").write_text(f"[rubric_order.results]\n{name} = {value}\n")
         (tmp_path / "plugin_gap").mkdir(exist_ok=True)
+        (tmp_path / "plugin_quits.py").write_text("raise SystemExit(0)\n")
         for module, text in {"__init__": RECORD, **MODULES}.items():
             old, new = replaced.get(module.strip("_"), ("", ""))
             assert old in text
@@ -119,6 +120,10 @@ def test_names_are_told_without_importing_a_package(install):
         ({"estimate": ("def estimate", "def estimat")}, "module 'plugin_gap.estimate' lacks estimate"),
         ({"estimate": ("COLUMNS", "COLUMN")}, "module 'plugin_gap.estimate' lacks COLUMNS"),
         ({"estimate": ("def", "dfe")}, "module 'plugin_gap.estimate' cannot be read: SyntaxError"),
+        (
+            {"init": ('"plugin_gap",', '"plugin_quits.gap",')},
+            "module 'plugin_quits.gap.estimate' cannot be read: SystemExit",
+        ),
         ({"table": ("import TABLE", "import TABLES")}, "module 'plugin_gap.table' lacks TABLE"),
         ({"figure": ("def draw", "def drew")}, "module 'plugin_gap.figure' lacks draw"),
         ({"figure": ("'A gap.'", "str(1)")}, "module 'plugin_gap.figure': CAPTION: expected a plain text"),

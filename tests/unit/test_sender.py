@@ -21,6 +21,7 @@ from rubric_order.judging import engines
 from rubric_order.judging.engines import sender
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.sender import AHEAD, Sender
+from rubric_order.settings import judges
 
 JUDGE = {"engine": "openai", "model": "a-model", "answer_format": "feedback", "answer_prefix": ""}
 CONCURRENCY = 4
@@ -100,6 +101,55 @@ def test_an_answer_that_comes_at_the_moment_of_the_signal_is_kept(start, endpoin
     engine.close()
     assert kept
     assert [response.error for response in kept] == [None] * len(endpoint.calls)
+
+
+FUNCTIONS = """
+import asyncio, os, re, threading, time
+
+def holds_interpreter(prompt):
+    os.kill(os.getppid(), 15)
+    re.match("(a+)+$", 64 * "a" + "b")
+
+async def ignores_cancellation(prompt):
+    os.kill(os.getppid(), 15)
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            pass
+
+def leaves_a_thread(prompt):
+    threading.Thread(target=threading.Event().wait).start()
+    os.kill(os.getppid(), 15)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("name", ["holds_interpreter", "ignores_cancellation", "leaves_a_thread"])
+def test_whatever_a_function_does_the_sender_ends_with_the_job(tmp_path, monkeypatch, name):
+    """A signal comes during the call of a function that does not end."""
+    monkeypatch.setattr(sender, "ENDING_SECONDS", 0.5)
+    monkeypatch.setattr(sender, "FORCE_SECONDS", 0.5)
+    (tmp_path / "endless.py").write_text(FUNCTIONS)
+    settings = {"engine": "python", "function": f"endless:{name}", "folder": str(tmp_path), "version": "1"}
+    engine, kept = Sender(judges.read({**settings, "takes": "prompt"}), resources_in(tmp_path)), []
+    with sigterm_ends(lambda: None):
+        engine.start()
+        with pytest.raises(SystemExit, match="ended on request"):
+            collections.deque(map(kept.append, engine.answer(requests(1))))
+    engine.close()
+    assert not senders()
+
+
+def test_a_sender_ends_by_itself_where_a_thread_of_a_function_goes_on():
+    program = (
+        "import threading\nfrom rubric_order.judging.engines import sender\nsender.FORCE_SECONDS = 0.2\n"
+        "threading.Thread(target=threading.Event().wait).start()\nsender._end_within(0)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(sender.LIBRARY)}
+    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert "most recent call first" in ran.stderr
 
 
 def test_its_session_is_its_own(start):

@@ -119,6 +119,7 @@ WRONG = "package helpdesk-judging: entry point 'letter_shift' of rubric_order.re
             "absent",
             f"{WRONG}: expected a record of rubric_order.catalogue",
         ),
+        ("data.py", "from", "raise SystemExit(0)\nfrom", "cannot be imported: SystemExit: 0"),
         ("", "fewest_items: 1", "fewest_itms: 1", "statistics/letter_shift: unknown key 'fewest_itms'; expected few"),
         (
             "",

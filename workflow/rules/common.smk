@@ -50,6 +50,8 @@ try:
     )
 except InputError as error:
     sys.exit(f"error: {error}")
+except SystemExit as end:  # else Snakemake would end as if all were done
+    sys.exit(end.code or "error: config: code of another package has called sys.exit")
 asked = {word.partition("=")[0] for word in sys.argv}
 if not (any((run.config.studies, run.config.figures, run.config.tables)) or asked & {"--lint", "--containerize"}):
     sys.exit("error: config: no study is named; expected --configfile FILE, such as config/demo.yaml (make demo)")

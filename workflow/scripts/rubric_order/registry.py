@@ -175,13 +175,14 @@ def _problems(name: str, result: Result) -> Iterator[str]:
 def _problems_of_module(module: str, parts: Iterable[str]) -> Iterator[str]:
     """Problems of a module of a result: it is missing, cannot be parsed, or lacks parts."""
     try:
-        path = _file(module)
-        if path is None:
-            yield f"module {module!r} is missing"
-            return
-        body = ast.parse(path.read_bytes()).body
-    except Exception as error:
-        yield f"module {module!r} cannot be read: {type(error).__name__}: {error}"
+        with plugins.code_of_others(f"module {module!r} cannot be read"):
+            path = _file(module)
+            body = [] if path is None else ast.parse(path.read_bytes()).body
+    except InputError as error:
+        yield str(error)
+        return
+    if path is None:
+        yield f"module {module!r} is missing"
         return
     missing = [part for part in parts if part not in {name for node in body for name in _defined(node)}]
     if missing:

@@ -40,7 +40,11 @@ def run(main: Callable[..., None]) -> None:
     """
     begin()
     try:
-        main(**vars(parser(main).parse_args()))
+        arguments = vars(parser(main).parse_args())
+        try:
+            main(**arguments)
+        except SystemExit as end:  # our own code gives a message
+            sys.exit(end.code or "error: code of another package has called sys.exit, and the job is not done")
     except InputError as error:
         sys.exit(f"error: {error}")
     except OSError as error:

@@ -11,10 +11,11 @@ editable install keeps the copy of the day of the install.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
@@ -72,13 +73,8 @@ class _Group:
         """
         package, entry = self._entry(name)
         expected = f"package {package}: entry point {name!r} of {self.group}: expected {wanted}"
-        try:
+        with code_of_others(None if package == OURS else f"{expected}, but {entry.value!r} cannot be imported"):
             return entry.load(), entry.value, expected
-        except Exception as error:
-            if package == OURS:
-                raise  # a defect of the program, which keeps its traceback
-            reason = f"{type(error).__name__}: {error}"
-            raise InputError(f"{expected}, but {entry.value!r} cannot be imported: {reason}") from error
 
 
 class Plugins(_Group, Generic[Plugin]):
@@ -185,14 +181,27 @@ def imported(module: str) -> ModuleType:
         InputError: a module of another package cannot be imported. The message names the package.
     """
     top = module.partition(".")[0]
-    try:
+    package = next((package for package, entry in _entries(RESULTS) if entry.module.partition(".")[0] == top), top)
+    ours = top == __name__.partition(".")[0]
+    with code_of_others(None if ours else f"package {package}: {module!r} cannot be imported"):
         return importlib.import_module(module)
-    except Exception as error:
-        packages = (package for package, entry in _entries(RESULTS) if entry.module.partition(".")[0] == top)
-        if top == __name__.partition(".")[0]:
-            raise  # a defect of the program, which keeps its traceback
-        reason = f"{type(error).__name__}: {error}"
-        raise InputError(f"package {next(packages, top)}: {module!r} cannot be imported: {reason}") from error
+
+
+@contextlib.contextmanager
+def code_of_others(what: str | None) -> Iterator[None]:
+    """Make an `InputError` of all that code of another package raises, as of ``sys.exit``, which would end the program.
+
+    Args:
+        what: beginning of the message; None for our own code, whose defects keep their traceback.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if what is None:
+            raise
+        raise InputError(f"{what}: {type(error).__name__}: {error}") from error
 
 
 @functools.cache

@@ -109,13 +109,13 @@ async def _responses(
 ) -> list[Response]:
     """Responses to the requests that have a result and were not answered before."""
     made = []
-    for name, result in read.by_request.items():
+    for name, results in read.by_request.items():
         if name in before:
             continue
         request = asked[name]
         prepared = await chat.prepare(request)
         most = reader.most(prepared.prompt, prepared.completion)
-        made.append(await reader.response(request, result, "completed", most))
+        made.append(await reader.response(request, results, "completed", most))
     return made
 
 

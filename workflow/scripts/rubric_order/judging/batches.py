@@ -118,10 +118,12 @@ class Ended:
     Attributes:
         record: record of the batch.
         responses: one response to each of its requests; empty where the endpoint refused the batch as a whole.
+        whole: False if some requests have neither a result nor a failure yet; `responses` then lacks these requests.
     """
 
     record: Record
     responses: Sequence[Response]
+    whole: bool = True
 
 
 def record_of(key: str, engine: str, base_url: str, requests: Sequence[Request], most: Mapping[str, Amount]) -> Record:
@@ -206,11 +208,11 @@ class Records:
         """Remove each record whose answers are all stored: its job was killed before it could remove the record."""
         for record in self.all():
             rows = store.read([sent.request_id for sent in record.requests], [])
-            if record.state == "created" and int(rows["error"].isna().sum()) == len(record.requests):
+            if record.batch is not None and int(rows["error"].isna().sum()) == len(record.requests):
                 self.remove(record)
 
     def settle(self, ended: list[Ended], store: Store) -> None:
-        """Store those responses of ended batches that the store lacks, and remove the records of these batches."""
+        """Store those responses of ended batches that the store lacks, and remove the records of whole batches."""
         while ended:
             record, responses = ended[0].record, ended[0].responses
             rows = store.read([response.request_id for response in responses], [])
@@ -219,7 +221,8 @@ class Records:
             lacking = [response for response in responses if response.request_id not in stored]
             for start in range(0, len(lacking), STORED_AT_ONCE):
                 store.append(lacking[start : start + STORED_AT_ONCE], engine=record.engine)
-            self.remove(record)
+            if ended[0].whole:
+                self.remove(record)
             ended.pop(0)
 
 

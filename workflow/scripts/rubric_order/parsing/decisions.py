@@ -1,8 +1,8 @@
 """Answers of decision models: the probability of each option, from their JSON. No text is parsed.
 
-Two dialects are read. `decisions` is OpenAI's: a list of answers, in the order of the questions. `systemone` is
-TypeSafe's: a mapping from the name of a question to its answer. Sources: ``openai/types/decision.py`` of the client
-that the project pins; docs/decisions.md names the pages on the other dialect.
+Two dialects are read. `decisions` is OpenAI's: a list of answers with the names of their questions, or without names in
+the order of the questions. `systemone` is TypeSafe's: a mapping from the name of a question to its answer. Sources:
+``openai/types/decision.py`` of the client that the project pins; docs/decisions.md names the other dialect's pages.
 """
 
 import json
@@ -195,9 +195,16 @@ def _answers(content: object, form: Form, names: Sequence[str]) -> list[object]:
         return [answers.get(name) for name in names]
     if not isinstance(answers, list):
         raise DecisionError(None, "it has no list `answers`")
-    if len(answers) != len(names):
-        raise DecisionError(None, f"it has {len(answers)} answers to {len(names)} questions")
-    return answers
+    own = [answer.get("name") or None if isinstance(answer, Mapping) else None for answer in answers]
+    if len(answers) == len(names) and all(name in (None, asked) for name, asked in zip(own, names, strict=True)):
+        return answers
+    by_name: dict[str, object] = {}
+    for name, answer in zip(own, answers, strict=True):
+        if isinstance(name, str):  # two different answers to a question are none
+            by_name[name] = answer if by_name.get(name, answer) == answer else None
+    if by_name.keys().isdisjoint(names):
+        raise DecisionError(None, f"it has {len(answers)} answers, none with the name of one of {len(names)} questions")
+    return [by_name.get(name) for name in names]
 
 
 def _checked(answer: object, form: Form) -> Mapping[str, Any]:
@@ -206,7 +213,7 @@ def _checked(answer: object, form: Form) -> Mapping[str, Any]:
     Raises:
         DecisionError: the answer is a refusal, is no mapping, or has another type than the question.
     """
-    if answer is None and form.dialect == "systemone":
+    if answer is None:
         raise DecisionError(REFUSAL, "a question has no answer")
     if not isinstance(answer, Mapping):
         raise DecisionError(None, "an answer is no mapping")

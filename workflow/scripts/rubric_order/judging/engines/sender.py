@@ -8,6 +8,7 @@ waits until the sender has ended.
 """
 
 import contextlib
+import faulthandler
 import os
 import queue
 import subprocess
@@ -24,12 +25,14 @@ from rubric_order.base import command_line, locks, signals
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines
 from rubric_order.judging.engines import Engine, Request, Resources, Response
+from rubric_order.judging.engines.delivery import ENDING_SECONDS
 from rubric_order.judging.engines.handover import Handover
 from rubric_order.settings.judges import Metered
 
 LIBRARY = Path(__file__).parents[3]
 AHEAD = 1024  # so many requests more than can be under way are given before the job takes a response
 TOGETHER = 64  # most requests that are given together
+FORCE_SECONDS = 15.0  # time after `ENDING_SECONDS` in which the sender ends by itself; after that it is killed
 LOCK_SECONDS = 10.0  # while another sender is at work, time between two checks that the job still waits
 
 END = "end"  # the job ends
@@ -46,6 +49,7 @@ class Sender(Engine[Metered]):
         super().__init__(judge, resources)
         self._process: subprocess.Popen[bytes] | None = None
         self._described: dict[str, Any] = {}
+        self._force: threading.Timer | None = None
         self._theirs, self._requests = Pipe(duplex=False)
         self._responses, self._given = Pipe(duplex=False)
 
@@ -79,7 +83,10 @@ class Sender(Engine[Metered]):
 
     def _wait(self) -> int | None:
         """Wait for the process to end. Returns its status; None if there is no process."""
-        return None if self._process is None else self._process.wait()
+        status = None if self._process is None else self._process.wait()
+        if self._force is not None:
+            self._force.cancel()
+        return status
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
         """Answer requests, see `Engine.answer`. For a job that ends early see `Delivery.batches`."""
@@ -93,6 +100,7 @@ class Sender(Engine[Metered]):
 
         def stop() -> None:
             """Give no more requests, and tell the sender that the job ends."""
+            self._limit()
             ended.set()
             room.put(None)
             with contextlib.suppress(RuntimeError):  # the thread was not started
@@ -126,9 +134,17 @@ class Sender(Engine[Metered]):
 
     def _end(self) -> None:
         """Tell the sender that the job ends, so that the sender ends."""
+        self._limit()
         if not self._requests.closed:
             self._send(END)
             self._requests.close()
+
+    def _limit(self) -> None:
+        """Kill the process if it does not end in the time that it has: code of others can hold its interpreter."""
+        if self._force is None and self._process is not None:
+            self._force = threading.Timer(ENDING_SECONDS + FORCE_SECONDS, self._process.kill)
+            self._force.daemon = True
+            self._force.start()
 
     def _send(self, entry: object) -> None:
         with contextlib.suppress(OSError):  # the sender has ended; `_taken` raises
@@ -221,6 +237,11 @@ def _allow_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
+def _end_within(seconds: float) -> None:
+    """End this process by force `FORCE_SECONDS` after a time, whatever threads of a function still run."""
+    faulthandler.dump_traceback_later(seconds + FORCE_SECONDS, exit=True)
+
+
 def _serve(judge: Metered, resources: Resources, requests: Connection, responses: Connection) -> None:
     _allow_files()
     try:
@@ -239,7 +260,9 @@ def _serve(judge: Metered, resources: Resources, requests: Connection, responses
             killed.set()
         ended.set()
         # If the job was killed, only the next job waits for this process.
-        engine.end_early(judge.timeout if killed.is_set() else None)
+        seconds = judge.timeout if killed.is_set() else None
+        _end_within(ENDING_SECONDS if seconds is None else seconds)
+        engine.end_early(seconds)
         inbox.put(END)
 
     try:
@@ -300,3 +323,5 @@ if __name__ == "__main__":
         pass
     except OSError as error:
         sys.exit(f"error: {command_line.told(error)}")
+    finally:
+        _end_within(0)

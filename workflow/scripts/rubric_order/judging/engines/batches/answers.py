@@ -1,6 +1,7 @@
 """Responses from the results of a batch. Results are read like the answers to single calls."""
 
 import dataclasses
+from collections.abc import Sequence
 
 from rubric_order.judging.engines import Request, Response
 from rubric_order.judging.engines.accounts import Account
@@ -21,18 +22,26 @@ class Reader:
     def __init__(self, chat: ChatCompletions, account: Account) -> None:
         self._chat, self._account = chat, account
 
-    async def response(self, request: Request, result: Result | None, status: str, most: Amount) -> Response:
-        """Response to one request.
+    async def response(self, request: Request, results: Sequence[Result], status: str, most: Amount) -> Response:
+        """Response to one request: the first answer that can be used, or else the first answer, or the first result.
 
         Raises:
             InputError: no request can succeed.
         """
         name = request.request_id
-        if result is None and status == "completed":
+        if not results and status == "completed":
             error = "malformed: the batch has no result of it"
             return Response(name, error=error, attempts=1, tokens=most.tokens, cost=self.cost(most.cost))
-        if result is None or result.status is None:
-            error = _unasked(status if result is None else self._chat.connection.plain(result.error or ""))
+        if not results:
+            return Response(name, error=_unasked(status), attempts=1, tokens=0, cost=self.cost(0.0))
+        answers = [result for result in results if result.is_answer] or results[:1]
+        responses = [await self._read(request, result, most) for result in answers]
+        return next((response for response in responses if response.error is None), responses[0])
+
+    async def _read(self, request: Request, result: Result, most: Amount) -> Response:
+        name = request.request_id
+        if result.status is None:
+            error = _unasked(self._chat.connection.plain(result.error or ""))
             return Response(name, error=error, attempts=1, tokens=0, cost=self.cost(0.0))
         body = result.body or {}
         if result.status != 200 or body.get("error"):

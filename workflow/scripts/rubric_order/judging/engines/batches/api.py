@@ -75,26 +75,40 @@ class BatchApi:
             InputError: no attempt can succeed.
         """
         for _ in range(LOOKS):
-            if (batch := await self._listed(key)) is not None:
+            if (batch := await self._listed(key, file)) is not None:
                 return batch
             await asyncio.sleep(self._backoff.first)
         if file is not None:
             with contextlib.suppress(InputError):  # the file does not exist any more
                 await self._tried(lambda: self._connection.delete(f"/files/{file}"))
-        return await self._listed(key)
+        return await self._listed(key, file)
 
-    async def _listed(self, key: str) -> Mapping[str, Any] | None:
-        """The batch of a record in the endpoint's list; None if the list does not have it."""
+    async def _listed(self, key: str, file: str | None) -> Mapping[str, Any] | None:
+        """The batch of a record in the endpoint's list; None if the list does not have it.
+
+        Raises:
+            CallError: the list cannot be read, or lacks what a batch is recognised by.
+        """
         parameters: dict[str, object] = {"limit": PAGE}
+        last: set[str] = set()  # last batches of pages
+        nameless = 0
         while True:
             page = await self._tried(functools.partial(self._connection.get, "/batches", parameters))
-            batches = [batch for batch in page.get("data") or [] if isinstance(batch, dict)]
+            batches = [batch for batch in page["data"] or [] if isinstance(batch, dict)] if "data" in page else None
+            if batches is None or (batches and id_of(batches[-1]) in last):
+                raise CallError("malformed", "the list of batches lacks data, or repeats a page")
             for batch in batches:
-                if (batch.get("metadata") or {}).get(KEY) == key:
-                    return batch
+                metadata, input_file = batch.get("metadata"), batch.get("input_file_id")
+                if (isinstance(metadata, dict) and metadata.get(KEY) == key) or (file and input_file == file):
+                    return dict(batch)
+                nameless += not (metadata or input_file)
             if not (page.get("has_more") and batches):
-                return None
+                break
+            last.add(id_of(batches[-1]))
             parameters = {"limit": PAGE, "after": id_of(batches[-1])}
+        if nameless:
+            raise CallError("malformed", f"{nameless} batches of the list have neither metadata nor an input file")
+        return None
 
     async def batch(self, batch: str) -> Mapping[str, Any]:
         """The present description of a batch.
@@ -104,9 +118,10 @@ class BatchApi:
             InputError: no attempt can succeed.
         """
         content = await self._tried(lambda: self._connection.get(f"/batches/{batch}"))
-        if content.get("status") not in {*UNDER_WAY, *ENDED, FAILED}:
+        status = str(content.get("status")).lower()  # some endpoints use capital letters
+        if status not in {*UNDER_WAY, *ENDED, FAILED}:
             raise CallError("malformed", f"batch {batch} has status {content.get('status')!r:.40}")
-        return content
+        return content | {"status": status}
 
     async def lines(self, file: str) -> list[bytes]:
         """Lines of a file of results.

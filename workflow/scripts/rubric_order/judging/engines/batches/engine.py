@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +18,7 @@ from rubric_order.judging.engines import REFUSED, Request, Resources, Response
 from rubric_order.judging.engines.batches import api
 from rubric_order.judging.engines.batches.answers import Reader
 from rubric_order.judging.engines.batches.api import BatchApi
-from rubric_order.judging.engines.batches.files import MAX_BYTES, Results, line_of
+from rubric_order.judging.engines.batches.files import MAX_BYTES, Results, count_of, line_of
 from rubric_order.judging.engines.delivery import MAX_REFUSED_IN_A_ROW
 from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.limits import Amount
@@ -26,6 +26,8 @@ from rubric_order.judging.engines.openai_api import EndpointEngine
 from rubric_order.settings.judges import Batch, Endpoint, seconds
 
 log = logging.getLogger(__name__)
+
+MAX_LOOKS = 10  # looks at the results of an ended batch that are not whole; after that, no job waits for the rest
 
 
 @dataclasses.dataclass
@@ -35,10 +37,14 @@ class Underway:
     Attributes:
         record: record of the batch.
         state: progress of the batch, in words.
+        looks: number of looks at results that were not whole.
+        answers: the answers in these results.
     """
 
     record: Record
     state: str = "created"
+    looks: int = 0
+    answers: Sequence[Response] = ()
 
 
 class BatchEngine(EndpointEngine):
@@ -132,7 +138,9 @@ class BatchEngine(EndpointEngine):
                 self._refuse_mistake()
                 yield from self._send(open_requests)
                 continue
-            if self._stopped.is_set() or time.monotonic() >= until:
+            ended = all(batch.looks >= MAX_LOOKS for batch in self._underway)
+            if ended or self._stopped.is_set() or time.monotonic() >= until:
+                self.ended += [Ended(batch.record, batch.answers, whole=False) for batch in self._underway]
                 raise InputError(self._still_under_way())
             self._stopped.wait(min(seconds(self._how_batches.poll), max(until - time.monotonic(), 0.0)))
 
@@ -159,9 +167,15 @@ class BatchEngine(EndpointEngine):
     def _still_under_way(self) -> str:
         number = sum(len(batch.record.requests) for batch in self._underway)
         listed = ", ".join(f"{batch.record.batch}: {batch.state}" for batch in self._underway)
+        incomplete = "".join(
+            f"; {self._records.path(batch.record.key)}: this batch has ended without all its results; the answers that"
+            " have come are stored; if the endpoint never gives the others, remove the file to ask them again"
+            for batch in self._underway
+            if batch.looks
+        )
         return (
             f"judge: {number} requests are under way in {len(self._underway)} batches ({listed}); run again later to"
-            " fetch their answers: nothing is sent twice"
+            f" fetch their answers: nothing is sent twice{incomplete}"
         )
 
     # --- sending
@@ -232,13 +246,9 @@ class BatchEngine(EndpointEngine):
                 raise InputError(_after_judge(error, "no batch can be created")) from None
             except CallError as error:
                 failure = error
-            if not failure.again:
+            if not (failure.again or failure.billed):
                 break
-            try:
-                batch = await self._api.find(record.key, file)
-            except CallError as error:  # the record stays, so that the next job looks for the batch
-                raise InputError(f"judge: whether a batch was created is not known: {error}; run again") from None
-            if batch is not None:
+            if (batch := await self._search(creating)) is not None:
                 return self._created(creating, batch)
         self._records.remove(record)
         raise InputError(f"judge: no batch can be created: {failure}; run again")
@@ -253,11 +263,27 @@ class BatchEngine(EndpointEngine):
         """A batch of an earlier job; None if the batch was never created."""
         if record.batch is not None:
             return Underway(record)
-        batch = await self._api.find(record.key, record.input_file)
+        batch = await self._search(record)
         if batch is None:
             self._records.remove(record)
             return None
         return self._created(record, batch)
+
+    async def _search(self, record: Record) -> Mapping[str, Any] | None:
+        """The batch that was created for a record, see `BatchApi.find`.
+
+        Raises:
+            InputError: whether the batch was created is not known. The record stays.
+        """
+        try:
+            return await self._api.find(record.key, record.input_file)
+        except (CallError, InputError) as error:
+            raise InputError(
+                f"{self._records.path(record.key)}: whether the batch of these {len(record.requests)} requests was"
+                f" created is not known: {str(error).removeprefix('judge: ')}; run again, or find the batch of"
+                f' {record.input_file} in the provider\'s console and write its id as "batch" into the file; if there'
+                " is none, remove the file"
+            ) from None
 
     # --- results
 
@@ -298,9 +324,10 @@ class BatchEngine(EndpointEngine):
         except InputError as error:
             raise InputError(
                 f"{self._records.path(batch.record.key)}: its batch {batch.record.batch} cannot be looked at:"
-                f" {str(error).removeprefix('judge: ')}; remove the file to ask its requests again"
+                f" {str(error).removeprefix('judge: ')}; mend this and run again, or, if the endpoint has lost the"
+                " batch, remove the file to ask its requests again"
             ) from None
-        done = _done(content)
+        done = count_of(content, "completed") or 0
         with contextlib.suppress(OSError):  # the note is only for people, so a full disk does not end the job here
             self._records.note(batch.record, Look(at=datetime.now(UTC), status=content["status"], done=done))
         state = f"{content['status']}, {done} of {len(batch.record.requests)} done"
@@ -309,20 +336,31 @@ class BatchEngine(EndpointEngine):
             log.info("batch %s: %s", batch.record.batch, state)
         if content["status"] in api.UNDER_WAY:
             return None
-        if content["status"] == api.FAILED:
+        if content["status"] == api.FAILED and not (done or content.get("output_file_id")):
             self._mistake = f"batch {batch.record.batch} was refused: {self._why(content)}; none of it was asked"
             return Ended(batch.record, [])
         results, asked = Results(), batch.record.asked()
-        for file in (content.get("output_file_id"), content.get("error_file_id")):
-            if file:
+        for file in filter(None, (content.get("output_file_id"), content.get("error_file_id"))):
+            try:
                 results.add(await self._api.lines(file), asked)
+            except InputError as error:  # the file may come later
+                log.warning("batch %s: file %s cannot be read: %s", batch.record.batch, file, error)
         if warning := results.warning():
             log.warning("batch %s: lines that are ignored: %s", batch.record.batch, warning)
-        return Ended(batch.record, await self._responses(batch.record, asked, results, content["status"]))
+        responses, mistakes = await self._responses(batch.record, asked, results, content["status"])
+        if missing := results.missing(content, len(asked)):
+            batch.looks += 1
+            batch.state = f"{state}, {missing} without a result"
+            batch.answers = [response for response in responses if response.error is None]
+            return None
+        return Ended(batch.record, self._refused(responses, mistakes))
 
     def _why(self, batch: Mapping[str, Any]) -> str:
         """Reason why a batch was refused as a whole."""
-        errors = [error for error in (batch.get("errors") or {}).get("data") or [] if isinstance(error, dict)]
+        errors = batch.get("errors")
+        errors = errors.get("data") if isinstance(errors, dict) else errors
+        listed = errors if isinstance(errors, list) else [errors] if errors else []
+        errors = [error if isinstance(error, dict) else {"message": str(error)} for error in listed]
         if not errors:
             return "the endpoint gives no reason"
         line = f"line {errors[0]['line']}: " if errors[0].get("line") is not None else ""
@@ -331,23 +369,26 @@ class BatchEngine(EndpointEngine):
 
     async def _responses(
         self, record: Record, asked: Mapping[str, Request], results: Results, status: str
-    ) -> list[Response]:
-        """Responses to all requests of a batch.
-
-        If a batch has at least `MAX_REFUSED_IN_A_ROW` requests and the endpoint refused all of them, the cause may be
-        the settings. In this case the responses are failures that may pass.
-        """
+    ) -> tuple[list[Response], list[str]]:
+        """Responses to all requests of a batch, and the mistakes in config that the endpoint names."""
         most, responses, mistakes = record.most, [], []
         for name, request in asked.items():
-            result = results.by_request.get(name)
             try:
-                response = await self._reader.response(request, result, status, most[name])
+                response = await self._reader.response(request, results.by_request.get(name, []), status, most[name])
             except InputError as error:  # no request can succeed
                 response = Response(name, error=f"stopped: {error}", attempts=1, tokens=0, cost=self._reader.cost(0.0))
                 mistakes.append(str(error).removeprefix("judge: "))
             if response.error is not None:
                 response = dataclasses.replace(response, error=_named(response.error, str(record.batch)))
             responses.append(response)
+        return responses, mistakes
+
+    def _refused(self, responses: list[Response], mistakes: list[str]) -> list[Response]:
+        """Responses of a whole batch.
+
+        If a batch has at least `MAX_REFUSED_IN_A_ROW` requests and the endpoint refused all of them, the cause may be
+        the settings. In this case the responses are failures that may pass.
+        """
         refused = [response for response in responses if response.reason in REFUSED]
         if len(refused) == len(responses) >= MAX_REFUSED_IN_A_ROW:
             mistakes.append(f"all {len(refused)} requests of a batch failed, the last as {refused[-1].error}")
@@ -355,13 +396,6 @@ class BatchEngine(EndpointEngine):
         if mistakes:
             self._mistake = mistakes[0]
         return responses
-
-
-def _done(batch: Mapping[str, Any]) -> int:
-    """Number of requests of a batch that the endpoint has answered; 0 if the endpoint gives no number."""
-    counts = batch.get("request_counts")
-    done = counts.get("completed") if isinstance(counts, dict) else None
-    return done if isinstance(done, int) else 0
 
 
 def _named(error: str, batch: str) -> str:

@@ -53,11 +53,11 @@ class Results:
     """Results of the requests of a batch.
 
     Attributes:
-        by_request: dictionary from a request's id to its first answer, or to its first result if it has no answer.
+        by_request: dictionary from a request's id to its results, in the order of their lines.
         ignored: number of lines that are ignored for each reason.
     """
 
-    by_request: dict[str, Result] = field(default_factory=dict)
+    by_request: dict[str, list[Result]] = field(default_factory=dict)
     ignored: Counter[str] = field(default_factory=Counter)
 
     def add(self, lines: Iterable[bytes], wanted: Collection[str]) -> None:
@@ -78,15 +78,37 @@ class Results:
             if name not in wanted:
                 self.ignored["of an unknown request"] += 1
                 continue
-            before = self.by_request.get(name)
-            if before is not None:
+            results = self.by_request.setdefault(name, [])
+            if results:
                 self.ignored["a second result of a request"] += 1
-            if before is None or (result.is_answer and not before.is_answer):
-                self.by_request[name] = result
+            results.append(result)
+
+    def missing(self, batch: Mapping[str, Any], requests: int) -> int:
+        """Number of requests of an ended batch that have no result yet.
+
+        Requests that the endpoint itself counts as failed, or did not ask before the batch ended, need no result.
+
+        Args:
+            batch: the endpoint's description of the batch.
+            requests: number of requests of the batch.
+        """
+        missing = requests - len(self.by_request)
+        completed, failed = (count_of(batch, name) for name in ("completed", "failed"))
+        answers = sum(any(result.status == 200 for result in results) for results in self.by_request.values())
+        if completed is None or completed > answers:
+            return missing
+        return missing if batch["status"] == "completed" and completed + (failed or 0) < requests else 0
 
     def warning(self) -> str:
         """Words on the lines that were ignored; empty if no line was ignored."""
         return ", ".join(f"{count} {reason}" for reason, count in self.ignored.items())
+
+
+def count_of(batch: Mapping[str, Any], name: str) -> int | None:
+    """A count of a batch's requests; None if the endpoint gives no such count."""
+    counts = batch.get("request_counts")
+    count = counts.get(name) if isinstance(counts, dict) else None
+    return count if isinstance(count, int) else None
 
 
 def _entry(line: bytes) -> tuple[str, Result] | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import inspect
 import os
 import platform
@@ -21,6 +22,7 @@ from rubric_order.judging.engines.python.functions import Function, find, is_asy
 from rubric_order.prompts.messages import chat
 from rubric_order.settings.judges import OF_SOURCE, PythonCallable
 
+CLEAN_UP_SECONDS = 2.0  # time for cancelled calls of an async function, which may ignore that they are cancelled
 AT_ONCE = 32  # calls of an async function under way at once, if config gives no number
 TRANSIENT = ("ConnectionError", "TimeoutError")  # exceptions that may pass, for every judge
 SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)  # in names of secret variables
@@ -46,10 +48,15 @@ class PythonEngine(CallingEngine[PythonCallable]):
             self.judge = self._as_planned()
         except InputError as error:
             raise InputError(f"judge: {error}") from None
+        self._calls = AsyncCalls()
         self._begin(
-            lambda account: FunctionAsker(self.judge, self.function, account).ask,
+            lambda account: FunctionAsker(self.judge, self.function, account, self._calls).ask,
             at_once=AT_ONCE if is_async(self.function) else 1,
         )
+
+    def close(self) -> None:
+        self._calls.close()
+        super().close()
 
     def _as_planned(self) -> PythonCallable:
         """The judge, with the version and the kind of prompt of its function, see `resolved`.
@@ -73,12 +80,50 @@ class PythonEngine(CallingEngine[PythonCallable]):
         }
 
 
+class AsyncCalls:
+    """Calls of an async function, in an event loop and a thread of their own: nothing that they do delays the job."""
+
+    def __init__(self) -> None:
+        self._ended = threading.Event()
+
+    @functools.cached_property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, args=(loop,), name="judge", daemon=True)
+        self._thread.start()
+        return loop
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        with contextlib.closing(loop):
+            while not self._ended.is_set():
+                with contextlib.suppress(BaseException):  # a task of the function has called `sys.exit`
+                    loop.run_forever()
+            if tasks := asyncio.all_tasks(loop):
+                for task in tasks:
+                    task.cancel()
+                loop.run_until_complete(asyncio.wait(tasks, timeout=CLEAN_UP_SECONDS))
+            loop.run_until_complete(loop.shutdown_asyncgens())
+
+    async def outcome(self, function: Callable[[Any], Awaitable[Any]], argument: Any) -> Outcome:
+        """Result and error of a call, one of them None. It is cancelled with this coroutine, which does not wait."""
+        call = asyncio.run_coroutine_threadsafe(_awaited(function, argument), self._loop)
+        return await asyncio.wrap_future(call)
+
+    def close(self) -> None:
+        """End all calls. Calls that go on all the same end with the process."""
+        self._ended.set()
+        if "_loop" in self.__dict__:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(2 * CLEAN_UP_SECONDS)
+
+
 class FunctionAsker(Asker):
     """Asker that gets the response to a request from a function, within an account."""
 
-    def __init__(self, judge: PythonCallable, function: Function, account: Account) -> None:
+    def __init__(self, judge: PythonCallable, function: Function, account: Account, calls: AsyncCalls) -> None:
         super().__init__(judge, account)
         self._judge: PythonCallable = judge
+        self._calls = calls
         self._function, self._is_async = function, is_async(function)
         self._transient = {*TRANSIENT, *judge.transient}
         values = (value for name, value in os.environ.items() if SECRET.search(name))
@@ -111,17 +156,16 @@ class FunctionAsker(Asker):
         """Result and error of the function, one of them None.
 
         Raises:
-            CallError: the call takes too long. The call of a function that is not async cannot be stopped: it goes on,
-                and its result is ignored.
+            CallError: the call takes too long. If it cannot be stopped, it goes on, and its result is ignored.
         """
         seconds = self._judge.timeout
         try:
             async with asyncio.timeout(seconds):
                 if self._is_async:
-                    return await _awaited(self._function, argument)
+                    return await self._calls.outcome(self._function, argument)
                 returned, error = await _in_thread(self._function, argument)
                 if error is None and inspect.isawaitable(returned):
-                    return await _awaited(lambda _: returned, argument)
+                    return await self._calls.outcome(lambda _: returned, argument)
                 return returned, error
         except TimeoutError:
             details = f"{self._judge.function} gave no answer within {seconds:g} s"

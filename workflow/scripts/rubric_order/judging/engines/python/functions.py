@@ -13,11 +13,13 @@ from types import CodeType, ModuleType
 from typing import Any, Literal
 
 from rubric_order.base.errors import InputError
+from rubric_order.base.plugins import code_of_others
 from rubric_order.judging.engines.failures import one_line
 from rubric_order.settings.judges import OF_SOURCE, PythonCallable
 
 Function = Callable[[Any], Any]
 
+ABSENT = object()
 MESSAGES = "messages"  # name of the first parameter of a function that takes messages
 
 
@@ -40,7 +42,9 @@ def find(judge: PythonCallable) -> Function:
     try:
         with contextlib.redirect_stdout(sys.stderr):
             target: Any = importlib.import_module(name)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # `sys.exit` would end the program
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing is not None and f"{name}.".startswith(f"{missing}."):
             places = f"neither among the installed packages nor in {folder}"
@@ -48,9 +52,11 @@ def find(judge: PythonCallable) -> Function:
         reason = f"{type(error).__name__}: {one_line(str(error))}"
         raise InputError(f"function: {judge.function!r}: module {name!r} cannot be imported: {reason}") from error
     for attribute in attributes.split("."):
-        if not hasattr(target, attribute):
+        with code_of_others(f"function: {judge.function!r}: {attribute!r} of {name!r}"):
+            target = getattr(target, attribute, ABSENT)
+        if target is ABSENT:
             raise InputError(f"function: {judge.function!r}: {name!r} has no {attribute!r}; {expected}")
-        target, name = getattr(target, attribute), f"{name}.{attribute}"
+        name = f"{name}.{attribute}"
     if not callable(target):
         raise InputError(f"function: {judge.function!r}: {expected}, found {target!r:.80}")
     takes(target, judge.function)
