@@ -667,7 +667,9 @@ def test_a_budget_of_money_is_not_exceeded(ask):
 
 EXTRAS = {
     "tools": {"tools": [{"type": "function", "function": {"name": "rate", "description": "d" * 8000}}]},
-    "format": {"response_format": {"type": "json_schema", "json_schema": {"name": "s", "schema": {"title": "é" * 4000}}}},
+    "format": {
+        "response_format": {"type": "json_schema", "json_schema": {"name": "s", "schema": {"title": "é" * 4000}}}
+    },
     "text": {"guidance": "g" * 8000},
     "template": {"chat_template_kwargs": {"documents": ["d" * 8000]}},
 }

@@ -63,7 +63,9 @@ def received(
     except (CallError, InputError):
         raise
     except (Exception, SystemExit) as error:
-        raise CallError(reason, one_line(f"{failure}: {words_of(error) or type(error).__name__}", secrets), billed=True) from None
+        raise CallError(
+            reason, one_line(f"{failure}: {words_of(error) or type(error).__name__}", secrets), billed=True
+        ) from None
 
 
 def masked(text: str, secrets: Collection[str]) -> str:
