@@ -128,7 +128,7 @@ def _asked(requests: Path) -> pd.DataFrame:
 
 
 def _chat(judge: Endpoint) -> ChatCompletions:
-    """The protocol with a judge's settings. Nothing is called over its connection, so that secrets need not be known."""
+    """The protocol with a judge's settings. Nothing is called over its connection: secrets need not be set."""
     headers = (name for value in judge.extra_headers.values() for name in Template(value).get_identifiers())
     secrets = (os.environ.get(name, "") for name in (judge.api_key_env or "", *headers))
     return ChatCompletions(judge, Connection(judge.base_url, secrets=secrets, timeout=judge.timeout))

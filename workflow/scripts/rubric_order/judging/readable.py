@@ -96,7 +96,7 @@ class Readable:
         return probes.load(asked.probe).read(completed(text, prefix), request.questions, truncated=truncated)
 
     def rounds(self, studies: Sequence[str]) -> Iterator[np.ndarray]:
-        """Indices of requests in the order in which they are asked: first `LEAST` of each study without a read answer.
+        """Indices of requests in the rounds in which they are asked: first as many as may be unread, then all others.
 
         Engines take requests ahead of the answers, so that only a round of its own bounds what is paid for. Requests of
         batches are asked in one round: a batch can take a day.
@@ -108,13 +108,21 @@ class Readable:
             InputError: of an earlier job's answers none can be read.
         """
         names, self._left = np.asarray(studies, dtype=object), Counter(studies)
-        first: np.ndarray = np.zeros(len(names), dtype=bool)
-        for study in self._left if self._stops and not self._in_batches else ():
-            self._check(study)
-            places, tally = np.flatnonzero(names == study), self.tallies[study]
-            number = 0 if tally.read else min(LEAST - tally.answers, len(places))
-            first[places[np.linspace(0, len(places) - 1, number).round().astype(int)]] = True
-        yield from (places for places in (np.flatnonzero(first), np.flatnonzero(~first)) if len(places))
+        open_: np.ndarray = np.ones(len(names), dtype=bool)
+        before = -1
+        # Where failures that may pass leave nothing to count, the engine decides when it stops.
+        while self._stops and not self._in_batches and before < (before := self.numbers["answers"]):
+            first: np.ndarray = np.zeros(len(names), dtype=bool)
+            for study in self._left:
+                self._check(study)
+                places, tally = np.flatnonzero(open_ & (names == study)), self.tallies[study]
+                number = 0 if tally.read else min(LEAST - tally.answers, len(places))
+                first[places[np.linspace(0, len(places) - 1, number).round().astype(int)]] = True
+            if first.any():
+                open_ &= ~first
+                yield np.flatnonzero(first)
+        if open_.any():
+            yield np.flatnonzero(open_)
 
     def ask(self, engine: Engine[Any], rounds: Iterable[Iterable[Asked]]) -> Generator[Response]:
         """Responses of an engine to the requests of some rounds, see `rounds`. They are counted in `counted`."""
