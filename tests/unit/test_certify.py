@@ -312,7 +312,7 @@ def test_a_pilot_asks_a_part_and_says_what_the_rest_will_take(server: Endpoint, 
     asked = len(server.calls)
     assert 150 <= asked <= 250
     said = done.stderr.splitlines()
-    assert f"The pilot's {asked} requests are answered, and the answers stay." in said
+    assert f"The pilot's {asked} requests are answered, and the answers stay: read {asked} of {asked}." in said
     assert f"80 texts in 20 groups: 800 requests, {asked} answered, {800 - asked} to ask." in said
     money = (800 - asked) * (100 * 0.4 + 5 * 1.6) / 1e6  # each answer counts 100 and 5 tokens
     assert f"{money:.2f} [" in said[-1]
