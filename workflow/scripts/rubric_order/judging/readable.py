@@ -95,6 +95,16 @@ class Readable:
         truncated = response.finish_reason == "length"
         return probes.load(asked.probe).read(completed(text, prefix), request.questions, truncated=truncated)
 
+    def begin(self, studies: Sequence[str]) -> None:
+        """Take the study of each request that is still to be asked.
+
+        Raises:
+            InputError: of an earlier job's answers to one of the studies none can be read.
+        """
+        self._left = Counter(studies)
+        for study in self._left:
+            self._check(study)
+
     def rounds(self, studies: Sequence[str]) -> Iterator[np.ndarray]:
         """Indices of requests in the rounds in which they are asked: first as many as may be unread, then all others.
 
@@ -102,19 +112,15 @@ class Readable:
         batches are asked in one round: a batch can take a day.
 
         Args:
-            studies: the study of each request.
-
-        Raises:
-            InputError: of an earlier job's answers none can be read.
+            studies: see `begin`.
         """
-        names, self._left = np.asarray(studies, dtype=object), Counter(studies)
+        names = np.asarray(studies, dtype=object)
         open_: np.ndarray = np.ones(len(names), dtype=bool)
         before = -1
         # Where failures that may pass leave nothing to count, the engine decides when it stops.
         while self._stops and not self._in_batches and before < (before := self.numbers["answers"]):
             first: np.ndarray = np.zeros(len(names), dtype=bool)
             for study in self._left:
-                self._check(study)
                 places, tally = np.flatnonzero(open_ & (names == study)), self.tallies[study]
                 number = 0 if tally.read else min(LEAST - tally.answers, len(places))
                 first[places[np.linspace(0, len(places) - 1, number).round().astype(int)]] = True

@@ -133,6 +133,7 @@ def _ask(
     missing = unanswered(requests, store, retry_failed=retry_failed)
     if readable is not None:
         _recall(readable, requests.drop(missing.index), store)
+        readable.begin(_studies(missing))
     log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
     if len(missing):
         running = engine()

@@ -184,7 +184,9 @@ def _answers(
         if shown.index(shown[place]) == place
     ]
     readable, engine = Readable(judge), engines.load(judge)
-    rounds = ([requests[place] for place in places] for places in readable.rounds([""] * len(requests)))
+    studies = [one.study for one in requests]
+    readable.begin(studies)
+    rounds = ([requests[place] for place in places] for places in readable.rounds(studies))
     try:
         for answer in readable.counted(readable.ask(engine, rounds)):
             yield int(answer.request_id), answer.text, answer.error
