@@ -4,10 +4,11 @@ import itertools
 import json
 import logging
 import re
+from types import SimpleNamespace
 
 import pytest
 from endpoint import Reply, completion, running
-from factories import ROOT, complete_judge, request_table
+from factories import ROOT, complete_judge, request, request_table
 from typer.testing import CliRunner
 
 import judge_shard
@@ -16,7 +17,8 @@ import rubric_order as ro
 from rubric_order.base import parquet
 from rubric_order.base.errors import InputError
 from rubric_order.commands.app import app
-from rubric_order.judging.readable import LEAST, MOST
+from rubric_order.judging.engines import Response
+from rubric_order.judging.readable import LEAST, MOST, Asked, Readable
 from rubric_order.judging.store import Store
 
 UNREAD = "The conversation needs no rating."
@@ -207,3 +209,15 @@ def test_a_study_whose_first_answers_are_read_is_counted_no_further(tmp_path, ca
         judge = complete_judge(**how, answer_format="feedback")
         judge_shard.main(paths, ["score_order"], 1, 1, judge=judge, gpus=0, **where)
     assert f"read {MOST} of {MOST}" in caplog.text
+
+
+def test_of_requests_in_batches_those_under_way_are_all_kept_and_no_further_one_is_sent():
+    """A batch can take a day, so that there is no first round."""
+    judge = complete_judge(engine="openai", model="m", base_url="http://127.0.0.1:9/v1", batch=True)
+    readable, asked = Readable(judge), [Asked(request(f"r{k}"), "score_order") for k in range(30)]
+    engine = SimpleNamespace(answer=lambda requests: (Response(each.request_id, text=UNREAD) for each in requests))
+    (places,) = readable.rounds([""] * 30)
+    assert len(list(readable.counted(readable.ask(engine, [[asked[place] for place in places]])))) == 30
+    readable.begin([""] * 5)
+    with pytest.raises(InputError, match="none of 30 answers can be read"):
+        next(readable.rounds([""] * 5))

@@ -81,10 +81,10 @@ class Readable:
         choices = () if response.error else self._choices(asked, response)
         tally.read += any(choice.label is not None for choice in choices)
         if not (tally.read or tally.unread):
-            found = _shortened(response.text or "") if response.error is None else response.error
+            answer = _shortened(response.text or "") if response.error is None else response.error
             reason = f" ({choices[0].reason})" if choices else ""
             names = f" for each of {', '.join(asked.request.names)}" if asked.request.names else ""
-            tally.unread = f"one is {found}{reason}; looked for one of {', '.join(question.labels)}{names}"
+            tally.unread = f"one is {answer}{reason}; looked for one of {', '.join(question.labels)}{names}"
 
     def _choices(self, asked: Asked, response: Response) -> Sequence[Choice]:
         request, text = asked.request, response.text or ""
@@ -102,19 +102,24 @@ class Readable:
             InputError: of an earlier job's answers to one of the studies none can be read.
         """
         self._left = Counter(studies)
-        for study in self._left:
+        for study in self._left if not self._in_batches else ():  # a start takes up batches that were paid for
             self._check(study)
 
     def rounds(self, studies: Sequence[str]) -> Iterator[np.ndarray]:
         """Indices of requests in the rounds in which they are asked: first as many as may be unread, then all others.
 
         Engines take requests ahead of the answers, so that only a round of its own bounds what is paid for. Requests of
-        batches are asked in one round: a batch can take a day.
+        batches are asked in one round, since a batch can take a day.
 
         Args:
             studies: see `begin`.
+
+        Raises:
+            InputError: see `begin`, of requests in batches.
         """
-        names = np.asarray(studies, dtype=object)
+        names, self._left = np.asarray(studies, dtype=object), Counter(studies)
+        for study in self._left if self._in_batches else ():
+            self._check(study)
         open_: np.ndarray = np.ones(len(names), dtype=bool)
         before = -1
         # Where failures that may pass leave nothing to count, the engine decides when it stops.
@@ -151,7 +156,8 @@ class Readable:
             self._left[asked.study] -= 1
             self.count(asked, response)
             yield response
-            self._check(asked.study)
+            if not self._in_batches:  # all batches are under way
+                self._check(asked.study)
 
     def _check(self, study: str) -> None:
         tally, left = self.tallies[study], self._left[study]

@@ -186,7 +186,8 @@ def _recall(readable: Readable, answered: pd.DataFrame, store: Store) -> None:
     for study, rows in answered.groupby(_studies(answered)).indices.items():
         if not readable.tallies[study].read:
             places = np.unique(np.linspace(0, len(rows) - 1, MOST).round().astype(int))
-            count_read(readable, answered.iloc[rows[places]], store.read(answered["request_id"].iloc[rows[places]]))
+            part = answered.iloc[rows[places]]
+            count_read(readable, part, store.read(part["request_id"], ["text", "finish_reason"]))
 
 
 def count_read(readable: Readable, requests: pd.DataFrame, responses: pd.DataFrame) -> None:
