@@ -24,7 +24,7 @@ def reason_of(error: object) -> str | None:
 def failures(errors: pd.Series) -> str:
     """Words on failed requests, from column `error`: how many for each reason, each with the first message."""
     firsts = errors.dropna().groupby(errors.map(reason_of), sort=False).agg(["size", "first"])
-    return "; ".join(f"{size} {first}" for size, first in firsts.itertuples(index=False))
+    return "; ".join(f"{size} {first:.160}" for size, first in firsts.itertuples(index=False))
 
 
 STORE = Contract(
