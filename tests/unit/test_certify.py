@@ -288,6 +288,26 @@ def test_a_function_is_a_judge_and_its_probabilities_are_on_the_card(texts, tmp_
     assert len(calls.read_text().splitlines()) == 18
 
 
+def test_the_message_of_an_exception_is_in_the_terminal_on_the_card_and_in_the_table_of_reads(
+    texts, tmp_path, monkeypatch, caplog
+):
+    (tmp_path / "raising_function.py").write_text(
+        "def judge(prompt):\n"
+        "    if 'Sorry.' in prompt:\n"
+        "        raise ValueError('no <text> to judge')\n"
+        "    return 'So be it. [RESULT] 2'\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    done = run("raising_function:judge", *texts, "--folder", tmp_path / "study")
+    assert done.exit_code == 0, done.exception
+    message = "raised: raising_function:judge raised ValueError: no <text> to judge"
+    assert f"6 of 18 requests failed: 6 {message}" in caplog.text
+    reads = pd.read_csv(tmp_path / "study/reads.csv")
+    assert reads["error"].value_counts().to_dict() == {message: 6}
+    note = "the first message: 6 raised: raising_function:judge raised ValueError: no &lt;text&gt; to judge."
+    assert note in (tmp_path / "study/card.html").read_text()
+
+
 @pytest.mark.parametrize("question", ["score", "choice", "predicate"])
 def test_a_decision_model_is_a_judge(question, tmp_path):
     levels = dict(enumerate(LEVELS, start=1))
@@ -312,7 +332,7 @@ def test_a_pilot_asks_a_part_and_says_what_the_rest_will_take(server: Endpoint, 
     asked = len(server.calls)
     assert 150 <= asked <= 250
     said = done.stderr.splitlines()
-    assert f"The pilot's {asked} requests are answered, and the answers stay." in said
+    assert f"The pilot's {asked} requests are answered, and the answers stay: read {asked} of {asked}." in said
     assert f"80 texts in 20 groups: 800 requests, {asked} answered, {800 - asked} to ask." in said
     money = (800 - asked) * (100 * 0.4 + 5 * 1.6) / 1e6  # each answer counts 100 and 5 tokens
     assert f"{money:.2f} [" in said[-1]

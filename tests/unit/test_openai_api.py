@@ -221,6 +221,28 @@ def test_what_an_endpoint_repeats_of_a_secret_is_not_kept(ask, monkeypatch, capl
     assert "tenant-7654321" not in caplog.text
 
 
+ECHOES = {
+    "answer": {"text": f"Your key is {KEY}. [RESULT] 4"},
+    "in JSON": {"text": json.dumps({"key": f'{KEY}"quoted"', "score": 4})},
+    "refusal": {"text": None, "refusal": f"No service for {KEY}."},
+    "reasoning": {"reasoning": f"I was called with {KEY}."},
+    "model": {"model": f"a-model-{KEY}"},
+    "finish reason": {"finish": f"stop {KEY}"},
+}
+
+
+@pytest.mark.parametrize("fields", ECHOES.values(), ids=ECHOES)
+def test_a_key_in_any_field_of_an_answer_is_masked(ask, monkeypatch, fields):
+    """A value of fewer than 8 characters is not masked: it may be a part of any text."""
+    monkeypatch.setenv("MY_KEY", f'{KEY}"quoted"' if '"quoted' in str(fields).replace("\\", "") else KEY)
+    monkeypatch.setenv("TENANT", "RESULT")
+    (response,), _ = ask(Reply(completion(**fields)), api_key_env="MY_KEY", extra_headers={"X-Tenant": "$TENANT"})
+    assert KEY not in repr(response)
+    assert "***" in repr(response)
+    if fields.get("text", "").__class__ is str and "RESULT" in fields.get("text", ""):
+        assert response.text == "Your key is ***. [RESULT] 4"
+
+
 @pytest.mark.parametrize(("served", "concurrency", "expected"), [(True, None, 512), (False, None, 32), (True, 7, 7)])
 def test_a_server_of_our_own_gets_more_requests_at_once_than_an_endpoint(
     settings, monkeypatch, served, concurrency, expected
@@ -641,6 +663,31 @@ def test_a_budget_of_money_is_not_exceeded(ask):
     most = ((len("prompt 99") + openai_protocol.MAX_TEMPLATE_TOKENS) * 1 + 16 * 10) / 1e6
     assert 0.01 - most - 360e-6 <= cost <= 0.01
     assert {response.error.partition(":")[0] for response in responses if response.error} == {"budget"}
+
+
+EXTRAS = {
+    "tools": {"tools": [{"type": "function", "function": {"name": "rate", "description": "d" * 8000}}]},
+    "format": {
+        "response_format": {"type": "json_schema", "json_schema": {"name": "s", "schema": {"title": "é" * 4000}}}
+    },
+    "text": {"guidance": "g" * 8000},
+    "template": {"chat_template_kwargs": {"documents": ["d" * 8000]}},
+}
+
+
+@pytest.mark.parametrize("extras", EXTRAS.values(), ids=EXTRAS)
+def test_all_that_is_sent_counts_in_a_budget(ask, extras):
+    """Each byte of the body is a token here, the most that there can be."""
+    changes = extras if "chat_template_kwargs" in extras else {"extra_body": extras}
+    budget = {"calls": None, "tokens": 50_000, "cost": None}
+
+    def reply(call):
+        return Reply(completion(usage=(len(json.dumps(call.body, ensure_ascii=False).encode()), 16)))
+
+    responses, calls = ask(reply, 32, budget=budget, **changes)
+    used = sum(response.tokens for response in responses)
+    assert 0.8 * 50_000 < used <= 50_000
+    assert len(calls) == sum(response.error is None for response in responses) < 32
 
 
 def test_a_call_whose_cost_is_not_known_counts_in_full(ask):

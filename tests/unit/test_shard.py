@@ -399,4 +399,5 @@ def test_the_log_says_what_was_known_and_how_far_it_is(store, caplog):
     caplog.clear()
     shard.judge(request_table("a", "b", "c").assign(prompt=["short", "short", "too long"]), store, CountingEngine)
     assert caplog.messages[0] == "3 requests: 1 answered before, 2 to judge"
-    assert caplog.messages[-1] == "asked 2 / 2 requests in 0:00:00, 1 failed, 50% of prompt tokens from cache"
+    assert caplog.messages[-2] == "asked 2 / 2 requests in 0:00:00, 1 failed, 50% of prompt tokens from cache"
+    assert caplog.messages[-1] == "1 of 3 requests failed: 1 prompt_too_long: 9 tokens, the model takes 8"

@@ -129,7 +129,7 @@ def test_what_fails_is_kept_and_is_no_score(tmp_path):
 
     def judge(prompt):
         calls.append(prompt)
-        if "Sorry." in prompt and len(calls) % 2:
+        if "Sorry." in prompt and sum("Sorry." in call for call in calls) % 2:
             return None
         return 9 if "Ms Okafor" in prompt else 4
 
@@ -150,11 +150,14 @@ def test_a_card_of_a_study_says_why_reads_failed(tmp_path):
 
     def judge(prompt):
         calls.append(prompt)
-        if "Sorry." in prompt and len(calls) % 2:
+        if "Sorry." in prompt and sum("Sorry." in call for call in calls) % 2:
             raise ValueError("no text")
         return "I cannot say." if "Ms Okafor" in prompt else 4
 
-    (card,) = ro.bias_card(study(judge, tmp_path, version="1", concurrency=1))
+    reads = study(judge, tmp_path, version="1", concurrency=1)
+    assert reads["error"].dropna().str.endswith("judge raised ValueError: no text").tolist() == [True] * 5
+    assert reads["error"].notna().equals(reads["failure"] == "raised")
+    (card,) = ro.bias_card(reads)
     assert card.to_dict()["failures"] == {"no_score": 10, "raised": 5}
     assert "15 with a score, 15 without (no_score 10, raised 5)" in repr(card)
     assert not [note for note in card.notes if "give no score" in note]  # of answers that a card has read itself

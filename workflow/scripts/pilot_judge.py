@@ -31,7 +31,8 @@ def main(
         weights: JSON file that names the judge's weights, see ``describe_weights.py``; None if config names them.
         gpus: number of GPUs of the job.
         store: folder of the judge's response store.
-        output: JSON file with the number of requests of the sample, and the number of failed ones among them.
+        output: JSON file with the numbers of requests of the sample, of failed ones among them, of answers that were
+            counted, and of those that could be read.
     """
     REQUESTS.check(*requests)
     kept = Store(store)
@@ -40,8 +41,9 @@ def main(
     with locks.only_writer(output):
         asked, _ = pilot.sample(requests, probes)
         answers = jobs.respond(asked, judge, kept, Resources(gpus, model_folder))
-        failed = int(answers["error"].notna().sum())
-        files.write_text(json.dumps({"requests": len(asked), "failed": failed}) + "\n", output)
+        readable, failed = pilot.read(asked, answers, judge), int(answers["error"].notna().sum())
+        command_line.log.info("%d requests, %d failed, %s", len(asked), failed, readable)
+        files.write_text(json.dumps({"requests": len(asked), "failed": failed, **readable.numbers}) + "\n", output)
 
 
 if __name__ == "__main__":  # vLLM starts processes that import this file

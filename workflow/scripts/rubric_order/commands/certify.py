@@ -78,6 +78,7 @@ def certify(
             "--set", help="Another setting of the judge, such as sampling/temperature=0.7.", show_default=False
         ),
     ] = None,
+    go_on: options.GoOn = False,
     adaptive: Annotated[
         bool, typer.Option("--adaptive", help="Read each text only until its score is known well enough.")
     ] = False,
@@ -118,9 +119,8 @@ def certify(
     from rubric_order.library.certify import inputs, judges, study
 
     console = Console(stderr=True)
-    settings = judges.Options(
-        model, api_key_env, key_over_http, answer_format, template, prices, budget, tuple(change or ())
-    )
+    changes = (*(change or ()), *(["accept_unread=true"] if go_on else []))
+    settings = judges.Options(model, api_key_env, key_over_http, answer_format, template, prices, budget, changes)
     rounds = _adaptive(adaptive, target_width, probe_groups, places, pilot=pilot)
     block = judges.block(judge, settings)
     texts = inputs.read(items, rubric, groups=groups)
@@ -131,8 +131,8 @@ def certify(
     _say(console, *_plan(made), *most, *made.notes)
     watch = watching.watch(made.judge, console)
     if pilot:
-        asked = made.pilot(watch)
-        _say(console, f"The pilot's {asked:,} requests are answered, and the answers stay.", *_plan(made))
+        asked, read = made.pilot(watch)
+        _say(console, f"The pilot's {asked:,} requests are answered, and the answers stay: {read}.", *_plan(made))
         return
     if rounds is None:
         made.ask(watch)

@@ -46,6 +46,9 @@ ApiKeyEnv = Annotated[
     typer.Option("--api-key-env", help="Name of the environment variable with the key.", show_default=False),
 ]
 KeyOverHttp = Annotated[bool, typer.Option("--key-over-http", help="Send the key over plain http to another machine.")]
+GoOn = Annotated[
+    bool, typer.Option("--go-on", help="Ask the others too if no score can be read from the first 20 answers.")
+]
 Instruction = Annotated[Path | None, typer.Option("--instruction", help="File with what the response answers.")]
 Template = Annotated[
     str,

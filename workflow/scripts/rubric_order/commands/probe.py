@@ -29,6 +29,7 @@ def probe(
     strategy: Annotated[str, typer.Option(help="balanced (2n orderings) or all (n! orderings).")] = "balanced",
     api_key_env: options.ApiKeyEnv = None,
     key_over_http: options.KeyOverHttp = False,
+    go_on: options.GoOn = False,
     temperature: Annotated[float, typer.Option(min=0)] = 0,
     max_tokens: Annotated[int, typer.Option(min=1)] = 1024,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object per order.")] = False,
@@ -61,6 +62,7 @@ def probe(
         max_tokens=max_tokens,
         api_key_env=api_key_env,
         key_over_http=key_over_http,
+        go_on=go_on,
     )
     finished = _json(reads) if as_json else _live(reads)
     raise typer.Exit(0 if any(read.score is not None for read in finished) else 1)

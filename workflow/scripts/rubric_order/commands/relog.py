@@ -58,6 +58,7 @@ def relog(
     api_key_env: options.ApiKeyEnv = None,
     strategy: Annotated[str, typer.Option(help="Orderings of each prompt.")] = "balanced",
     limit: Annotated[int | None, typer.Option(min=1, help="Samples, from the first.", show_default=False)] = None,
+    go_on: options.GoOn = False,
     promptfoo: Annotated[
         Path | None, typer.Option(help="With --write: also write promptfoo's tests into this file.", show_default=False)
     ] = None,
@@ -88,7 +89,7 @@ def relog(
         write or folder,
         rubric=chosen,
         order=library.order_of(chosen, order),
-        settings={"model": model, "base_url": base_url, "api_key_env": api_key_env},
+        settings={"model": model, "base_url": base_url, "api_key_env": api_key_env, "accept_unread": go_on or None},
         strategy=strategy,
         limit=limit,
     )

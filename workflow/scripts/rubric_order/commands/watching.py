@@ -31,7 +31,7 @@ def watch(judge: Judge, console: Console) -> Watch:
         return progress
     command_line.log_to_stderr(logging.WARNING)
 
-    def shown(responses: Iterable[Response], total: int) -> Iterator[Response]:
+    def shown(responses: Iterable[Response], total: int, readable: object = "") -> Iterator[Response]:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
         columns = BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
@@ -43,7 +43,8 @@ def watch(judge: Judge, console: Console) -> Watch:
                 failed += response.error is not None
                 spent += response.cost or 0.0
                 rate = speed.at(time.monotonic(), done)
-                bar.update(task, completed=done, description=said(rate, done, total, failed, spent, judge.currency))
+                words = said(rate, done, total, failed, spent, judge.currency)
+                bar.update(task, completed=done, description=", ".join(filter(None, (words, str(readable)))))
 
     return shown
 

@@ -1,9 +1,15 @@
 """Answers of a judge: rows of its response store, and the responses of a shard."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rubric_order.contracts.contract import Column, Contract
 from rubric_order.contracts.reads import REQUEST
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def reason_of(error: object) -> str | None:
@@ -13,6 +19,12 @@ def reason_of(error: object) -> str | None:
     'timeout'
     """
     return error.partition(":")[0] if isinstance(error, str) else None
+
+
+def failures(errors: pd.Series) -> str:
+    """Words on failed requests, from column `error`: how many for each reason, each with the first message."""
+    firsts = errors.dropna().groupby(errors.map(reason_of), sort=False).agg(["size", "first"])
+    return "; ".join(f"{size} {first:.160}" for size, first in firsts.itertuples(index=False))
 
 
 STORE = Contract(

@@ -3,8 +3,10 @@
 import asyncio
 import importlib.metadata
 import json
+import os
 from collections import Counter
 from pathlib import Path
+from string import Template
 
 import pandas as pd
 import pyarrow as pa
@@ -126,5 +128,7 @@ def _asked(requests: Path) -> pd.DataFrame:
 
 
 def _chat(judge: Endpoint) -> ChatCompletions:
-    """The protocol with a judge's settings. Nothing is called over its connection."""
-    return ChatCompletions(judge, Connection(judge.base_url, timeout=judge.timeout))
+    """The protocol with a judge's settings. Nothing is called over its connection: secrets need not be set."""
+    headers = (name for value in judge.extra_headers.values() for name in Template(value).get_identifiers())
+    secrets = (os.environ.get(name, "") for name in (judge.api_key_env or "", *headers))
+    return ChatCompletions(judge, Connection(judge.base_url, secrets=secrets, timeout=judge.timeout))

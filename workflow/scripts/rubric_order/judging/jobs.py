@@ -10,6 +10,7 @@ import pandas as pd
 from rubric_order.judging import shard, starting, versions
 from rubric_order.judging.engines import Engine, Resources
 from rubric_order.judging.progress import progress
+from rubric_order.judging.readable import Readable
 from rubric_order.judging.second_requests import of_studies
 from rubric_order.judging.shard import Watch
 from rubric_order.judging.store import Store
@@ -28,12 +29,11 @@ def respond(
     """Responses of a judge to all requests, in their order; answers are stored as they come.
 
     Args:
-        requests: the requests, sorted so that neighbours share prefixes.
+        requests: see `shard.judge`.
         judge: the judge's settings, with the identity of its weights.
         store: the judge's response store.
         resources: devices, weights and function of the job.
-        second_requests: whether second requests are made, if the judge's settings have them; column `probe` of the
-            requests then names the probe of each request's study.
+        second_requests: whether second requests are made, if the judge's settings have them.
         watch: see `shard.judge`.
 
     Returns:
@@ -41,10 +41,11 @@ def respond(
 
     Raises:
         InputError: the engine cannot answer the requests, answers come from several versions of the judge, or some
-            requests failed for a reason that may pass. All answers so far are in the store.
+            requests failed for a reason that may pass, or no answer can be read. All answers so far are in the store.
     """
     with starting.Starter(judge, store, resources) as start:
-        return _respond(requests, judge, store, start, second_requests=second_requests, watch=watch)
+        readable = Readable(judge)
+        return _respond(requests, judge, store, start, readable, second_requests=second_requests, watch=watch)
 
 
 @contextlib.contextmanager
@@ -60,7 +61,7 @@ def in_rounds(
         Function that responds to requests, see `respond`.
     """
     with contextlib.ExitStack() as opened:
-        start = opened.enter_context(starting.Starter(judge, store, resources))
+        start, readable = opened.enter_context(starting.Starter(judge, store, resources)), Readable(judge)
 
         @functools.cache
         def once() -> Engine[Any]:
@@ -70,7 +71,7 @@ def in_rounds(
 
         def ask(requests: pd.DataFrame) -> pd.DataFrame:
             options: dict[str, Any] = {"second_requests": second_requests, "watch": watch, "keep_open": True}
-            return _respond(requests, judge, store, once, **options)
+            return _respond(requests, judge, store, once, readable, **options)
 
         yield ask
 
@@ -80,6 +81,7 @@ def _respond(
     judge: Judge,
     store: Store,
     start: Callable[[], Engine[Any]],
+    readable: Readable,
     *,
     second_requests: bool,
     watch: Watch,
@@ -96,6 +98,7 @@ def _respond(
         retry_failed=judge.retry_failed,
         refuse_mixed=mixed,
         second_requests=second,
+        readable=readable,
         watch=watch,
         keep_open=keep_open,
     )

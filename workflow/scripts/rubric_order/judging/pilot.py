@@ -1,5 +1,6 @@
 """Pilot of a judge: a sample of its requests, asked first to estimate the time and money of all others."""
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,10 +8,24 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
+from rubric_order.judging import shard
+from rubric_order.judging.readable import Readable
 from rubric_order.planning.requests import read_studies
+from rubric_order.settings.judges import Judge
+
+log = logging.getLogger(__name__)
 
 REQUESTS = 200
 STRETCHES = 8  # runs of neighbouring requests that make up the sample: neighbours share prefixes, which a cache saves
+
+
+def read(requests: pd.DataFrame, responses: pd.DataFrame, judge: Judge) -> Readable:
+    """Count of the answers of a pilot that can be read. The log has a warning about a study of which none can."""
+    readable = Readable(judge)
+    shard.count_read(readable, requests, responses)
+    if readable.unread:
+        log.warning("no answer of a study can be read: %s", readable.unread)
+    return readable
 
 
 def sample(paths: Sequence[Path], probes: Sequence[str], size: int = REQUESTS) -> tuple[pd.DataFrame, list[str]]:

@@ -38,13 +38,19 @@ class Speed:
 
 
 def progress(
-    responses: Iterable[Response], total: int, *, every: float = 10.0, clock: Callable[[], float] | None = None
+    responses: Iterable[Response],
+    total: int,
+    readable: object = "",
+    *,
+    every: float = 10.0,
+    clock: Callable[[], float] | None = None,
 ) -> Iterator[Response]:
     """Pass responses on. Log the number done and, as soon as they are known, the speed and the remaining time.
 
     Args:
         responses: responses of an engine.
         total: number of responses that will come.
+        readable: text of the number of answers that were read, see `Readable`; empty if it is not known.
         every: seconds between two lines of the log.
         clock: function that returns the time in seconds; `time.monotonic` by default.
     """
@@ -64,9 +70,10 @@ def progress(
             told = _told(speed.at(now, done), total - done, now - started)
             cached = 100 * cached_tokens / max(prompt_tokens, 1)
             left_out = f", {unasked} not asked" if unasked else ""
+            read = str(readable) and f", {readable}"
             log.info(
-                "asked %d / %d requests%s, %d failed%s, %.0f%% of prompt tokens from cache",
-                *(done - unasked, total, told, failed - unasked, left_out, cached),
+                "asked %d / %d requests%s%s, %d failed%s, %.0f%% of prompt tokens from cache",
+                *(done - unasked, total, told, read, failed - unasked, left_out, cached),
             )
 
 

@@ -56,7 +56,7 @@ def of_studies(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Judge)
 
 def _chooses(text: object, finish_reason: object, records: list[Mapping[str, Any]], prefix: str, probe: Probe) -> bool:
     questions = [Question(record["name"], tuple(record["labels"]), record["names"]) for record in records]
-    (choice,) = probe.parse(completed(text, prefix), questions, truncated=finish_reason == "length")
+    (choice,) = probe.read(completed(text, prefix), questions, truncated=finish_reason == "length")
     return choice.label is not None
 
 

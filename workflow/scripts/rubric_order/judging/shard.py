@@ -12,21 +12,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rubric_order.base import signals
 from rubric_order.base.errors import InputError
 from rubric_order.base.text_columns import is_among
-from rubric_order.contracts.responses import RUN_COLUMNS, reason_of
+from rubric_order.contracts.responses import RUN_COLUMNS, failures, reason_of
 from rubric_order.judging.engines import Engine, Request, Response
 from rubric_order.judging.progress import progress
+from rubric_order.judging.readable import MOST, Asked, Readable
 from rubric_order.judging.speed import Marks, computed
 from rubric_order.judging.store import Store, asked_again, may_pass
 from rubric_order.probes import Question, Shown
 
 log = logging.getLogger(__name__)
 
-Watch = Callable[[Iterable[Response], int], Iterator[Response]]
+Watch = Callable[[Iterable[Response], int, object], Iterator[Response]]
 
 CHUNK_SECONDS = 20.0  # longest time that a finished request waits to be written
 LAST_SECONDS = 60.0  # time for further tries to write the last answers, if the disk does not take them
@@ -43,13 +45,15 @@ def judge(
     retry_failed: bool = False,
     refuse_mixed: Callable[[pd.DataFrame], None] | None = None,
     second_requests: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame] | None = None,
+    readable: Readable | None = None,
     watch: Watch = progress,
     keep_open: bool = False,
 ) -> pd.DataFrame:
     """Responses to all requests, in their order.
 
     Args:
-        requests: one shard's requests, sorted so that neighbours share prefixes.
+        requests: one shard's requests, sorted so that neighbours share prefixes. Column `probe` names the probe of each
+            request's study, and column `study` the study, if there are several.
         store: the judge's response store.
         start_engine: loads the model. It is called only where the store lacks an answer.
         accept_failures: whether a failure that may pass is taken as final.
@@ -58,7 +62,10 @@ def judge(
             `versions.check`. It is called before anything is asked, and at the end. None accepts all versions.
         second_requests: function that makes second requests from requests and their responses, see
             `second_requests.second_requests`. None if the judge gets no second requests.
-        watch: function that takes the responses and their number, passes the responses on, and shows progress.
+        readable: count of the answers that can be read. It stops a study of which none can, see `Readable`. None to
+            read nothing.
+        watch: function that takes the responses, their number and `readable`, passes the responses on, and shows
+            progress.
         keep_open: whether the engine stays open when this function ends, since more will be asked. The caller that
             starts the engine then closes it.
 
@@ -67,14 +74,15 @@ def judge(
         has column `constrained_text`.
 
     Raises:
-        InputError: some requests failed for a reason that may pass. All answers are in the store.
+        InputError: some requests failed for a reason that may pass, or no answer can be read. All answers are in the
+            store.
     """
     with contextlib.ExitStack() as started:
         engine = functools.cache(lambda: _start(start_engine, None if keep_open else started))
         ask = functools.partial(
             _ask, store=store, engine=engine, retry_failed=retry_failed, refuse_mixed=refuse_mixed, watch=watch
         )
-        ask(requests)
+        ask(requests, readable=readable)
         second = None
         if second_requests is not None:
             second = second_requests(requests, store.read(requests["request_id"], ["text", "finish_reason"]))
@@ -89,6 +97,8 @@ def judge(
         texts = dict(zip(second["first_id"], ended["text"], strict=True))
         done["constrained_text"] = done["request_id"].map(texts)
         errors = pd.concat([errors, ended["error"]], ignore_index=True)
+    if errors.notna().any():
+        log.warning("%d of %d requests failed: %s", errors.notna().sum(), len(errors), failures(errors))
     passing = errors[may_pass(errors)]
     if len(passing) and not accept_failures:
         reasons = passing.map(reason_of).value_counts()
@@ -116,10 +126,14 @@ def _ask(
     engine: Callable[[], Engine[Any]],
     retry_failed: bool,
     refuse_mixed: Callable[[pd.DataFrame], None] | None,
+    readable: Readable | None = None,
     watch: Watch,
 ) -> None:
     """Ask the engine for the responses that the store lacks."""
     missing = unanswered(requests, store, retry_failed=retry_failed)
+    if readable is not None:
+        _recall(readable, requests.drop(missing.index), store)
+        readable.begin(_studies(missing))
     log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
     if len(missing):
         running = engine()
@@ -131,8 +145,16 @@ def _ask(
             answers = store.read(requests["request_id"], ["engine", "model"])
             answers = answers[answers["error"].isna()].astype(object)
             refuse_mixed(pd.concat([answers, pd.DataFrame({"engine": [engine_used], "model": [None]})]))
-        source = running.answer(as_requests(missing))
-        noted = measured(watch(source, len(missing)), lambda run: store.note({**run, "engine": engine_used}))
+        counted: Iterable[Response]
+        if readable is None:
+            source = counted = running.answer(as_requests(missing))
+        else:
+            rounds = readable.rounds(_studies(missing))
+            source = readable.ask(running, (_asked(missing.iloc[places]) for places in rounds))
+            counted = readable.counted(source)
+        noted = measured(
+            watch(counted, len(missing), readable or ""), lambda run: store.note({**run, "engine": engine_used})
+        )
         try:
             keep(noted, store, engine_used, source=source)
         finally:  # also if answers cannot be kept: nothing more is asked after this
@@ -149,6 +171,33 @@ def unanswered(requests: pd.DataFrame, store: Store, *, retry_failed: bool) -> p
     done = store.read(requests["request_id"], ["request_id"])
     again = asked_again(done["error"], retry_failed=retry_failed)
     return requests[~is_among(requests["request_id"], done["request_id"][~again])]
+
+
+def _studies(requests: pd.DataFrame) -> list[str]:
+    return requests["study"].tolist() if "study" in requests else [""] * len(requests)
+
+
+def _asked(requests: pd.DataFrame) -> Iterator[Asked]:
+    return map(Asked, as_requests(requests), requests["probe"], _studies(requests))
+
+
+def _recall(readable: Readable, answered: pd.DataFrame, store: Store) -> None:
+    """Count answers that the store has, evenly spaced, of each study of which nothing was read yet."""
+    for study, rows in answered.groupby(_studies(answered)).indices.items():
+        if not readable.tallies[study].read:
+            places = np.unique(np.linspace(0, len(rows) - 1, MOST).round().astype(int))
+            part = answered.iloc[rows[places]]
+            count_read(readable, part, store.read(part["request_id"], ["text", "finish_reason"]))
+
+
+def count_read(readable: Readable, requests: pd.DataFrame, responses: pd.DataFrame) -> None:
+    """Count the responses to some requests that can be read."""
+    columns = ["request_id", "text", "finish_reason", "error"]
+    rows = responses[columns].astype(object).where(responses[columns].notna(), None).itertuples(index=False)
+    by_request = {row.request_id: Response(*row) for row in rows}
+    for asked in _asked(requests):
+        if asked.request.request_id in by_request:
+            readable.count(asked, by_request[asked.request.request_id])
 
 
 def _answers(requests: pd.DataFrame, store: Store, columns: list[str] | None = None) -> pd.DataFrame:

@@ -90,6 +90,7 @@ def probe(
     max_tokens: int = 1024,
     api_key_env: str | None = None,
     key_over_http: bool = False,
+    go_on: bool = False,
 ) -> Iterator[Read]:
     """Ask an OpenAI-compatible endpoint for the score of one text, once in each ordering of the levels.
 
@@ -104,18 +105,27 @@ def probe(
         temperature, max_tokens: settings of sampling.
         api_key_env: name of the environment variable that holds the key.
         key_over_http: send the key over plain http to another machine.
+        go_on: whether to ask the other orderings if no score can be read from the first 20 answers.
 
     Yields:
         Each read as it comes, in any order.
 
     Raises:
-        InputError: a setting cannot be used, the key is missing, or the endpoint refuses everything.
+        InputError: a setting cannot be used, the key is missing, the endpoint refuses everything, or no answer
+            can be read.
     """
     if fault := wrong_address(base_url):
         raise InputError(f"--base-url: {base_url!r}: {fault}")
     try:
         sampling = Sampling(temperature=temperature, top_p=None, max_tokens=max_tokens, seed=None)
-        judge = Endpoint(engine="openai", model=model, base_url=base_url, api_key_env=api_key_env, sampling=sampling)
+        judge = Endpoint(
+            engine="openai",
+            model=model,
+            base_url=base_url,
+            api_key_env=api_key_env,
+            sampling=sampling,
+            accept_unread=go_on,
+        )
     except ValidationError as misfit:
         wrong = misfit.errors()[0]
         raise InputError(f"{'/'.join(map(str, wrong['loc']))}: {wrong['msg']}, found {wrong['input']!r:.80}") from None
@@ -162,19 +172,23 @@ def _answers(
     try:
         from rubric_order.judging import engines
         from rubric_order.judging.engines import openai_api  # noqa: F401 - to say what is missing
+        from rubric_order.judging.readable import Asked, Readable
     except ImportError as error:
         raise InputError(f"package {error.name!r} is missing; expected pip install 'rubric-order[endpoint]'") from None
     from rubric_order.probes import Question, Shown
 
     asked = (Question("", labels, "option"),)
-    requests = {
-        str(place): engines.Request(str(place), text, asked, options=labels, shown=Shown(shown[place]))
+    requests = [
+        Asked(engines.Request(str(place), text, asked, options=labels, shown=Shown(shown[place])), "score_order")
         for place, text in enumerate(texts)
         if shown.index(shown[place]) == place
-    }
-    engine = engines.load(judge)
+    ]
+    readable, engine = Readable(judge), engines.load(judge)
+    studies = [one.study for one in requests]
+    readable.begin(studies)
+    rounds = ([requests[place] for place in places] for places in readable.rounds(studies))
     try:
-        for answer in engine.answer(requests.values()):
+        for answer in readable.counted(readable.ask(engine, rounds)):
             yield int(answer.request_id), answer.text, answer.error
     finally:
         engine.close()

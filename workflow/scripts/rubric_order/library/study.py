@@ -71,13 +71,14 @@ def study(
         dataset: name of the items; the orderings of strategy ``random`` depend on it.
         accept_failures: True to take temporary failures as final, so that these reads have no score.
         settings: further settings of a judge of ``engine: python``, such as ``version``, ``model``, ``concurrency``,
-            ``transient``, ``requests_per_minute``, ``max_attempts``, ``timeout``, and ``retry_failed``, which asks
-            failed requests again.
+            ``transient``, ``requests_per_minute``, ``max_attempts``, ``timeout``, ``retry_failed``, which asks failed
+            requests again, and ``accept_unread``, which asks on if no score can be read from the first 20 answers.
 
     Returns:
         One row per read, as `bias_card` and ``rubric-order audit`` take it: ``item``, ``group``, ``judge``,
         ``ordering`` (a list), ``score``, ``human_score``, and ``p_1`` to ``p_n`` if the function gives probabilities.
-        Further columns are ``failure`` (why there is no score), ``answer`` (the text of the answer) and ``request_id``.
+        Further columns are ``failure`` (why there is no score), ``error`` (the message of a request that failed),
+        ``answer`` (the text of the answer) and ``request_id``.
 
     Raises:
         InputError: an item, the rubric or a setting cannot be used; requests failed for temporary reasons; or ten
@@ -285,7 +286,7 @@ def _number(value: Any) -> Any:
 
 def as_reads(scores: pd.DataFrame, responses: pd.DataFrame, n: int) -> pd.DataFrame:
     """Scores as a plain table of reads, see `reads.as_scores`."""
-    texts = responses.set_index("request_id")["text"]
+    given = responses.set_index("request_id")[["text", "error"]].reindex(scores["request_id"]).set_index(scores.index)
     table = pd.DataFrame(
         {
             "item": scores["item_id"],
@@ -300,8 +301,9 @@ def as_reads(scores: pd.DataFrame, responses: pd.DataFrame, n: int) -> pd.DataFr
     if shares.notna().any():
         by_score = [_by_score(row, order, n) for row, order in zip(shares, table["ordering"], strict=True)]
         table[[f"p_{score}" for score in range(1, n + 1)]] = np.array(by_score)
-    answers = scores["request_id"].map(texts)
-    return table.assign(failure=scores["failure"], answer=answers, request_id=scores["request_id"])
+    return table.assign(
+        failure=scores["failure"], error=given["error"], answer=given["text"], request_id=scores["request_id"]
+    )
 
 
 def _by_score(shares: Sequence[float] | None, ordering: Sequence[int], n: int) -> np.ndarray:

@@ -11,7 +11,8 @@ NO_SCORE = "no_score"
 NOT_INTEGER = "not_integer"  # such as 3.5
 OUT_OF_RANGE = "out_of_range"  # off the scale, or on another scale
 CONFLICTING = "conflicting"  # several different scores
-REASONS = (EMPTY, UNFINISHED_THINKING, TRUNCATED, ECHO, NO_SCORE, NOT_INTEGER, OUT_OF_RANGE, CONFLICTING)
+UNREADABLE = "unreadable"  # the parser fails at it, which is a defect of the parser
+REASONS = (EMPTY, UNFINISHED_THINKING, TRUNCATED, ECHO, NO_SCORE, NOT_INTEGER, OUT_OF_RANGE, CONFLICTING, UNREADABLE)
 
 
 class Choice(NamedTuple):

@@ -6,7 +6,6 @@ the order of the questions. `systemone` is TypeSafe's: a mapping from the name o
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, cast
 
@@ -180,9 +179,7 @@ def reread(text: str, form: Form, labels: Sequence[Sequence[str]], place: int = 
         if isinstance(decision, Decision):
             return decision.choice(labels[place])
         return Choice(None, reason=decision.reason)
-    except DecisionError:
-        return Choice(None, reason=MISSING_LEVEL)
-    except (ValueError, RecursionError):
+    except Exception:  # JSON that is cut off, or whatever else a store may hold
         return Choice(None, reason=MISSING_LEVEL)
 
 
@@ -233,7 +230,8 @@ def _by_value(listed: object, values: Sequence[int | str]) -> list[float]:
     """
     pairs: list[tuple[object, object]]
     if isinstance(listed, Mapping):
-        pairs = [(int(key) if isinstance(values[0], int) and key.isdecimal() else key, p) for key, p in listed.items()]
+        by_text = {str(value): value for value in values}
+        pairs = [(by_text.get(key, key), probability) for key, probability in listed.items()]
     elif isinstance(listed, list) and all(isinstance(entry, Mapping) for entry in listed):
         pairs = [(entry.get("value"), entry.get("probability")) for entry in listed]
     elif isinstance(listed, list) and len(listed) == len(values):
@@ -262,7 +260,7 @@ def _probability(value: object) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise DecisionError(BAD_PROBABILITIES, f"{value!r:.40} is no number")
-    if not (math.isfinite(value) and -SLACK <= value <= 1 + SLACK):
+    if not -SLACK <= value <= 1 + SLACK:
         raise DecisionError(BAD_PROBABILITIES, f"{value!r:.40} is no probability")
     return min(max(float(value), 0.0), 1.0)
 

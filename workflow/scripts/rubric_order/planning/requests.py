@@ -176,16 +176,19 @@ def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
 def read_studies(
     paths: Sequence[Path], probes: Sequence[str], shard: int, shards: int
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The requests of one shard of several studies, with column `probe`, and the study of each request.
+    """The requests of one shard of several studies, with columns `probe` and `study`, and the study of each request.
 
     Args:
         paths: file of each study's requests, in a folder with the study's name.
         probes: the probe of each of these studies.
         shard, shards: see `read_shard`. A shard has its part of each study.
     """
-    parts = [read_shard(path, shard, shards).assign(probe=probe) for path, probe in zip(paths, probes, strict=True)]
-    studies = [path.parent.name for path, part in zip(paths, parts, strict=True) for _ in range(len(part))]
-    return pd.concat(parts, ignore_index=True), studies
+    parts = [
+        read_shard(path, shard, shards).assign(probe=probe, study=path.parent.name)
+        for path, probe in zip(paths, probes, strict=True)
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    return table, table["study"].tolist()
 
 
 def _next_unit(file: pq.ParquetFile, groups: np.ndarray, row: int) -> int:

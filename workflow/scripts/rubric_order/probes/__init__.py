@@ -23,7 +23,7 @@ from rubric_order.base.errors import UnfitError
 from rubric_order.base.keys import BASELINE
 from rubric_order.base.levels import LOWEST
 from rubric_order.base.plugins import Plugins
-from rubric_order.parsing.choices import Choice
+from rubric_order.parsing.choices import UNREADABLE, Choice
 
 if TYPE_CHECKING:
     import numpy as np
@@ -201,7 +201,14 @@ class Probe(ABC):
 
     @abstractmethod
     def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
-        """Choices of an answer, one for each question. It raises no error for any text."""
+        """Choices of an answer, one for each question. It should raise no error for any text, see `read`."""
+
+    def read(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
+        """Choices of an answer, see `parse`. An answer at which the parser fails is a failure, and ends no job."""
+        try:
+            return self.parse(text, questions, truncated=truncated)
+        except Exception:
+            return (Choice(None, reason=UNREADABLE),) * len(questions)
 
     @abstractmethod
     def score(

@@ -141,9 +141,9 @@ def _of_reads(table: pd.DataFrame, logprobs: Sequence[Any]) -> Iterator[Any]:
 
 def _parse(text: str, truncated: bool, constrained: str | None, questions: Questions, probe: Probe) -> Choices:
     """Choices of an answer, or of its constrained second request if the first answer has no label."""
-    choices = probe.parse(text, questions, truncated=truncated)
+    choices = probe.read(text, questions, truncated=truncated)
     if constrained is None or choices[0].label is not None:
         return choices
     # The second request allowed labels only. Anything else is a failure, as before.
-    (last,) = probe.parse(completed(constrained, ""), questions, truncated=False)
+    (last,) = probe.read(completed(constrained, ""), questions, truncated=False)
     return choices if last.label is None else (last._replace(pattern=CONSTRAINED),)

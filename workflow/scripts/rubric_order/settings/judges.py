@@ -598,6 +598,14 @@ class Judge(Settings):
         role=Role.RUN,
         reruns=ASKING,
     )
+    accept_unread: bool = setting(
+        False,
+        "Whether a study is asked on if no score can be read from its first 20 answers. If false, the job ends with an"
+        " error that shows one of these answers.",
+        role=Role.RUN,
+        tracked=False,
+        reruns="nothing",
+    )
     gpu: Annotated[int, Ge(0)] = setting(
         0,
         "Number of GPUs of a job. With 0 the CPU build of vLLM runs the model on the CPU, and the CUDA build claims"

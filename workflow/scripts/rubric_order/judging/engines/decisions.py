@@ -51,10 +51,12 @@ class DecisionProtocol(Protocol[Decisions]):
             prompt = Structured.decode(request.prompt)
         except ValueError as error:
             raise InputError(f"judge: request {request.request_id}: {error}") from None
-        body = self.body(prompt, self.under(request.profile))
+        judge = self.under(request.profile)
+        body = self.body(prompt, judge)
         questions = len(body["questions"])
         # Servers may count the text once per question. A token has at least one byte.
-        asked = len(json.dumps(body["questions"], ensure_ascii=False).encode())
+        others = filter(None, (body["questions"], judge.extra_body))
+        asked = sum(len(json.dumps(part, ensure_ascii=False).encode()) for part in others)
         return Prepared(
             self._address(),
             body,
@@ -107,7 +109,7 @@ class DecisionProtocol(Protocol[Decisions]):
             raise CallError("bad_request", self.connection.plain(str(problem)), billed=True) from None
         return Response(
             request.request_id,
-            text=self.connection.without_secrets(json.dumps(content, ensure_ascii=False)),
+            text=json.dumps(content, ensure_ascii=False),
             finish_reason=FINISHED,
             error=error,
             prompt_tokens=usage.prompt if usage else None,

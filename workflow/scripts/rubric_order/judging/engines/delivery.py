@@ -149,7 +149,7 @@ class Delivery:
 
     async def _answer_all(self, requests: Iterator[Request], finished: Handover) -> None:
         self._refused.clear()
-        self._in_a_row, self._stopped = 0, None
+        self._stopped = None  # another round is tried; its first failure of such a kind stops it again
         self._handed = self._taken = 0
         self._account.begin()
         source = _Source(requests)
@@ -226,8 +226,8 @@ class Delivery:
             self._in_a_row = 0
         elif response.attempts or reason == "connection":
             self._in_a_row += 1
-            if self._in_a_row == MAX_FAILED_IN_A_ROW:
-                self._stopped = f"{MAX_FAILED_IN_A_ROW} requests in a row failed, the last as {response.error}"
+            if self._in_a_row >= MAX_FAILED_IN_A_ROW and self._stopped is None:
+                self._stopped = f"{self._in_a_row} requests in a row failed, the last as {response.error}"
                 log.warning("nothing more is asked: %s", self._stopped)
         self._put(response, finished)
 

@@ -1,8 +1,13 @@
-"""Reasons why a call has no usable answer."""
+"""What comes in from a judge: the guard around each answer, and the reasons why a call has no usable answer."""
 
-from rubric_order.judging.engines import PASSING
+import json
+from collections.abc import Callable, Collection
+
+from rubric_order.base.errors import InputError
+from rubric_order.judging.engines import PASSING, Response
 
 MOST_CHARACTERS = 300  # longest message
+SHORTEST_SECRET = 8  # a shorter value, such as `none`, is not masked, since it may be a part of any text
 
 
 class CallError(Exception):
@@ -34,8 +39,51 @@ class CallError(Exception):
         self.after = after
 
 
-def one_line(text: str, secrets: frozenset[str] | set[str] = frozenset()) -> str:
-    """A message on one line, cut to `MOST_CHARACTERS`, with any secrets in it replaced."""
-    for value in secrets:
-        text = text.replace(value, "***")
-    return " ".join(text.split())[:MOST_CHARACTERS]
+def received(
+    make: Callable[[], Response],
+    secrets: Collection[str],
+    *,
+    reason: str = "bad_request",
+    failure: str = "the answer cannot be read",
+) -> Response:
+    """The response that `make` makes from one answer, with secrets masked. No content of an answer ends a job.
+
+    Args:
+        make: function that makes the response.
+        secrets: see `masked`.
+        reason, failure: reason and words of the error if `make` fails in an unforeseen way.
+
+    Raises:
+        CallError: the answer is not usable.
+    """
+    try:
+        fields = vars(make())
+        texts = {name: masked(value, secrets) for name, value in fields.items() if isinstance(value, str)}
+        return Response(**{**fields, **texts, "request_id": fields["request_id"]})
+    except (CallError, InputError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise CallError(
+            reason, one_line(f"{failure}: {words_of(error) or type(error).__name__}", secrets), billed=True
+        ) from None
+
+
+def masked(text: str, secrets: Collection[str]) -> str:
+    """A text in which each secret of at least `SHORTEST_SECRET` characters is ``***``, also as JSON writes it."""
+    for value in sorted(secrets, key=len, reverse=True):
+        if len(value) >= SHORTEST_SECRET:
+            text = text.replace(value, "***").replace(json.dumps(value)[1:-1], "***")
+    return text
+
+
+def words_of(error: BaseException) -> str:
+    """The message of an exception, or words in its place if the exception cannot make one."""
+    try:
+        return str(error)
+    except (Exception, SystemExit) as second:
+        return f"no message, since making it raised {type(second).__name__}"
+
+
+def one_line(text: str, secrets: Collection[str] = ()) -> str:
+    """A message on one line, cut to `MOST_CHARACTERS`, with any secrets in it masked."""
+    return " ".join(masked(text, secrets).split())[:MOST_CHARACTERS]

@@ -40,10 +40,11 @@ def places_of_labels(
     name_pattern = "|".join(map(re.escape, sorted((question.name for question in questions), key=len, reverse=True)))
     labels = "|".join(map(re.escape, sorted(questions[0].labels, key=len, reverse=True)))
     behind_name = rf"(?<!\w)({name_pattern})(?:\W?(?:score|rating))?[^\w\n]{{0,12}}({labels})(?!\w|[.,]\d)"
-    spelled = [question.name.lower() for question in questions]
     offsets: list[int | None] = [None] * len(questions)
     for match in re.finditer(behind_name, "".join(pieces), re.IGNORECASE):
-        offsets[spelled.index(match[1].lower())] = match.start(2)
+        # Compared as the pattern compares: to it, the long s is an s, which it is not to `lower()`.
+        names = (re.fullmatch(re.escape(question.name), match[1], re.IGNORECASE) for question in questions)
+        offsets[[name is not None for name in names].index(True)] = match.start(2)
     ends = np.cumsum([len(piece) for piece in pieces])
     writing = {token for variant in variants for token in variant}
     places = [None if offset is None else int(np.searchsorted(ends, offset, side="right")) for offset in offsets]

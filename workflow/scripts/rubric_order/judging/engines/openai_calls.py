@@ -15,7 +15,7 @@ import openai
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import transport
-from rubric_order.judging.engines.failures import CallError
+from rubric_order.judging.engines.failures import CallError, one_line
 from rubric_order.judging.engines.serving import Server
 
 MAX_WAIT_SECONDS = 600.0  # a call is given up if the endpoint asks for a longer wait
@@ -87,7 +87,7 @@ class Connection:
         self._headers: dict[str, Any] = dict(headers or {})
         if key is None and "authorization" not in map(str.lower, self._headers):
             self._headers["Authorization"] = openai.Omit()
-        self._secrets = {secret for secret in (key, *secrets) if secret}
+        self.secrets = frozenset(secret for secret in (key, *secrets) if secret)
 
     async def __aenter__(self) -> "Connection":
         for name in VARIABLES:
@@ -248,14 +248,8 @@ class Connection:
         return self._error(status, f"{told.get('code')} {told.get('type')}", str(told.get("message")), {})
 
     def plain(self, text: str) -> str:
-        """A message of the endpoint on one line, cut to 300 characters, with any secrets in it replaced."""
-        return " ".join(self.without_secrets(text).split())[:300]
-
-    def without_secrets(self, text: str) -> str:
-        """A text of the endpoint, with any secrets in it replaced."""
-        for value in self._secrets:
-            text = text.replace(value, "***")
-        return text
+        """A message of the endpoint, see `one_line`."""
+        return one_line(text, self.secrets)
 
     def _error(self, status: int, code: str, message: str, headers: Mapping[str, str]) -> CallError:
         """Error for a status that is not a success."""

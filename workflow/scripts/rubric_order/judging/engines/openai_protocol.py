@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import json
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -30,6 +31,9 @@ log = logging.getLogger(__name__)
 MAX_TEMPLATE_TOKENS = 256  # tokens that a chat template adds to the messages
 ANSWER_BYTES = 4 * 2**20  # bytes of an answer, in addition to its tokens
 TOKEN_BYTES = 256  # bytes per token that is written or listed, with its name, its bytes and its log-probability
+# Fields of a request that no model reads. Any other field may become a part of the prompt, as tools do.
+NOT_READ = {"messages", "model", "temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed"}
+NOT_READ |= {"logprobs", "top_logprobs", "logprob_token_ids", "return_tokens_as_token_ids"}
 TOKEN_ID = "token_id:"  # noqa: S105 - prefix of a token's name, if vLLM's server is asked for ids
 
 Variants = list[list[str]]  # the tokens that write each label, as an answer names them
@@ -211,7 +215,7 @@ class ChatCompletions(Protocol[Chat]):
         try:
             tokens = [LoggedToken.of(entry) for entry in (choice.get("logprobs") or {}).get("content") or []]
             start = start_of_answer(tokens, texts["text"] or "", bool(texts["reasoning"]))
-        except (KeyError, TypeError, AttributeError, ValueError):  # the answer was paid for, and is kept without them
+        except Exception:  # the answer was paid for, and is kept without them
             tokens, start = [], 0
         if request.names:
             logprobs, place = read_several(tokens[start:], variants, request.questions), None
@@ -225,8 +229,10 @@ class ChatCompletions(Protocol[Chat]):
 
 
 def prompt_bytes(body: Mapping[str, Any]) -> int:
-    """An upper bound on the tokens of the messages: a token has at least one byte."""
-    return sum(len(message["content"].encode()) for message in body["messages"])
+    """An upper bound on the tokens of all that a model gets to read: a token has at least one byte."""
+    others = {name: value for name, value in body.items() if name not in NOT_READ}
+    written = json.dumps(others, ensure_ascii=False).encode() if others else b""
+    return sum(len(message["content"].encode()) for message in body["messages"]) + len(written)
 
 
 def largest(body: Mapping[str, Any], max_tokens: int) -> int:

@@ -2,6 +2,7 @@
 
 from rubric_order.judging.engines import Request, Response, asking
 from rubric_order.judging.engines.accounts import Account, Tally
+from rubric_order.judging.engines.failures import received
 from rubric_order.judging.engines.protocols import Protocol
 from rubric_order.settings.judges import OverHttp
 
@@ -22,4 +23,4 @@ class Asker(asking.Asker):
             usage = protocol.usage(content)
             if usage is not None:
                 call.used = account.used(usage)
-            return prepared.read(content, usage)
+            return received(lambda: prepared.read(content, usage), protocol.connection.secrets)

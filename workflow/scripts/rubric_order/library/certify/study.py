@@ -33,6 +33,7 @@ from rubric_order.contracts import inputs as contract_inputs
 from rubric_order.contracts.estimates import ESTIMATES
 from rubric_order.contracts.items import ITEMS, PAIRS, RUBRICS
 from rubric_order.contracts.reads import PLAN, REQUESTS
+from rubric_order.contracts.responses import failures
 from rubric_order.contracts.scores import SCORES
 from rubric_order.figures import drawing, output
 from rubric_order.judging import answers, costs, jobs, pilot, shard
@@ -176,15 +177,14 @@ class Certification:
         reads = {STUDY: len(PLAN.read(self._plan, columns=["request_id"]))}
         return costs.judge_costs(self.judge, {STUDY: self._requests}, reads, self.store, encode=None).iloc[0]
 
-    def pilot(self, watch: shard.Watch = progress) -> int:
-        """Ask a sample of the requests, see `pilot.sample`, and return their number.
+    def pilot(self, watch: shard.Watch = progress) -> tuple[int, str]:
+        """Ask a sample of the requests, see `pilot.sample`. Returns their number, and how many answers were read.
 
         Raises:
             InputError: see `shard.judge`.
         """
         asked, _ = pilot.sample([self._requests], [self._probe])
-        self._ask(asked, watch)
-        return len(asked)
+        return len(asked), str(pilot.read(asked, self._ask(asked, watch), self.judge))
 
     def ask(self, watch: shard.Watch = progress) -> None:
         """Ask the requests that the store does not answer, and write all responses and their scores.
@@ -333,6 +333,8 @@ class Certification:
         data = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         files.write_text(data, self.folder / SUMMARY)
         labels, notes = Labels(**labels_of(self.run)), self.notes
+        if failed := failures(pd.read_parquet(self._responses, columns=["error"])["error"]):
+            notes.append(f"Failed requests, for each reason their number and the first message: {failed}.")
         page = summary.page(
             [dataclasses.replace(card, notes=(*card.notes, *notes)) for card in cards],
             content,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rubric_order.judging.engines import Request, Response
 from rubric_order.judging.engines.accounts import Account
 from rubric_order.judging.engines.batches.files import Result
-from rubric_order.judging.engines.failures import CallError
+from rubric_order.judging.engines.failures import CallError, received
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.openai_protocol import ChatCompletions
 
@@ -50,7 +50,9 @@ class Reader:
         usage = self._chat.usage(body)
         used = most if usage is None else self._account.used(usage)
         try:
-            response = self._chat.response(request, body, usage, await self._chat.variants(request))
+            variants = await self._chat.variants(request)
+            secrets = self._chat.connection.secrets
+            response = received(lambda: self._chat.response(request, body, usage, variants), secrets)
         except CallError as failure:
             response = Response(name, error=str(failure))
         return dataclasses.replace(response, attempts=1, tokens=used.tokens, cost=self.cost(used.cost))

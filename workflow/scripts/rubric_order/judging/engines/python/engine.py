@@ -16,7 +16,7 @@ from rubric_order.judging.engines import Request, Response
 from rubric_order.judging.engines.accounts import Account, Tally, Usage
 from rubric_order.judging.engines.asking import Asker
 from rubric_order.judging.engines.calling import CallingEngine
-from rubric_order.judging.engines.failures import CallError, one_line
+from rubric_order.judging.engines.failures import CallError, one_line, received, words_of
 from rubric_order.judging.engines.python import answers
 from rubric_order.judging.engines.python.functions import Function, find, is_async, resolved, version
 from rubric_order.prompts.messages import chat
@@ -26,7 +26,6 @@ CLEAN_UP_SECONDS = 2.0  # time for cancelled calls of an async function, which m
 AT_ONCE = 32  # calls of an async function under way at once, if config gives no number
 TRANSIENT = ("ConnectionError", "TimeoutError")  # exceptions that may pass, for every judge
 SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)  # in names of secret variables
-SHORTEST_SECRET = 8
 
 Outcome = tuple[Any, BaseException | None]  # the value that a call returned, and the exception that it raised
 
@@ -126,8 +125,7 @@ class FunctionAsker(Asker):
         self._calls = calls
         self._function, self._is_async = function, is_async(function)
         self._transient = {*TRANSIENT, *judge.transient}
-        values = (value for name, value in os.environ.items() if SECRET.search(name))
-        self._secrets = {value for value in values if len(value) >= SHORTEST_SECRET}
+        self._secrets = frozenset(value for name, value in os.environ.items() if SECRET.search(name))
 
     async def _call(self, request: Request, tally: Tally) -> Response:
         judge, account = self._judge, self._account
@@ -136,11 +134,12 @@ class FunctionAsker(Asker):
             returned, error = await self._outcome(self._argument(request))
             if error is not None:
                 raise self._raised(error)
-            try:
-                response = answers.response(request, returned)
-            except answers.WrongAnswerError as wrong:
-                details = one_line(f"{judge.function} has returned no answer: {wrong}", self._secrets)
-                raise CallError("wrong_answer", details, billed=True) from None
+            response = received(
+                lambda: answers.response(request, returned),
+                self._secrets,
+                reason="wrong_answer",
+                failure=f"{judge.function} has returned no answer",
+            )
             if response.prompt_tokens is not None and response.completion_tokens is not None:
                 usage = Usage(response.prompt_tokens, response.completion_tokens, response.cached_tokens)
                 call.used = account.used(usage)
@@ -175,7 +174,7 @@ class FunctionAsker(Asker):
         """The failure for an exception of the function."""
         kinds = type(error).__mro__
         of_kinds = {name for kind in kinds for name in (kind.__name__, f"{kind.__module__}.{kind.__qualname__}")}
-        message = f"{self._judge.function} raised {type(error).__name__}: {error}"
+        message = f"{self._judge.function} raised {type(error).__name__}: {words_of(error)}"
         reason = "transient" if of_kinds & self._transient else "raised"
         return CallError(reason, one_line(message, self._secrets), billed=True)
 
