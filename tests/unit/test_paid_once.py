@@ -531,6 +531,10 @@ def test_no_call_is_sent_while_the_disk_is_full(monkeypatch, tmp_path):
         calls.add("a", Amount(1))
     calls.path = "/dev/full"
     assert not calls.add("a", Amount(1))
+    with monkeypatch.context() as patch:
+        patch.setattr(open_calls, "FULL_SECONDS", 0.0)
+        with pytest.raises(open_calls.InputError, match=r"the disk is full, and no call is sent; make room and run"):
+            calls.add("a", Amount(1))
     calls.answered(Response("b", text="4", attempts=1))
     calls.path = tmp_path / "open_calls.jsonl"
     assert calls.add("a", Amount(1))

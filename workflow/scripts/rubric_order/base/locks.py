@@ -55,7 +55,7 @@ def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
     Yields:
         True if this job makes the output. False if another job still makes it when `patience` has ended.
     """
-    path = output.with_name(f".{output.name}.lock")
+    path = output.absolute().with_name(f".{output.name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     told, begun, pause = None, time.monotonic(), POLL_SECONDS / 40
     while True:
@@ -68,7 +68,7 @@ def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
             yield False
             return
         if told != holder:
-            log.info("waiting for %s, which makes %s", _name(holder), output)
+            log.warning("waiting for %s, which makes %s", _name(holder), output)
             told = holder
         time.sleep(pause)
         pause = min(2 * pause, POLL_SECONDS)

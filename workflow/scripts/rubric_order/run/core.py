@@ -230,7 +230,8 @@ class Run:
         naming = text if tracked is None else json.dumps(tracked, sort_keys=sort_keys)
         path = f"{self.results}/settings/{hashlib.blake2b(naming.encode(), digest_size=16).hexdigest()}.json"
         if not self.dry and path not in self._written:
-            if tracked is not None or not Path(path).exists():
+            # Finished results may be on a disk that cannot be written to.
+            if not Path(path).exists() or Path(path).read_text(encoding="utf-8") != text:
                 files.write_text(text, path)
             self._written.add(path)
         return path
