@@ -86,12 +86,11 @@ def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
 
 
 def _write_holder(file: TextIO) -> None:
-    """Write into a lock file that this process holds it."""
-    file.seek(0)
-    file.truncate()
+    """Write into a lock file that this process holds it. On a full disk the lock alone says so."""
     mine = {"pid": os.getpid(), "started": _started(os.getpid()), "slurm_job": _slurm_job()}
-    file.write(json.dumps(_place() | mine))
-    file.flush()
+    with contextlib.suppress(OSError):
+        os.ftruncate(file.fileno(), 0)
+        os.write(file.fileno(), json.dumps(_place() | mine).encode())
 
 
 def _read_holder(file: TextIO) -> dict[str, Any]:
