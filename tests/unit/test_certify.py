@@ -243,7 +243,7 @@ def planned(folder, words, **paths):
         ({"template": "b.jinja"}, "template: its text differs from prompts/a.jinja"),
         ({"template": "blank.jinja"}, "template: blank lines at its end alone differ from prompts/a.jinja"),
         ({"template": None}, "template: its text differs from prompts/a.jinja"),
-        ({"rubric": "other.yaml"}, "rubric 'overall': its wording"),
+        ({"rubric": "other.yaml"}, "rubric 'overall': its wording differs"),
         ({"rubric": "five.yaml"}, "levels 3, not 5"),
         ({"groups": 1}, "groups 2, not 1"),
         ({"items": "others.csv"}, "texts: most of its texts are not among these"),

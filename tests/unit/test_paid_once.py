@@ -10,6 +10,7 @@ import resource
 import signal
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -546,7 +547,7 @@ def test_no_call_is_sent_while_the_disk_is_full(monkeypatch, tmp_path):
 
 
 def test_a_disk_that_is_full_at_the_end_leaves_the_calls_to_the_next_job(monkeypatch, tmp_path, caplog):
-    def full(*_):
+    def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     judge = complete_judge(engine="openai", base_url="http://127.0.0.1:9/v1", model="m")
@@ -554,10 +555,14 @@ def test_a_disk_that_is_full_at_the_end_leaves_the_calls_to_the_next_job(monkeyp
         start._turn()
         (tmp_path / "open_calls.jsonl").touch()
         monkeypatch.setattr(open_calls, "book", full)
-        monkeypatch.setattr(os, "ftruncate", full)  # of the lock file
+        monkeypatch.setattr(os, "ftruncate", full)  # of a lock file
+        monkeypatch.setattr(Path, "unlink", full)
     assert "the next job stores its answers" in caplog.messages[-1]
     assert (tmp_path / "open_calls.jsonl").exists()
-    assert not [*tmp_path.glob(".*.lock")]
+    monkeypatch.undo()
+    with starting.Starter(judge, Store(tmp_path), Resources()) as start:
+        start._turn()
+    assert not (tmp_path / "open_calls.jsonl").exists()
 
 
 def test_leftovers_of_killed_jobs_are_removed_and_files_that_are_being_written_are_not(tmp_path):

@@ -80,11 +80,11 @@ class Run:
             InputError: a path has braces, which Snakemake reads as wildcards.
         """
         config = self.config
-        named = [file.path for dataset in config.datasets.values() for file in dataset.files.values()]
+        named: list[str | None] = [file.path for entry in config.datasets.values() for file in entry.files.values()]
         named += [entry.file for entry in config.references.values()]
         named += [judge.template for judge in config.judges.values() if isinstance(judge.template, str)]
         recorded = [path for judge in config.judges.values() if isinstance(judge, Recorded) for path in judge.files]
-        for path in (self.source("."), *(os.path.relpath(path) for path in named if path), *recorded):
+        for path in (str(self.project.absolute()), *(os.path.relpath(path) for path in named if path), *recorded):
             if {"{", "}"} & {*path}:
                 raise InputError(f"{path}: Snakemake reads braces in a path as wildcards; expected another path")
 

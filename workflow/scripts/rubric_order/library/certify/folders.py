@@ -46,8 +46,9 @@ def default(block: Block, usual: Block, inputs: Inputs) -> Path:
         names.append(re.sub("[^a-z0-9]+", "_", inputs.sources["items"].stem.lower()).strip("_") or OWN)
     earlier = [Path(STUDY, "_".join(names[:length])) for length in range(1, len(names) + 1)]
     makes, usually = (_settings(one) | {"template": (_prompt(one) or "").rstrip("\n")} for one in (block, usual))
-    if makes != usually:
-        text = json.dumps(makes, sort_keys=True, default=str)
+    # Settings that a later version adds do not rename a folder: they are usual.
+    if unusual := {key: value for key, value in makes.items() if value != usually.get(key)}:
+        text = json.dumps(unusual, sort_keys=True, default=str)
         names.append(hashlib.blake2b(text.encode(), digest_size=DIGEST_BYTES).hexdigest())
     folder = Path(STUDY, "_".join(names))
     for path in earlier if not folder.exists() else ():
@@ -107,7 +108,7 @@ def _differences(folder: Path, block: Block, inputs: Inputs) -> Iterator[str]:
         both = rubrics.merge(tables.rubrics, on="rubric_id")
         for row in both.itertuples():
             if row.question_x != row.question_y or [*row.levels_x] != [*row.levels_y]:
-                yield f"rubric {row.rubric_id!r:.60}: its wording"
+                yield f"rubric {row.rubric_id!r:.60}: its wording differs"
     if (items := _table(ITEMS, folder, texts)) is not None:
         groups, fewer = items["group_id"].nunique(), tables.items["group_id"].nunique()
         if inputs.limit is not None and fewer < groups:
