@@ -271,6 +271,8 @@ def test_a_study_goes_on_with_more_texts_other_limits_and_a_moved_template(texts
     (tmp_path / "a.jinja").write_text("{{ response }}\n" + LEVELS_SHOWN)
     shutil.copy(tmp_path / "a.jinja", tmp_path / "moved.jinja")
     usual = {"items": texts[1], "rubric": texts[3]}
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study/.certify-k3j4h5g6.yaml").touch()  # of a process that was killed as it began
     assert planned(tmp_path / "study", [], template=tmp_path / "a.jinja", groups=1, **usual) == 12
     (tmp_path / "a.jinja").unlink()
     assert planned(tmp_path / "study", ["budget/calls=9"], template=tmp_path / "moved.jinja", **usual) == 18

@@ -68,7 +68,8 @@ def check(folder: Path, block: Block, inputs: Inputs) -> None:
         if difference := next(_differences(folder, block, inputs), None):
             raise InputError(f"{folder}: it has another study ({difference}); expected another --folder")
     elif folder.is_dir():
-        names = {path.name for path in folder.iterdir()} - {f".{STUDY}.lock"}
+        # Not the lock, nor what is left of a config that a killed process was writing.
+        names = {path.name for path in folder.iterdir() if not path.name.startswith(f".{STUDY}")}
         # Answers may have come after the rest of the folder was removed.
         paid = (folder / "results/store" / judge_id(str(block.get("label", "")))).is_dir()
         if names and not (paid and names <= RESULTS):

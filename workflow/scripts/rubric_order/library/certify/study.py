@@ -410,18 +410,19 @@ def prepare(
     }
     run = Run.load(_with_paths_in(folder, written), folder, dry=True)
     _check_engine(run.config.judges[name])
-    folders.check(folder, block, inputs)
+    if (folder / CONFIG).exists():  # then another study need not wait to be refused
+        folders.check(folder, block, inputs)
     with locks.only_writer(folder / STUDY):
-        folders.check(folder, block, inputs)  # what another process began meanwhile
+        folders.check(folder, block, inputs)
         if isinstance(template := block.get("template"), str):
-            copied = folders.prompt_copy(template)
-            files.copy(template, folder / copied)
-            written["judges"][name]["template"] = copied.as_posix()
+            written["judges"][name]["template"] = folders.prompt_copy(template).as_posix()
         text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=120)
         files.write_text(
             HEADER.format(folder=folder) + NOT_ALL_ASKED * in_rounds + text, folder / CONFIG
         )  # written first: it marks the folder as a study
         inputs.copy_to(folder)
+        if isinstance(template, str):
+            files.copy(template, folder / folders.prompt_copy(template))
         yield Certification(folder, run, inputs)
 
 
