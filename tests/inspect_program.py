@@ -87,6 +87,7 @@ def metrics(log: EvalLog) -> dict:
 def refused() -> list[str]:
     """Messages about what cannot be used."""
     log = read_eval_log(str(LOGS / "rubric.eval"))
+    failed = log.model_copy(update={"status": "error"})
     messages = []
     for call in (
         lambda: rubric_in_orders(["Rude."]),
@@ -95,6 +96,8 @@ def refused() -> list[str]:
         lambda: regraded(["A"]),
         lambda: reads(log),
         lambda: regrade(log, ["A", "B"], of="nobody"),
+        lambda: reads(failed),
+        lambda: reads(failed, partial=True),
     ):
         try:
             call()

@@ -3,11 +3,13 @@
 import collections
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -15,9 +17,11 @@ import pytest
 import yaml
 from decision_model import LEVELS, DecisionModel
 from endpoint import Call, Endpoint, Reply, completion, running
+from processes import SCRIPTS
 from rich.console import Console
 from typer.testing import CliRunner
 
+from rubric_order.base.errors import InputError
 from rubric_order.commands import watching
 from rubric_order.commands.app import app
 from rubric_order.judging.engines import Response
@@ -206,16 +210,161 @@ def test_rubrics_of_several_scales_are_refused(tmp_path):
 
 def test_a_folder_is_of_one_judge_and_of_certify_alone(server: Endpoint, texts, tmp_path):
     folder = tmp_path / "study"
-    assert run(server.base_url, "--model", "m", *texts, "--folder", folder).exit_code == 0
+    assert run(server.base_url, "--model", "m", *texts, "--folder", folder, "--pilot").exit_code == 0
     asked = len(server.calls)
     message = failed(server.base_url, "--model", "n", *texts, "--folder", folder)
     assert message == f"{folder}: it has another study (judge 'judge_m', not 'judge_n'); expected another --folder"
     assert "(texts 'items', not 'sample')" in failed(server.base_url, "--model", "m", "--folder", folder)
-    assert "not 'python'" in failed("json:dumps", "--set", "label=m", *texts, "--folder", folder)
+    assert "(engine 'openai', not 'python')" in failed("json:dumps", "--set", "label=m", *texts, "--folder", folder)
     assert "found other files" in failed(server.base_url, "--model", "m", *texts, "--folder", tmp_path)
     (folder / "certify.yaml").write_text("judges: {a: {}, b: {}}")
     assert "judges: expected one, as certify wrote it" in failed(server.base_url, "--model", "m", "--folder", folder)
     assert len(server.calls) == asked
+
+
+LEVELS_SHOWN = "{% for option in options %}\n{{ option }}\n{% endfor %}\n"
+OTHER = {"question": "Is it kind?", "levels": RUBRIC["levels"]}
+
+
+def planned(folder, words, **paths):
+    """Begin a study in a folder, and ask nothing. The words are options of the command."""
+    options = judges.Options(model="m", template=paths.get("template"), changes=tuple(words))
+    texts = inputs.read(paths.get("items"), paths.get("rubric"), groups=paths.get("groups"))
+    with study.prepare(folder, judges.block(URL, options), texts) as made:
+        return made.plan()
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        ({"words": ["sampling/temperature=0.7"]}, "sampling/temperature 0, not 0.7"),
+        ({"words": ["answer_format=score"]}, "answer_format 'feedback', not 'score'"),
+        ({"words": ["system_prompt=Be fair."]}, "system_prompt None, not 'Be fair.'"),
+        ({"template": "b.jinja"}, "template: its text differs from prompts/a.jinja"),
+        ({"template": "blank.jinja"}, "template: blank lines at its end alone differ from prompts/a.jinja"),
+        ({"template": None}, "template: its text differs from prompts/a.jinja"),
+        ({"rubric": "other.yaml"}, "rubric 'overall': its wording differs"),
+        ({"rubric": "five.yaml"}, "levels 3, not 5"),
+        ({"groups": 1}, "groups 2, not 1"),
+        ({"items": "others.csv"}, "texts: most of its texts are not among these"),
+    ],
+)
+def test_a_folder_refuses_another_study_and_names_what_differs(change, difference, texts, tmp_path):
+    (tmp_path / "a.jinja").write_text("{{ response }}\n" + LEVELS_SHOWN)
+    (tmp_path / "b.jinja").write_text("Text: {{ response }}\n" + LEVELS_SHOWN)
+    (tmp_path / "blank.jinja").write_text("{{ response }}\n" + LEVELS_SHOWN + "\n\n")
+    (tmp_path / "others.csv").write_text(TEXTS.replace("a,letter", "d,letter").replace("b,letter", "e,letter"))
+    (tmp_path / "other.yaml").write_text(yaml.safe_dump(OTHER))
+    (tmp_path / "five.yaml").write_text(yaml.safe_dump({**OTHER, "levels": dict(enumerate("ABCDE", start=1))}))
+    usual = {"words": ["concurrency=2"], "items": texts[1], "rubric": texts[3], "template": tmp_path / "a.jinja"}
+    assert planned(tmp_path / "study", **usual) == 18
+    before = {path: path.read_bytes() for path in (tmp_path / "study").rglob("*") if path.is_file()}
+    other = {key: tmp_path / value if isinstance(value, str) else value for key, value in change.items()}
+    with pytest.raises(InputError) as refused:
+        planned(tmp_path / "study", **usual | other)
+    expected = f"it has another study ({difference}); expected another --folder"
+    assert str(refused.value) == f"{tmp_path / 'study'}: {expected}"
+    assert {path: path.read_bytes() for path in (tmp_path / "study").rglob("*") if path.is_file()} == before
+
+
+def test_a_study_goes_on_with_more_texts_other_limits_and_a_moved_template(texts, tmp_path):
+    (tmp_path / "a.jinja").write_text("{{ response }}\n" + LEVELS_SHOWN)
+    shutil.copy(tmp_path / "a.jinja", tmp_path / "moved.jinja")
+    usual = {"items": texts[1], "rubric": texts[3]}
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study/.certify-k3j4h5g6.yaml").touch()  # of a process that was killed as it began
+    assert planned(tmp_path / "study", [], template=tmp_path / "a.jinja", groups=1, **usual) == 12
+    (tmp_path / "a.jinja").unlink()
+    assert planned(tmp_path / "study", ["budget/calls=9"], template=tmp_path / "moved.jinja", **usual) == 18
+    texts[1].write_text(TEXTS.replace("Sorry.", "So sorry.") + "d,note,Apologise.,I regret it.,2\n")
+    assert planned(tmp_path / "study", [], template=tmp_path / "moved.jinja", **usual) == 24
+
+
+def test_one_process_works_in_a_folder_at_a_time(server: Endpoint, texts, tmp_path, caplog):
+    """A second run of a study waits until the first has its reads; another study is refused, and not asked."""
+    (tmp_path / "b.jinja").write_text("Text: {{ response }}\n" + LEVELS_SHOWN)
+    block = judges.block(server.base_url, judges.Options(model="m"))
+    blocks = block, block | {"template": str(tmp_path / "b.jinja")}
+
+    def certified(block):
+        with study.prepare(tmp_path / "study", block, inputs.read(texts[1], texts[3])) as made:
+            made.plan()
+            made.ask()
+            return pd.read_csv(tmp_path / "study/reads.csv")["request_id"].tolist()
+
+    with ThreadPoolExecutor() as pool:
+        with study.prepare(tmp_path / "study", block, inputs.read(texts[1], texts[3])) as first:
+            assert first.plan() == 18
+            others = [pool.submit(certified, block) for block in blocks]
+            while not any("waiting for process" in message for message in caplog.messages):
+                time.sleep(0.01)
+            with pytest.raises(InputError, match="its text differs from the usual one"):
+                others[1].result()
+            first.ask()
+            reads = pd.read_csv(tmp_path / "study/reads.csv")
+            assert not others[0].done()
+        assert others[0].result() == reads["request_id"].tolist()
+    assert len(server.calls) == 18
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("commands", [("same", "same"), ("same", "b"), ("b", "same", "b")])
+def test_several_commands_at_once_print_their_own_card_or_what_differs(commands, texts, tmp_path):
+    (tmp_path / "b.jinja").write_text("Text: {{ response }}\n" + LEVELS_SHOWN)
+    logs = []
+
+    def held(call: Call) -> Reply:
+        """No answer comes before all commands but one wait, or have ended."""
+        reply = first_shown(call)
+        reply.after = lambda: (
+            sum(bool(re.search("waiting for process|error:", path.read_text())) for path in logs) == (len(commands) - 1)
+        )
+        return reply
+
+    with running(held) as endpoint:
+        words = [sys.executable, "-m", "rubric_order.commands.app", "certify", endpoint.base_url, "--model", "m"]
+        words += [*texts, "--folder", tmp_path / "study", "--json"]
+        processes, environment = [], os.environ | {"PYTHONPATH": str(SCRIPTS)}
+        for place, command in enumerate(commands):
+            more = ["--template", tmp_path / "b.jinja"] if command == "b" else []
+            log = tmp_path / f"log{place}"
+            with log.open("w") as file:
+                streams = {"stdout": subprocess.PIPE, "stderr": file, "text": True}
+                process = subprocess.Popen([*map(str, [*words, *more])], **streams, env=environment)
+            processes.append(process)
+            logs.append(log)
+        printed = [process.communicate()[0] for process in processes]
+        asked = collections.Counter(call.prompt for call in endpoint.calls)
+    assert set(asked.values()) == {1}
+    assert len(asked) == 18
+    of_template = next(iter(asked)).startswith("Text: ")
+    for command, process, text, log in zip(commands, processes, printed, logs, strict=True):
+        if (command == "b") == of_template:
+            assert process.returncode == 0
+            assert json.loads(text)[0]["n_reads"] == 18
+        else:
+            assert process.returncode == 1
+            assert "it has another study (template: its text differs from" in log.read_text().splitlines()[-1]
+
+
+def test_answers_that_come_after_a_folder_was_removed_are_found_by_the_next_run(texts, tmp_path):
+    folder = tmp_path / "study"
+
+    def remove(call: Call) -> Reply:
+        if len(endpoint.calls) == 5:
+            while folder.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+        return first_shown(call)
+
+    with running(remove) as endpoint:
+        words = [endpoint.base_url, "--model", "m", *texts, "--set", "concurrency=1", "--folder", folder, "--pilot"]
+        assert "no call is sent" in failed(*words)
+        asked = [call.prompt for call in endpoint.calls]
+        assert len(asked) < 18
+        done = run(*words)
+        assert done.exit_code == 0, done.exception
+        again = {call.prompt for call in endpoint.calls[len(asked) :]}
+        assert asked[-1] not in again
 
 
 def test_ids_of_a_study_are_none_that_come_with_a_clone(root):
@@ -247,6 +396,14 @@ def test_the_default_folder_is_named_after_the_judge_and_the_texts(server: Endpo
     (tmp_path / "Ihre Texte.csv").write_text(TEXTS)
     assert run(*judge, "--items", tmp_path / "Ihre Texte.csv", *texts[2:], "--pilot").exit_code == 0
     assert Path("certify/judge_big_model_ihre_texte/certify.yaml").is_file()
+    (tmp_path / "b.jinja").write_text("{{ response }}\n" + LEVELS_SHOWN)
+    assert run(*judge, *texts, "--template", "b.jinja", "--pilot").exit_code == 0  # beside the card of the usual prompt
+    assert len([*Path("certify").glob("judge_big_model_texts_??????/prompts/b.jinja")]) == 1
+    asked = len(server.calls)
+    (tmp_path / "b.jinja").write_text("{{ response }}\n" + LEVELS_SHOWN + "\n\n")
+    message = failed(*judge, *texts, "--template", "b.jinja", "--pilot")
+    assert "blank lines at its end alone differ from prompts/b.jinja" in message
+    assert len(server.calls) == asked
 
 
 def test_a_folder_of_earlier_versions_goes_on(server: Endpoint, texts, tmp_path, monkeypatch):
@@ -256,6 +413,16 @@ def test_a_folder_of_earlier_versions_goes_on(server: Endpoint, texts, tmp_path,
     asked = len(server.calls)
     assert run(*words, "--pilot").exit_code == 0
     assert [path.name for path in Path("certify").iterdir()] == ["judge_m"]
+    assert len(server.calls) == asked
+    # They had no digest in their name, and no copy of the template.
+    (tmp_path / "b.jinja").write_text("{{ response }}\n" + LEVELS_SHOWN)
+    words = [server.base_url, "--model", "n", *texts, "--template", "b.jinja"]
+    assert run(*words, "--folder", "certify/judge_n", "--pilot").exit_code == 0
+    shutil.rmtree("certify/judge_n/prompts")
+    config = Path("certify/judge_n/certify.yaml")
+    config.write_text(config.read_text().replace("template: prompts/", f"template: {tmp_path}/"))
+    asked = len(server.calls)
+    assert run(*words, "--pilot").exit_code == 0
     assert len(server.calls) == asked
 
 
@@ -281,7 +448,8 @@ def test_a_function_is_a_judge_and_its_probabilities_are_on_the_card(texts, tmp_
     (card,) = json.loads(done.stdout)
     assert (card["judge"], card["n_reads"]) == ("judge_certified_function_judge", 18)
     assert [share["share"] for share in card["readouts"]["soft"]["shares"]] == [pytest.approx(1 / 3)] * 3
-    reads = pd.read_csv(tmp_path / "certify/judge_certified_function_judge_texts/reads.csv")
+    (path,) = (tmp_path / "certify").glob("judge_certified_function_judge_texts_??????/reads.csv")
+    reads = pd.read_csv(path)
     assert reads[["p_1", "p_2", "p_3"]].eq(1 / 3).all(axis=None)
     assert len(calls.read_text().splitlines()) == 18
     assert run(*words).stdout == done.stdout

@@ -55,8 +55,8 @@ def texts(tmp_path_factory):
 
 def prepared(url, texts, folder, *changes):
     block = judges.block(url, judges.Options(model="m", changes=changes))
-    made = study.prepare(folder, block, inputs.read(*texts), in_rounds=True)
-    made.plan()
+    with study.prepare(folder, block, inputs.read(*texts), in_rounds=True) as made:
+        made.plan()
     return made
 
 

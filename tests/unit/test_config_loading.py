@@ -1,9 +1,11 @@
 """A config from what a user wrote to what the rules read."""
 
 import copy
+import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -12,6 +14,8 @@ from snakemake.utils import update_config
 
 from rubric_order.base.errors import InputError
 from rubric_order.run import checks, loading
+from rubric_order.run.core import Run
+from rubric_order.run.pages import Pages
 from rubric_order.settings import schema
 
 JUDGE = {"engine": "vllm", "model": "org/model"}
@@ -310,3 +314,46 @@ def test_every_folder_that_a_run_writes_cannot_be_the_folder_of_another(root):
     folders = {name for text in texts for name in re.findall(r"""(?:<results>|"results)/([a-z]+)[/"]""", text)}
     folders |= {"settings"}  # made by `Run.in_file`
     assert folders - {"summary"} == checks.TAKEN
+
+
+@pytest.fixture
+def small(root, tmp_path, monkeypatch):
+    """A function that makes a run over one dataset, in a folder of its own; it takes changes of config."""
+    monkeypatch.chdir(tmp_path)
+    study = {"datasets": ["demo"], "judges": ["planted"], "strategies": ["balanced"]}
+    planted = {"engine": "simulated", "model": "m"}
+    shown = {"figures": {"position_selection": {}}, "tables": {"parse_failures": {}}}
+    return lambda **changes: Run.load(
+        {"judges": {"planted": planted}, "studies": {"mine": study}} | shown | changes, root
+    )
+
+
+def test_braces_in_a_path_are_refused_since_snakemake_reads_them_as_wildcards(small, tmp_path):
+    small().check_paths()
+    (tmp_path / "ta{c}sks.yaml").touch()
+    files = {"tasks": {"path": "ta{c}sks.yaml"}}
+    with pytest.raises(InputError, match=r"^ta\{c\}sks.yaml: Snakemake reads braces in a path as wildcards"):
+        small(datasets={"demo": {"files": files}}).check_paths()
+
+
+def test_settings_are_written_where_they_have_changed_alone(small):
+    """Finished results may be on a disk that cannot be written to."""
+    settings = {"timeout": 1}
+    path = Path(small().in_file(settings, tracked={}))
+    before = path.stat()
+    assert small().in_file(settings, tracked={}) == str(path)
+    assert path.stat().st_ino == before.st_ino
+    assert small().in_file({"timeout": 2}, tracked={}) == str(path)
+    assert json.loads(path.read_text()) == {"timeout": 2}
+
+
+def test_each_form_of_a_result_is_a_target_and_so_are_missing_pages_of_a_summary(small):
+    """A page links to them."""
+    pages = Pages(small())
+    named = [f"results/figures/position_selection.{ending}" for ending in ("svg", "png", "pdf")]
+    named += [f"results/tables/parse_failures.{ending}" for ending in ("csv", "md", "tex", "html")]
+    assert pages.named_results(None) == named
+    Path("results/reads/mine/demo").mkdir(parents=True)
+    Path("results/summary.html").touch()
+    Path("results/reads/mine/demo/planted.js").touch()
+    assert pages.named_results(None) == [*named, "results/reads/mine/index.html"]

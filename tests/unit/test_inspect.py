@@ -118,9 +118,12 @@ def test_samples_whose_prompt_has_no_such_levels_have_no_score(program):
 
 def test_what_cannot_be_used_is_one_line(program):
     said = program("refused")
-    assert [message.partition(":")[0] for message in said] == ["levels", "strategy", "template", "levels", "log", "log"]
+    assert [message.partition(":")[0] for message in said] == ["levels", "strategy", "template", "levels", *4 * ["log"]]
     assert "expected reads of one scorer of rubric_order.inspect, found nothing" in said[4]
     assert "no call of a judge is recorded; expected model=..." in said[5]
+    scored = "its status is 'error', and 4 samples have scores; expected 'success', or partial=True"
+    assert said[6] == f"log: {scored}"
+    assert said[7] == said[4]  # read as far as it goes
 
 
 def test_without_the_package_an_import_says_what_is_missing():

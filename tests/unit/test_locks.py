@@ -129,6 +129,16 @@ def test_what_a_lock_file_says_counts_only_where_it_can_be_checked(writer, outpu
     assert writer(SLURM_JOB_ID="37").line() == "writing"
 
 
+def test_a_lock_file_that_this_process_could_not_remove_is_no_lock_and_its_threads_wait_for_each_other(output):
+    output.parent.mkdir()
+    lock_file(output).write_text(json.dumps(locks._this_process()))
+    with locks.only_writer(output, patience=0) as alone:
+        assert alone
+        with locks.only_writer(output, patience=0) as second:
+            assert not second
+    assert not lock_file(output).exists()
+
+
 def test_a_process_id_that_was_given_again_is_another_process(tmp_path):
     with open(tmp_path / "lock", "a+") as file:
         locks._write_holder(file)

@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import errno
 import importlib.metadata
 import json
 import os
@@ -9,6 +10,7 @@ import resource
 import signal
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,8 +22,8 @@ from factories import complete_judge, request_table
 from processes import JOB_PATH, forked
 
 from rubric_order.base import files, parquet, signals
-from rubric_order.judging import open_calls, shard
-from rubric_order.judging.engines import Response
+from rubric_order.judging import open_calls, shard, starting
+from rubric_order.judging.engines import Resources, Response
 from rubric_order.judging.engines.delivery import ENDING_SECONDS
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.store import Store
@@ -531,6 +533,10 @@ def test_no_call_is_sent_while_the_disk_is_full(monkeypatch, tmp_path):
         calls.add("a", Amount(1))
     calls.path = "/dev/full"
     assert not calls.add("a", Amount(1))
+    with monkeypatch.context() as patch:
+        patch.setattr(open_calls, "FULL_SECONDS", 0.0)
+        with pytest.raises(open_calls.InputError, match=r"the disk is full, and no call is sent; make room and run"):
+            calls.add("a", Amount(1))
     calls.answered(Response("b", text="4", attempts=1))
     calls.path = tmp_path / "open_calls.jsonl"
     assert calls.add("a", Amount(1))
@@ -538,6 +544,25 @@ def test_no_call_is_sent_while_the_disk_is_full(monkeypatch, tmp_path):
     assert [name for _, _, name, *_ in written] == ["b", "a"], "the answer that had to wait comes before the call"
     assert calls.add("c", Amount(1))
     assert calls.path.read_text().count('"b"') == 2, "once as the request, once in its response"
+
+
+def test_a_disk_that_is_full_at_the_end_leaves_the_calls_to_the_next_job(monkeypatch, tmp_path, caplog):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    judge = complete_judge(engine="openai", base_url="http://127.0.0.1:9/v1", model="m")
+    with starting.Starter(judge, Store(tmp_path), Resources()) as start:
+        start._turn()
+        (tmp_path / "open_calls.jsonl").touch()
+        monkeypatch.setattr(open_calls, "book", full)
+        monkeypatch.setattr(os, "ftruncate", full)  # of a lock file
+        monkeypatch.setattr(Path, "unlink", full)
+    assert "the next job stores its answers" in caplog.messages[-1]
+    assert (tmp_path / "open_calls.jsonl").exists()
+    monkeypatch.undo()
+    with starting.Starter(judge, Store(tmp_path), Resources()) as start:
+        start._turn()
+    assert not (tmp_path / "open_calls.jsonl").exists()
 
 
 def test_leftovers_of_killed_jobs_are_removed_and_files_that_are_being_written_are_not(tmp_path):

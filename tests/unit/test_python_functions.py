@@ -8,6 +8,7 @@ import math
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -192,13 +193,15 @@ def test_a_function_that_cannot_be_used_is_one_line_of_a_config(text, changes, m
 def test_a_config_is_completed_by_what_the_function_says(tmp_path, root, monkeypatch, capsys):
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "a_judge", raising=False)
-    (tmp_path / "a_judge.py").write_text("print('loading')\n" + WORDS.replace("prompt", "messages"))
+    moved = "import os\nos.chdir('/')\nprint('loading')\n"
+    (tmp_path / "a_judge.py").write_text(moved + WORDS.replace("prompt", "messages"))
     monkeypatch.chdir(tmp_path)
     judge = loading.complete(CONFIG, folder=root).judges["mine"]
     assert (judge.takes, judge.folder, judge.model) == ("messages", str(tmp_path), "judge")
     assert judge.version.startswith("source:")
     assert judges.read(judge.block()) == judge
     assert capsys.readouterr() == ("", "loading\n")
+    assert Path.cwd() == tmp_path
     monkeypatch.delitem(sys.modules, "a_judge", raising=False)
 
 

@@ -1,12 +1,16 @@
-"""Snakemake's scheduler with one timer at a time."""
+"""Snakemake's scheduler with one timer at a time, and with room for its files."""
 
+import errno
+import os
 import runpy
+import tempfile
 import threading
 
 import pytest
 from factories import ROOT
 from snakemake.scheduling.job_scheduler import JobScheduler
 
+from rubric_order.base.errors import InputError
 from rubric_order.run import scheduling
 
 
@@ -78,3 +82,15 @@ def test_a_run_of_many_jobs_has_few_passes():
     run = runpy.run_path(str(ROOT / "tests/benchmarks/scheduler.py"))["run"]
     (ours, _), (theirs, _) = run(40, ours=True), run(40, ours=False)
     assert 20 <= ours < theirs / 2
+
+
+def test_a_full_folder_of_temporary_files_is_one_line(tmp_path, monkeypatch):
+    def full(**_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    scheduling.check_room()
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(InputError) as error:
+        scheduling.check_room()
+    assert str(error.value) == f"{tmp_path}: No space left on device; make room, or set TMPDIR to another folder"

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import importlib
+import os
 import sys
 
 import numpy as np
@@ -121,6 +122,25 @@ def test_it_asks_what_is_missing_alone(module, tmp_path):
     reads = study(module.judge, tmp_path, pd.DataFrame(ITEMS))
     assert (len(reads), len(module.asked)) == (30, 30)
     study("first_judge:judge", tmp_path)
+    assert len(module.asked) == 30
+
+
+def test_a_function_that_changes_the_working_directory_changes_no_folder(module, tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+
+    def judge(prompt):
+        os.chdir(tmp_path / "elsewhere")
+        return module.judge(prompt)
+
+    def asked():
+        monkeypatch.chdir(tmp_path)
+        return ro.study(judge, ITEMS, rubric=RUBRIC, folder="store", version="1")
+
+    asked()
+    assert not any((tmp_path / "elsewhere").iterdir())
+    assert not [*tmp_path.glob("store/.*.lock")]  # the next call would wait for its own process
+    assert len(Store(tmp_path / "store").read()) == 30
+    asked()
     assert len(module.asked) == 30
 
 

@@ -48,6 +48,8 @@ try:
             r"(\w+_)?plan_cost|(.*/)?status/plan_cost\.\w+", "RUBRIC_ORDER_TELLS_COSTS"
         ),
     )
+    run.check_paths()
+    scheduling.check_room()
 except InputError as error:
     sys.exit(f"error: {error}")
 except SystemExit as end:  # else Snakemake would end as if all were done

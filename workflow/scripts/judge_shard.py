@@ -39,7 +39,7 @@ def main(
         output: file of the responses.
     """
     REQUESTS.check(*requests)
-    kept = Store(store)
+    kept, output = Store(store), output.absolute()
     judge = judge.with_weights(files.read_json(weights)) if weights else judge
     files.remove_leftovers(store)
     files.remove_leftovers(output.parent)

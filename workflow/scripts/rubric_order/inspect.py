@@ -182,23 +182,29 @@ def regrade(
     return inspect_ai.score(log, regraded(labels, of=of, strategy=strategy, model=judge), action="append", **options)
 
 
-def reads(log: EvalLog, name: str | None = None) -> pd.DataFrame:
+def reads(log: EvalLog, name: str | None = None, *, partial: bool = False) -> pd.DataFrame:
     """Reads that a scorer of this module recorded in a log.
 
     Args:
         log: a log with its samples.
         name: name of the scorer; by default the scorer that has reads.
+        partial: whether the log of a task that failed or was cancelled is read, as far as it goes.
 
     Returns:
         One row per read, as `bias_card` takes it: ``item`` (sample and epoch), ``group`` (sample), ``judge``,
         ``ordering`` (a list), ``score`` (1 to n), and also ``failure`` and ``answer``.
 
     Raises:
-        InputError: there are no reads, or reads of several scorers.
+        InputError: there are no reads, or reads of several scorers; or the log is incomplete.
 
     Examples:
         >>> card = ro.bias_card(rubric_order.inspect.reads(log))[0]  # doctest: +SKIP
     """
+    if log.status != "success" and not partial:
+        scored = sum(bool(sample.scores) for sample in log.samples or [])
+        raise InputError(
+            f"log: its status is {log.status!r}, and {scored} samples have scores; expected 'success', or partial=True"
+        )
     rows, scorers = [], set()
     for sample in log.samples or []:
         for scorer_name, score in (sample.scores or {}).items():

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -62,6 +63,13 @@ def remove_leftovers(folder: str | Path) -> None:
 def write_text(text: str, path: str | Path) -> None:
     with atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def copy(source: str | Path, target: Path) -> None:
+    """Copy a file, unless source and target are the same file."""
+    if not (target.exists() and target.samefile(source)):
+        with atomic(target) as temporary:
+            shutil.copyfile(source, temporary)
 
 
 def content_hash(path: str | Path) -> str:

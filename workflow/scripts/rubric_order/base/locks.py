@@ -25,6 +25,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,10 @@ POLL_SECONDS = 2.0  # longest time between two tries; the first tries follow eac
 FAR = 2**30  # offset of the byte that is locked on Windows, beyond all bytes that are read
 SQUEUE_SECONDS = 20.0  # time that squeue gets to answer
 
+# The process and the lock file of each lock that is held here: a POSIX lock keeps no thread of its own process out.
+_HELD: set[tuple[int, Path]] = set()
+_TURN = threading.Lock()
+
 
 @contextlib.contextmanager
 def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
@@ -55,20 +60,19 @@ def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
     Yields:
         True if this job makes the output. False if another job still makes it when `patience` has ended.
     """
-    path = output.with_name(f".{output.name}.lock")
+    path = output.parent.resolve() / f".{output.name}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     told, begun, pause = None, time.monotonic(), POLL_SECONDS / 40
     while True:
-        file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - open as long as the lock is held
-        locked, holder = _lock(file, path), _read_holder(file)
-        if locked and not alive(holder):
+        with _TURN:
+            file, holder = _take(path)
+        if file is not None:
             break
-        file.close()
         if time.monotonic() - begun >= patience:
             yield False
             return
         if told != holder:
-            log.info("waiting for %s, which makes %s", _name(holder), output)
+            log.warning("waiting for %s, which makes %s", _name(holder), output)
             told = holder
         time.sleep(pause)
         pause = min(2 * pause, POLL_SECONDS)
@@ -78,20 +82,35 @@ def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
     finally:
         if sys.platform == "win32":  # an open file cannot be removed on Windows
             file.close()
-            with contextlib.suppress(OSError):
-                path.unlink(missing_ok=True)
-        else:
+        with contextlib.suppress(OSError):  # a lock file that stays, as on a disk that is read-only now, is no lock
             path.unlink(missing_ok=True)
-            file.close()
+        file.close()
+        _HELD.discard((os.getpid(), path))
+
+
+def _take(path: Path) -> tuple[TextIO | None, dict[str, Any]]:
+    """Try to take a lock. Returns its open file, or None, and the holder that the file names."""
+    if (os.getpid(), path) in _HELD:
+        return None, _this_process()
+    file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - open as long as the lock is held
+    locked, holder = _lock(file, path), _read_holder(file)
+    if locked and (holder == _this_process() or not alive(holder)):  # this process has left the file
+        _HELD.add((os.getpid(), path))
+        return file, holder
+    file.close()
+    return None, holder
+
+
+def _this_process() -> dict[str, Any]:
+    mine = {"pid": os.getpid(), "started": _started(os.getpid()), "slurm_job": _slurm_job()}
+    return _place() | mine
 
 
 def _write_holder(file: TextIO) -> None:
-    """Write into a lock file that this process holds it."""
-    file.seek(0)
-    file.truncate()
-    mine = {"pid": os.getpid(), "started": _started(os.getpid()), "slurm_job": _slurm_job()}
-    file.write(json.dumps(_place() | mine))
-    file.flush()
+    """Write into a lock file that this process holds it. On a full disk the lock alone says so."""
+    with contextlib.suppress(OSError):
+        os.ftruncate(file.fileno(), 0)
+        os.write(file.fileno(), json.dumps(_this_process()).encode())
 
 
 def _read_holder(file: TextIO) -> dict[str, Any]:

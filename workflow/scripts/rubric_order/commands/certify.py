@@ -116,7 +116,7 @@ def certify(
     from rich.console import Console
 
     from rubric_order.commands import watching
-    from rubric_order.library.certify import inputs, judges, study
+    from rubric_order.library.certify import folders, inputs, judges, study
 
     console = Console(stderr=True)
     changes = (*(change or ()), *(["accept_unread=true"] if go_on else []))
@@ -124,51 +124,26 @@ def certify(
     rounds = _adaptive(adaptive, target_width, probe_groups, places, pilot=pilot)
     block = judges.block(judge, settings)
     texts = inputs.read(items, rubric, groups=groups)
-    chosen = folder or _folder(judges.judge_id(str(block.get("label", ""))), items)
-    made = study.prepare(chosen, block, texts, in_rounds=adaptive)
-    made.plan()
-    most = [] if rounds is None else ["That is the most: texts are read until they are known well enough."]
-    _say(console, *_plan(made), *most, *made.notes)
-    watch = watching.watch(made.judge, console)
-    if pilot:
-        asked, read = made.pilot(watch)
-        _say(console, f"The pilot's {asked:,} requests are answered, and the answers stay: {read}.", *_plan(made))
-        return
-    if rounds is None:
-        made.ask(watch)
-    else:
-        _say(console, *_in_rounds(made.ask_in_rounds(rounds, watch), rounds))
-    cards = made.cards() if rounds is None or rounds.probe_groups else []
-    if as_json:
-        typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in cards) + "\n]")
-    elif cards:
-        _print(cards, made.judge.label or made.name)
-    _say(console, f"In {made.folder}: {', '.join(made.written())}")
-
-
-def _folder(name: str, items: Path | None) -> Path:
-    """The default folder of a study: one folder per judge for the sample, and one per judge and table of texts.
-
-    Earlier versions named folders without the table. Such a folder is used again if its study has the same table.
-
-    Args:
-        name: id of the judge.
-        items: the table; None for the sample.
-    """
-    import re
-
-    from rubric_order.library.certify import inputs, study
-    from rubric_order.settings import reading
-
-    plain = Path("certify", name)
-    if items is None:
-        return plain
-    config = plain / study.CONFIG
-    datasets = reading.read(config).get("datasets") if config.is_file() else None
-    block = datasets.get(inputs.OWN) if isinstance(datasets, dict) else None
-    if isinstance(block, dict) and block.get("label") == items.stem:
-        return plain
-    return plain.with_name(f"{name}_{re.sub('[^a-z0-9]+', '_', items.stem.lower()).strip('_') or inputs.OWN}")
+    chosen = folder or folders.default(block, judges.block(judge, judges.Options(model)), texts)
+    with study.prepare(chosen, block, texts, in_rounds=adaptive) as made:
+        made.plan()
+        most = [] if rounds is None else ["That is the most: texts are read until they are known well enough."]
+        _say(console, *_plan(made), *most, *made.notes)
+        watch = watching.watch(made.judge, console)
+        if pilot:
+            asked, read = made.pilot(watch)
+            _say(console, f"The pilot's {asked:,} requests are answered, and the answers stay: {read}.", *_plan(made))
+            return
+        if rounds is None:
+            made.ask(watch)
+        else:
+            _say(console, *_in_rounds(made.ask_in_rounds(rounds, watch), rounds))
+        cards = made.cards() if rounds is None or rounds.probe_groups else []
+        if as_json:
+            typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in cards) + "\n]")
+        elif cards:
+            _print(cards, made.judge.label or made.name)
+        _say(console, f"In {chosen}: {', '.join(made.written())}")
 
 
 def _adaptive(

@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # the file cannot grow: disk, quota, or `ulimit -f`
 CALL, ANSWER, UNSENT = "call", "answer", "unsent"  # kinds of lines
 MOST_STORED = 2**62  # most tokens of a call, or calls of a request, that are booked: a store holds no more
+FULL_SECONDS = 600.0  # time for which calls wait for room on a full disk; then the job ends
 LATE_SECONDS = 60.0  # time for further tries to write a killed job's answers
 FIELDS = {field.name for field in dataclasses.fields(Response)}
 STORED_AT_ONCE = 16_384  # most answers of a killed job that are in memory at once
@@ -54,7 +55,7 @@ class OpenCalls:
         """
         self.path, self.engine = path, engine
         self._late: list[list[Any]] = []  # responses to the calls that were under way when the disk filled up
-        self._told = False
+        self._full_since: float | None = None
         self._turn = threading.Lock()  # calls are added in another thread than answers
 
     def add(self, request_id: str, most: Amount) -> bool:
@@ -71,7 +72,7 @@ class OpenCalls:
             calls: request of each call, and the most that the call can use.
 
         Raises:
-            InputError: the file cannot be written.
+            InputError: the file cannot be written, or the disk has been full for `FULL_SECONDS`.
         """
         late = self._late.copy()
         try:
@@ -83,9 +84,12 @@ class OpenCalls:
             full = True
         if not full:
             del self._late[: len(late)]
-        if full and not self._told:
+        now = time.monotonic()
+        if full and self._full_since is None:
             log.warning("%s: the disk is full: calls wait", self.path)
-        self._told = full
+        self._full_since = (self._full_since or now) if full else None
+        if self._full_since is not None and now - self._full_since >= FULL_SECONDS:
+            raise InputError(f"{self.path}: the disk is full, and no call is sent; make room and run again")
         return not full
 
     def answered(self, response: Response) -> None:

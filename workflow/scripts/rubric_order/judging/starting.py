@@ -98,7 +98,7 @@ class Starter:
         self._held.enter_context(locks.only_writer(folder / "calls"))
         calls = folder / "open_calls.jsonl"
         self._book(calls)
-        self._held.callback(self._book, calls)
+        self._held.callback(self._book_at_end, calls)
         turn = Turn(self._spent(), folder / "sent.json", calls)
         records = Records(turn.batches)
         records.prune(self._kept)
@@ -119,3 +119,10 @@ class Starter:
         """Wait for the sender of a killed job to end, then book the calls that the job left, see `open_calls.book`."""
         with locks.only_writer(calls):
             open_calls.book(calls, self._kept)
+
+    def _book_at_end(self, calls: Path) -> None:
+        """Book the calls that the job leaves. If the disk takes nothing, the next job books them."""
+        try:
+            self._book(calls)
+        except OSError as error:
+            log.warning("%s: the next job stores its answers, since nothing can be written: %s", calls, error)

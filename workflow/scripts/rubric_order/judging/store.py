@@ -56,7 +56,7 @@ class Store:
     """The finished requests of one judge, in one folder."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder = Path(folder).absolute()  # a function that judges may change the working directory
 
     def can_hold(self, response: Response) -> bool:
         """True if each field of a response fits its type in `SCHEMA`, and no number is too large."""

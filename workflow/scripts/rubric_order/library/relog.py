@@ -173,7 +173,7 @@ def write(
     Raises:
         InputError: prompts, levels or settings cannot be used.
     """
-    where = Path(folder)
+    where = Path(folder).absolute()
     calls, blocks = log.calls, rubric.blocks
     if limit is not None:
         samples = set(list(dict.fromkeys(call.sample for call in calls))[:limit])

@@ -84,7 +84,7 @@ def study(
         InputError: an item, the rubric or a setting cannot be used; requests failed for temporary reasons; or ten
             requests in a row failed for a permanent reason.
     """
-    function = judge if callable(judge) else None
+    folder, function = Path(folder).absolute(), judge if callable(judge) else None
     settled = _judge(judge, answer_format, {**settings, "accept_failures": accept_failures})
     settled, function = _with_function(settled, function)
     tables = datasets.prepare(dataset, _items(items, _rubric(rubric), instruction))
@@ -110,7 +110,7 @@ def study(
         probe=PROBE,
     )
     requests = planned.of_reads(reads, tables.items, tables.rubrics, tables.pairs, source, probe=PROBE)
-    responses = _asked(requests.assign(probe=PROBE), settled, function, Path(folder))
+    responses = _asked(requests.assign(probe=PROBE), settled, function, folder)
     return as_reads(score_reads(reads, responses[RESPONSES[:-1]], probe=PROBE), responses, len(levels))
 
 

@@ -14,10 +14,11 @@ from typing import Any, Protocol
 from rubric_order import probes
 from rubric_order.base import files
 from rubric_order.base.code_hash import code_version
+from rubric_order.base.errors import InputError
 from rubric_order.probes import Probe
 from rubric_order.run import loading
 from rubric_order.settings.config import Config
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges import Judge, Recorded
 from rubric_order.settings.studies import Study
 
 
@@ -71,6 +72,21 @@ class Run:
             InputError: one line for each thing that is wrong.
         """
         return cls(loading.complete(config, folder=project), project, **others)
+
+    def check_paths(self) -> None:
+        """Check that the files of the run have paths that Snakemake can take.
+
+        Raises:
+            InputError: a path has braces, which Snakemake reads as wildcards.
+        """
+        config = self.config
+        named: list[str | None] = [file.path for entry in config.datasets.values() for file in entry.files.values()]
+        named += [entry.file for entry in config.references.values()]
+        named += [judge.template for judge in config.judges.values() if isinstance(judge.template, str)]
+        recorded = [path for judge in config.judges.values() if isinstance(judge, Recorded) for path in judge.files]
+        for path in (str(self.project.absolute()), *(os.path.relpath(path) for path in named if path), *recorded):
+            if {"{", "}"} & {*path}:
+                raise InputError(f"{path}: Snakemake reads braces in a path as wildcards; expected another path")
 
     @property
     def results(self) -> str:
@@ -230,7 +246,8 @@ class Run:
         naming = text if tracked is None else json.dumps(tracked, sort_keys=sort_keys)
         path = f"{self.results}/settings/{hashlib.blake2b(naming.encode(), digest_size=16).hexdigest()}.json"
         if not self.dry and path not in self._written:
-            if tracked is not None or not Path(path).exists():
+            # Finished results may be on a disk that cannot be written to.
+            if not Path(path).exists() or Path(path).read_text(encoding="utf-8") != text:
                 files.write_text(text, path)
             self._written.add(path)
         return path

@@ -18,6 +18,7 @@ from rubric_order.settings.base import Role, Settings, extra
 
 CARDS: tuple[str, ...] = (*of_cards.REQUIRED, *of_cards.OPTIONAL, of_cards.ANCHORS)
 OF_CRITERIA = ("criterion_order",)  # statistics of the cards of prompts that ask for several criteria
+ENDINGS = {"figures": ("svg", "png", "pdf"), "tables": ("csv", "md", "tex", "html")}
 SHOWN: dict[registry.Kind, str] = {"tables": "tables/{}.html", "figures": "figures/{}.svg"}
 
 
@@ -26,9 +27,17 @@ class Pages(Stage):
     """Pages of a run."""
 
     def named_results(self, wildcards: Wildcards) -> list[str]:
-        """The figures and tables that config names."""
-        figures = [f"{self.run.results}/figures/{name}.svg" for name in self.config.figures]
-        return [*figures, *(f"{self.run.results}/tables/{name}.csv" for name in self.config.tables)]
+        """The figures and tables that config names, in each form; and missing pages to which the summary links."""
+        named = [
+            f"{self.run.results}/{kind}/{name}.{ending}"
+            for kind, endings in ENDINGS.items()
+            for name in getattr(self.config, kind)
+            for ending in endings
+        ]
+        if not Path(self.run.results, "summary.html").exists():
+            return named
+        pages = (f"{self.run.results}/reads/{study}/index.html" for study in self.config.studies)
+        return [*named, *(path for path in (*pages, *self.all_reads(wildcards)) if not Path(path).exists())]
 
     def parts(self, *names: str) -> list[str]:
         """Files of the library that pages are made from."""

@@ -1,4 +1,4 @@
-"""Keep the passes of Snakemake's scheduler from multiplying.
+"""What Snakemake's scheduler needs: room for its files, and passes that do not multiply.
 
 Snakemake limits how many jobs start in a second. Therefore each pass of its scheduler over the jobs that are ready
 starts a timer. When the timer ends, another pass begins, with another timer. Each job that ends adds a pass, too. So
@@ -8,12 +8,31 @@ request 3744 describes the symptom).
 """
 
 import importlib
+import os
+import tempfile
 import threading
 from typing import Any
+
+from rubric_order.base.errors import InputError
 
 MODULE, CLASS = "snakemake.scheduling.job_scheduler", "JobScheduler"
 STARTS_TIMER = "_schedule_reevalutation"  # method that starts a timer, as Snakemake spells it
 LOCK = threading.Lock()
+ROOM = 65_536  # bytes that the folder of temporary files must take
+
+
+def check_room() -> None:
+    """Check that the folder of temporary files, to which the scheduler writes, takes files.
+
+    Raises:
+        InputError: the folder is missing or full, or cannot be written to.
+    """
+    folder = os.environ.get("TMPDIR") or tempfile.gettempdir()
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(ROOM))
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}; make room, or set TMPDIR to another folder") from None
 
 
 def of_snakemake() -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -62,11 +61,7 @@ class Inputs:
     def copy_to(self, folder: Path) -> None:
         """Copy the files into the folder of a study."""
         for name, copied in self.copied_as().items():
-            source, target = self.sources[name], folder / copied
-            if target.exists() and source.samefile(target):
-                continue
-            with files.atomic(target) as temporary:
-                shutil.copyfile(source, temporary)
+            files.copy(self.sources[name], folder / copied)
 
     def block(self) -> dict[str, Any]:
         """The block of config, with paths in the study's folder."""

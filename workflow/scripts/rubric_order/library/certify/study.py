@@ -41,8 +41,9 @@ from rubric_order.judging.engines import Resources
 from rubric_order.judging.progress import progress
 from rubric_order.judging.store import Store
 from rubric_order.library import prompts
-from rubric_order.library.certify import adaptive
+from rubric_order.library.certify import adaptive, folders
 from rubric_order.library.certify.adaptive import Adaptive
+from rubric_order.library.certify.folders import ADAPTIVE, CONFIG, PAGE, READS, STUDY, SUMMARY
 from rubric_order.library.certify.inputs import SAMPLE, SAMPLE_NOTE, Inputs
 from rubric_order.library.certify.judges import judge_id
 from rubric_order.library.study import as_reads
@@ -55,14 +56,10 @@ from rubric_order.run.results import Shown, Statistics, labels_of
 from rubric_order.run.stages import Planning, Scores
 from rubric_order.scoring import usage
 from rubric_order.scoring.scores import RESPONSES, read_requested, score_reads
-from rubric_order.settings import reading
 from rubric_order.settings.base import plain
 from rubric_order.settings.judges import Addressed, Judge
 from rubric_order.tables import rendering
 
-STUDY = "certify"
-CONFIG, PAGE, SUMMARY, READS = "certify.yaml", "card.html", "summary.json", "reads.csv"
-ADAPTIVE = "adaptive.csv"
 # `balanced` shows each score equally often in every position. `single` is the usual ordering, which `balanced` has too.
 STRATEGIES = ["balanced", "single"]
 STATISTICS = "results/statistics/"
@@ -164,7 +161,7 @@ class Certification:
     def _template(self) -> Path:
         """The judge's own template, or the template that the study's probe has for the judge."""
         if isinstance(self.judge.template, str):
-            return Path(self.judge.template)
+            return self.folder / folders.prompt_copy(self.judge.template)
         if self.judge.template is not None:
             path = self._path(f"results/prompts/{self.name}.json")
             files.write_text(json.dumps(plain(self.judge.template)), path)
@@ -266,17 +263,13 @@ class Certification:
     def _ask(self, requests: pd.DataFrame, watch: shard.Watch) -> pd.DataFrame:
         """Ask some requests, and return the responses."""
         files.remove_leftovers(self.store.folder)
-        with locks.only_writer(self.folder / "certify"):
-            return jobs.respond(requests, self.judge, self.store, Resources(), second_requests=True, watch=watch)
+        return jobs.respond(requests, self.judge, self.store, Resources(), second_requests=True, watch=watch)
 
     @contextlib.contextmanager
     def _asking(self, watch: shard.Watch) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
         """Context with a function that asks requests and returns the responses. Several calls use one engine."""
         files.remove_leftovers(self.store.folder)
-        with (
-            locks.only_writer(self.folder / "certify"),
-            jobs.in_rounds(self.judge, self.store, Resources(), second_requests=True, watch=watch) as ask,
-        ):
+        with jobs.in_rounds(self.judge, self.store, Resources(), second_requests=True, watch=watch) as ask:
             yield ask
 
     def written(self) -> list[str]:
@@ -374,8 +367,13 @@ class Certification:
         return summary.Shown(shown.title_of(name), shown.caption_of(name), path)
 
 
-def prepare(folder: Path, block: Mapping[str, Any], inputs: Inputs, *, in_rounds: bool = False) -> Certification:
-    """Write a study into a folder: its config and its files. A study that is already there is continued.
+@contextlib.contextmanager
+def prepare(
+    folder: Path, block: Mapping[str, Any], inputs: Inputs, *, in_rounds: bool = False
+) -> Iterator[Certification]:
+    """Context with a study in a folder: its config and its files. A study that is already there is continued.
+
+    Until the block ends, another process that prepares a study in the folder waits.
 
     Args:
         folder: folder of the study; it is made if it is missing.
@@ -384,8 +382,9 @@ def prepare(folder: Path, block: Mapping[str, Any], inputs: Inputs, *, in_rounds
         in_rounds: whether the study will ask only some of its reads; its config then says so.
 
     Raises:
-        InputError: a setting cannot be used, or the folder has the study of another judge.
+        InputError: a setting cannot be used, or the folder has another study.
     """
+    folder = folder.absolute()
     name = judge_id(str(block.get("label", "")))
     written_alone = block["engine"] != "decisions" and block.get("answer_format", "feedback") == "feedback"
     readouts = [str(readout) for readout in ([Readout.HARD] if written_alone else READ)]
@@ -412,15 +411,21 @@ def prepare(folder: Path, block: Mapping[str, Any], inputs: Inputs, *, in_rounds
         },
     }
     run = Run.load(_with_paths_in(folder, written), folder, dry=True)
-    _check_folder(folder, name, run.config.judges[name], inputs.dataset)
     _check_engine(run.config.judges[name])
-    folder.mkdir(parents=True, exist_ok=True)
-    text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=120)
-    files.write_text(
-        HEADER.format(folder=folder) + NOT_ALL_ASKED * in_rounds + text, folder / CONFIG
-    )  # written first: it marks the folder as a study
-    inputs.copy_to(folder)
-    return Certification(folder, run, inputs)
+    if (folder / CONFIG).exists():  # then another study need not wait to be refused
+        folders.check(folder, block, inputs)
+    with locks.only_writer(folder / STUDY):
+        folders.check(folder, block, inputs)
+        if isinstance(template := block.get("template"), str):
+            written["judges"][name]["template"] = folders.prompt_copy(template).as_posix()
+        text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=120)
+        files.write_text(
+            HEADER.format(folder=folder) + NOT_ALL_ASKED * in_rounds + text, folder / CONFIG
+        )  # written first: it marks the folder as a study
+        inputs.copy_to(folder)
+        if isinstance(template, str):
+            files.copy(template, folder / folders.prompt_copy(template))
+        yield Certification(folder, run, inputs)
 
 
 def _with_paths_in(folder: Path, written: Mapping[str, Any]) -> dict[str, Any]:
@@ -444,37 +449,3 @@ def _check_engine(judge: Judge) -> None:
         raise InputError(f"engine {judge.engine!r}: {expected}")
     if isinstance(judge, Addressed) and importlib.util.find_spec(CLIENT) is None:
         raise InputError(f"package {CLIENT!r} is missing; expected pip install 'rubric-order[endpoint]'")
-
-
-def _check_folder(folder: Path, name: str, judge: Judge, dataset: str) -> None:
-    """Refuse a folder that has another study: the study of another judge, or of other texts (the sample, or own texts).
-
-    Raises:
-        InputError: the folder has another study (the message says what differs), or other files.
-    """
-    path = folder / CONFIG
-    if not path.exists():
-        if folder.is_dir() and any(folder.iterdir()):
-            raise InputError(f"{folder}: expected a new folder, or one of an earlier certify; found other files")
-        return
-    config = reading.read(path)
-    (other, there), (texts, _) = (_only(config.get(key), key, path) for key in ("judges", "datasets"))
-    values: list[tuple[str, Any, Any]] = [("judge", other, name), ("texts", texts, dataset)]
-    values += [(key, there.get(key), getattr(judge, key, None)) for key in ("engine", "model", "function")]
-    for key, before, now in values:
-        if before is not None and before != now:
-            raise InputError(
-                f"{folder}: it has another study ({key} {before!r:.60}, not {now!r:.60}); expected another --folder"
-            )
-
-
-def _only(blocks: object, key: str, path: Path) -> tuple[str, Mapping[str, Any]]:
-    """Id and settings of a config's only judge, or of its only dataset.
-
-    Raises:
-        InputError: there is no judge or dataset, or more than one.
-    """
-    if not isinstance(blocks, Mapping) or len(blocks) != 1:
-        raise InputError(f"{path}: {key}: expected one, as certify wrote it; give another --folder, or run Snakemake")
-    ((name, settings),) = blocks.items()
-    return name, settings if isinstance(settings, Mapping) else {}

@@ -27,7 +27,8 @@ def find(judge: PythonCallable) -> Function:
     """Import the function of a judge.
 
     The function's module is looked for among the installed packages, and then in `PythonCallable.folder`, which stays
-    on the path of this process. Output of the module during its import goes to the standard error.
+    on the path of this process. Output of the module during its import goes to the standard error, and a change of the
+    working directory is undone.
 
     Raises:
         InputError: there is no such module, it cannot be imported, or the name does not belong to a function of one
@@ -40,7 +41,7 @@ def find(judge: PythonCallable) -> Function:
     importlib.invalidate_caches()
     expected = "expected module:name of a function of one argument"
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(sys.stderr), contextlib.chdir(os.curdir):
             target: Any = importlib.import_module(name)
     except KeyboardInterrupt:
         raise
