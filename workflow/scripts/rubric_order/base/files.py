@@ -75,6 +75,18 @@ def sha256(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def check_regular(path: str | Path) -> None:
+    """Refuse what is no regular file, such as a pipe, which cannot be read twice and can wait without an end.
+
+    Raises:
+        InputError: there is no such file, or it is not regular.
+    """
+    if not os.path.exists(path):
+        raise InputError(f"{path}: no such file")
+    if not os.path.isfile(path):
+        raise InputError(f"{path}: expected a file, found a folder or a pipe")
+
+
 def read_text(path: str | Path) -> str:
     """Text of a UTF-8 file, with its line ends as they are.
 
