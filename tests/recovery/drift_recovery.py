@@ -237,7 +237,7 @@ def first_alarm(series: dict[str, np.ndarray], sizes: tuple[int, ...]) -> tuple[
                     return day, name
         for latest in single:
             if far_groups[latest][day]:
-                p = np.minimum(*run_changes.single(series["score"][: day + 1], latest)).min()
+                p = run_changes.single(series["score"][: day + 1], latest).min()
                 if p <= level / len(sizes) and is_new(series, weights, day):
                     return day, "group"
     return 0, ""

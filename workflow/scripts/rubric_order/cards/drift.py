@@ -257,7 +257,7 @@ def _drift(
 
 def _least_likely(values: np.ndarray, windows: list[int]) -> int:
     """Place of the group with the smallest p-value over all comparisons."""
-    return int(np.argmin(np.min([np.minimum(*run_changes.single(values, latest)) for latest in windows], axis=0)))
+    return int(np.argmin(np.min([run_changes.single(values, latest) for latest in windows], axis=0)))
 
 
 def _series(runs: Sequence[Anchors]) -> Iterator[tuple[tuple[str, str], np.ndarray]]:

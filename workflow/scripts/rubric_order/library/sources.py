@@ -51,8 +51,7 @@ def read(path: str | Path, *, packed: bool = False) -> pa.Table | pd.DataFrame:
         raise InputError(
             f"{path}: expected a file that ends in .csv, .jsonl or .parquet (or .tsv, .json, or .gz after it)"
         )
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
+    files.check_regular(path)
     if suffix == ".parquet":
         return _read_parquet(path, packed)
     try:

@@ -127,21 +127,15 @@ def difference(runs: np.ndarray, weights: np.ndarray, latest: int, *, daily: flo
     split = _split(runs, weights, latest)
     greater, less = split.tail(1.0), split.tail(-1.0)
     if daily is not None and min(greater, less) < 1:
-        days = _days(runs, weights, latest, daily)
+        days = split.days(daily)
         greater, less = max(greater, days.tail(1.0)), max(less, days.tail(-1.0))
     return Difference(latest, split.estimate, greater, less, split.n_groups)
 
 
-def single(runs: np.ndarray, latest: int) -> tuple[np.ndarray, np.ndarray]:
-    """p-values of `difference` for each group alone, against a rise and a fall, shape (n_groups,) each."""
-    tails = np.ones((2, runs.shape[1]))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        apart = np.nanmean(runs[-latest:], axis=0) - np.nanmean(runs[:-latest], axis=0)
-        error = np.nanstd(runs, axis=0, ddof=1) * math.sqrt(1 / latest + 1 / (len(runs) - latest))
-    for group in np.flatnonzero(np.abs(apart) >= NEAR * error * (1 - CLOSE)):  # others have a p-value of 1
-        part = _split(runs[:, [group]], np.ones(1), latest)
-        tails[:, group] = part.tail(1.0), part.tail(-1.0)
-    return tails[0], tails[1]
+def single(runs: np.ndarray, latest: int) -> np.ndarray:
+    """The smaller p-value of `difference` for each group alone, shape (n_groups,)."""
+    parts = (_split(runs[:, [group]], np.ones(1), latest) for group in range(runs.shape[1]))
+    return np.array([min(part.tail(1.0), part.tail(-1.0)) for part in parts])
 
 
 def reused(runs: np.ndarray, weights: np.ndarray) -> float:
@@ -213,7 +207,7 @@ def interval(
             inside, outside = (inside, middle) if rejects(middle, direction) else (middle, outside)
         return inside
 
-    half = 0.0 if daily is None or not split.size.any() else _days(runs, weights, latest, daily).half_width(level)
+    half = 0.0 if daily is None or not split.size.any() else split.days(daily).half_width(level)
     return max(min(end(1.0), estimate - half), -reach), min(max(end(-1.0), estimate + half), reach)
 
 
@@ -261,31 +255,6 @@ class _Days(NamedTuple):
         return min(-float(special.ndtri(level / 4)) * self.allowed, by_runs)
 
 
-def _days(runs: np.ndarray, weights: np.ndarray, latest: int, daily: float) -> _Days:
-    """Compare the last runs with the runs before as whole runs, see `difference`."""
-    has_value = ~np.isnan(runs)
-    later = np.arange(len(runs)) >= len(runs) - latest
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = [
-            np.where(has_value[part], runs[part], 0).sum(axis=0) / has_value[part].sum(axis=0)
-            for part in (~later, later)
-        ]
-    change = means[1] - means[0]
-    used = ~np.isnan(change)
-    if not used.any():
-        return _Days(math.nan, 1.0, 1.0, 0)
-    weight, change = weights[used] / weights[used].sum(), change[used]
-    rest = np.where(has_value, runs - np.where(later[:, None], means[1], means[0]), 0.0)[:, used]
-    known = np.where(has_value[:, used], weight, 0.0).sum(axis=1)
-    shocks = np.divide(rest @ weight, known, out=np.zeros(len(runs)), where=known > 0)
-    estimate = float(weight @ change)
-    share = 1 / latest + 1 / (len(runs) - latest)
-    freedom = len(runs) - 2
-    observed = float(shocks @ shocks) / freedom * share if freedom else 0.0
-    of_groups = float((weight**2 * (change - estimate) ** 2).sum()) / max(1 - float((weight**2).sum()), 1e-9)
-    return _Days(estimate, math.sqrt(max(of_groups + daily**2 * share, observed)), math.sqrt(observed), freedom)
-
-
 class _Split(NamedTuple):
     """A difference, and the contributions of groups to it under permutations.
 
@@ -300,6 +269,9 @@ class _Split(NamedTuple):
         observed: contribution of the runs that are in the smaller part in the data, shape (n_groups,).
         size: number of runs in the smaller part, shape (n_groups,).
         variance: variance of the difference under permutations.
+        between: variance of the difference by how much the groups' own differences differ.
+        shocks: mean over groups of each run less those of its part, shape (n_runs,).
+        share: variance of the difference of a shock to each run, for shocks of variance 1.
         n_groups: number of groups that have values in both parts.
     """
 
@@ -309,7 +281,17 @@ class _Split(NamedTuple):
     observed: np.ndarray
     size: np.ndarray
     variance: float
+    between: float
+    shocks: np.ndarray
+    share: float
     n_groups: int
+
+    def days(self, daily: float) -> _Days:
+        """The difference beside the variance between whole runs, see `difference`."""
+        freedom = len(self.shocks) - 2
+        observed = float(self.shocks @ self.shocks) / freedom * self.share if freedom else 0.0
+        allowed = max(self.between + daily**2 * self.share, observed)
+        return _Days(self.estimate, math.sqrt(allowed), math.sqrt(observed), freedom)
 
     def tail(self, direction: float) -> float:
         """Upper bound on the probability of a difference as large as `estimate`, in direction 1 or -1."""
@@ -347,24 +329,32 @@ def _split(runs: np.ndarray, weights: np.ndarray, latest: int) -> _Split:
     used = (after > 0) & (before > 0)
     if not used.any():
         nothing = np.zeros((n_runs, 0))
-        return _Split(math.nan, nothing, nothing, np.zeros(0), np.zeros(0), 0.0, 0)
+        return _Split(math.nan, nothing, nothing, np.zeros(0), np.zeros(0), 0.0, 0.0, np.zeros(n_runs), 1.0, 0)
     runs, has_value, after, before = runs[:, used], has_value[:, used], after[used], before[used]
     count = after + before
     values = np.where(has_value, runs - np.fmin.reduce(runs, axis=0), 0.0)  # exactly 0 where all runs are the same
     values = np.where(has_value, values - values.sum(axis=0) / count, 0.0)
     weight = weights[used] / weights[used].sum()
-    means = values[-latest:].sum(axis=0) / after - values[:-latest].sum(axis=0) / before
+    levels = values[:-latest].sum(axis=0) / before, values[-latest:].sum(axis=0) / after
+    means = levels[1] - levels[0]
+    estimate = float(weight @ means)
+    between = float(weight**2 @ (means - estimate) ** 2) / max(1 - float(weight @ weight), CLOSE)
+    rest = np.concatenate([values[:-latest] - levels[0], values[-latest:] - levels[1]]) * has_value
+    shocks = rest @ weight / np.maximum(has_value @ weight, CLOSE)
     factor = weight * count / (after * before)
     variance = float((factor**2 * after * before / count * (values**2).sum(axis=0) / (count - 1)).sum())
     varies = (values != 0).any(axis=0)
     sign = np.where(after <= before, 1.0, -1.0)
     log_share = np.where(has_value, np.log(1 / count), -np.inf)
     return _Split(
-        float(weight @ means),
+        estimate,
         (sign * factor * values)[:, varies],
         log_share[:, varies],
         (weight * means)[varies],
         np.minimum(after, before)[varies].astype(float),
         variance,
+        between,
+        shocks,
+        1 / latest + 1 / (n_runs - latest),
         int(used.sum()),
     )
