@@ -139,32 +139,27 @@ def single(runs: np.ndarray, latest: int) -> np.ndarray:
 
 
 def reused(runs: np.ndarray, weights: np.ndarray) -> float:
-    """p-value of new answers in each run, against answers of the run before or of the first run that are used again.
+    """p-value of new answers in each run, against answers of the run before that are used again.
 
-    Of three runs, the first and the last lie as near to each other as the last two do, and as the last two do to the
-    baseline. Each group counts how often one distance is greater than the other in the last `ADJACENT` runs. A count
-    is of signs, so that a change, which is a single large distance, has little weight.
+    Of three runs in a row, the first is as near to the last as the second is. Each group counts how often the second is
+    nearer less how often the first is, in the last `ADJACENT` runs. A change, which is a single large distance, has
+    little weight in a count.
 
     Args:
         runs, weights: see `difference`. The weighted mean of each run, which a shock to the whole run moves, is taken
             out.
 
     Returns:
-        The smaller of the two p-values, times two; 1 with less than three runs.
+        The p-value; 1 with less than three runs.
     """
     if len(runs) < 3:
         return 1.0
     values = np.where(np.isnan(runs), np.nanmean(np.where(np.isnan(runs).all(axis=0), 0.0, runs), axis=0), runs)
     own = values - (values @ weights / weights.sum())[:, None]
-    steps = np.abs(np.diff(own, axis=0))[1:]
-    counts = []
-    for other, before in ((own[:-2], values[:-2]), (own[:1], values[:1])):
-        farther = np.abs(own[2:] - other) - steps
-        still = (values[2:] == before) & (values[2:] == values[1:-1])  # only the mean of the run differs
-        counts.append(np.sign(np.where(still, 0.0, farther.round(DIGITS)))[-ADJACENT:].sum(axis=0))
-    lag, baseline = counts[0], -counts[1]
-    z = [count.sum() / max(math.sqrt(count @ count), 1.0) for count in (lag, baseline)]
-    return min(1.0, 2 * float(special.ndtr(-max(z))))
+    nearer = np.abs(own[2:] - own[:-2]) - np.abs(own[2:] - own[1:-1])
+    still = (values[2:] == values[:-2]) & (values[2:] == values[1:-1])  # only the mean of the run differs
+    count = np.sign(np.where(still, 0.0, nearer.round(DIGITS)))[-ADJACENT:].sum(axis=0)
+    return float(special.ndtr(-count.sum() / max(math.sqrt(count @ count), 1.0)))
 
 
 def interval(
