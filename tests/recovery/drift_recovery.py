@@ -1,15 +1,18 @@
 """Gates over years of daily runs: how often they alarm without a change, and how soon after one.
 
-    python tests/recovery/drift_recovery.py [--years 100] [--only WORD] [--excluded]
+    python tests/recovery/drift_recovery.py [--years 100] [--days 365] [--only WORD] [--excluded]
 
 A judge scores the same items every day in the ten balanced orderings of five levels. Its score is an item's quality
-plus an effect of the ordering and noise, rounded to a level. The runs share no code with the simulated judge of the
-library. A change, where there is one, comes on day `CHANGED` of a year.
+plus an effect of the ordering, what the day adds, and noise, rounded to a level; or the answer of an earlier day, used
+again. The runs share no code with the simulated judge of the library. A change, where there is one, comes on day
+`CHANGED` of a year. `before` is what the gate of an earlier version did in the same years.
 """
 
 import argparse
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +25,10 @@ from rubric_order.prompts import orderings
 DAYS, CHANGED = 365, 100
 LEVELS = 5
 ROUNDING = 1e-12  # of differences that are 0
+FAR = 4.0  # standard errors; the p-value of a single group that is nearer is no finding
+POINTS = [name for name, (_, unit) in drift.QUANTITIES.items() if unit == drift.POINTS]
+SMALL, POWER = "at most 5%", "power, no target"
+COLUMNS = ["point", "setting", "n_groups", "quantity", "studies", "before", "now", "target"]
 SHOWN = orderings.balanced(LEVELS)
 EQUAL = (3,) * 60
 UNEQUAL = (40,) * 6 + (2,) * 54
@@ -43,6 +50,11 @@ class Cell:
             of these and takes from the others.
         tilt: what the change adds to `preference`.
         changed: first day of the change.
+        daily: standard deviation of what a day adds to all reads.
+        reuse: share of reads that are answers of the day before, or of the baseline where `cached` is true.
+        one: points that the change adds to a single group.
+        days: days of the gate where it is a design of `unfavourable`; 0 where it is none.
+        before: share of years with an alarm (with a change: found within 28 days) in an earlier version.
     """
 
     title: str
@@ -57,15 +69,21 @@ class Cell:
     mixed: bool = False
     tilt: float = 0.0
     changed: int = CHANGED
+    daily: float = 0.0
+    reuse: float = 0.0
+    cached: bool = False
+    one: float = 0.0
+    days: int = 0
+    before: float = math.nan
 
     @property
     def changes(self) -> bool:
         """True where the judge changes."""
-        return bool(self.shift or self.tilt)
+        return bool(self.shift or self.tilt or self.one)
 
 
 CELLS = (
-    Cell("no change, 60 groups of 3 items"),
+    Cell("no change, 60 groups of 3 items", days=200, before=0.0),
     Cell("no change, a tenth of 60 groups of 40 items, the others of 2", sizes=UNEQUAL),
     Cell("no change, runs move whole groups", shock=0.5, sizes=UNEQUAL),
     Cell("no change, saturated: 1 read in 1,000 is no 5", quality=(5.95, 6.05), noise=0.5, preference=0.0),
@@ -74,13 +92,25 @@ CELLS = (
     Cell("no change, deterministic", noise=0.0),
     Cell("no change, 2% of the reads fail", failing=0.02),
     Cell("no change, 10 groups of 3 items", sizes=(3,) * 10),
-    Cell("0.05 points", shift=0.05),
+    Cell("no change, 90% of the answers are those of the day before", reuse=0.9, days=30, before=1.0),
+    Cell("no change, 50% of the answers are those of the day before", reuse=0.5, days=30, before=0.17),
+    Cell("no change, 90% of the answers are those of the baseline", reuse=0.9, cached=True, days=30, before=0.0),
+    Cell("no change, days move all scores by 0.03 points", daily=0.03, days=60, before=0.44),
+    Cell(
+        "no change, days move all scores by 0.03 points, groups of 12 items",
+        daily=0.03,
+        sizes=(12,) * 60,
+        days=60,
+        before=1.0,
+    ),
+    Cell("1.5 points in a single group", one=1.5, days=128, before=0.45),
+    Cell("0.05 points", shift=0.05, days=128, before=1.0),
     Cell("0.1 points", shift=0.1),
     Cell("0.2 points", shift=0.2),
     Cell("0.2 points in half of the groups", shift=0.2, part=0.5),
     Cell("0.2 points, unequal groups", shift=0.2, sizes=UNEQUAL),
     Cell("0.2 points, indecisive", shift=0.2, noise=3.0),
-    Cell("0.2 points from the first run after the baseline on", shift=0.2, changed=1),
+    Cell("0.2 points from the first run after the baseline on", shift=0.2, changed=1, days=29, before=1.0),
     Cell("0.5 points from the first run after the baseline on", shift=0.5, changed=1),
     Cell("0.1 points, 20 groups of 2 items", sizes=(2,) * 20, shift=0.1),
     Cell("0.2 points, 20 groups of 2 items", sizes=(2,) * 20, shift=0.2),
@@ -99,7 +129,7 @@ CELLS = (
         part=0.2,
         mixed=True,
     ),
-    Cell("0.5 points up in half of the groups, down in the others", shift=0.5, mixed=True),
+    Cell("0.5 points up in half of the groups, down in the others", shift=0.5, mixed=True, days=128, before=1.0),
     Cell("the mean score in the first of the ten orderings, minus that in the last, rises by half a point", tilt=0.5),
 )
 
@@ -119,13 +149,19 @@ def year(cell: Cell, rng: np.random.Generator, days: int = DAYS) -> dict[str, np
     hit = rng.permutation(len(sizes)) < round(cell.part * len(sizes))
     sign = np.where(np.cumsum(hit) % 2, 1.0, -1.0) if cell.mixed else 1.0
     of_runs = []
+    scores: list[np.ndarray] = []
     for day in range(days + 1):
         after = cell.changes and day >= cell.changed
-        mean = quality + (hit * sign * cell.shift * after)[group]
+        mean = quality + (hit * sign * cell.shift * after)[group] + cell.one * after * (group == 0)
         mean = mean + cell.shock * rng.normal(size=len(sizes))[group]
+        if cell.daily:
+            mean = mean + cell.daily * rng.normal()
         tilt = (cell.preference + cell.tilt * after) * slope
         latent = mean[:, None] + tilt + cell.noise * rng.normal(size=(len(mean), n_reads))
         score = np.minimum(np.maximum(np.rint(latent), 1), LEVELS)
+        if cell.reuse and scores:
+            score = np.where(rng.random(score.shape) < cell.reuse, scores[0 if cell.cached else -1], score)
+        scores = [*scores[:1], score]
         ends = (score == SHOWN[:, 0]) * 1.0 - (score == SHOWN[:, -1])
         scored = (rng.random(score.shape) >= cell.failing) * 1.0
         n_scored, usual = scored.sum(axis=1), scored[:, 0]
@@ -177,6 +213,7 @@ def first_alarm(series: dict[str, np.ndarray], sizes: tuple[int, ...]) -> tuple[
     """
     weights = np.array(sizes, dtype=float)
     days = len(series["score"]) - 1
+    far_groups = {latest: _far_groups(series["score"], latest) for latest in drift.SINGLE}
     # By quantity and place among the comparisons the days on which there may be a small p-value.
     windows = [run_changes.latest(n) for n in range(days + 2)]  # by number of runs
     places = range(max(map(len, windows)))
@@ -187,25 +224,64 @@ def first_alarm(series: dict[str, np.ndarray], sizes: tuple[int, ...]) -> tuple[
     for day in range(1, days + 1):
         n_runs = {name: day + (name != "distance") for name in series}
         n_tests = sum((1 if name == "distance" else 2) * len(windows[n]) for name, n in n_runs.items())
-        level = drift.LEVEL * run_changes.spending(day) / n_tests
+        single = [latest for latest in drift.SINGLE if day > 1 and run_changes.ENOUGH * latest <= day + 1]
+        level = drift.LEVEL * run_changes.spending(day) / (n_tests + 2 * len(single))
         for name, n in n_runs.items():
             for place, latest in enumerate(windows[n]):
                 if not far[name][place][n - 2]:
                     continue
-                difference = run_changes.difference(series[name][:n], weights, latest)
+                daily = drift.DAILY * (LEVELS - 1 if name in POINTS else 1)
+                difference = run_changes.difference(series[name][:n], weights, latest, daily=daily)
                 p = difference.greater if name == "distance" else min(difference.greater, difference.less)
-                if p <= level:
+                if p <= level and is_new(series, weights, day):
                     return day, name
+        for latest in single:
+            if far_groups[latest][day]:
+                p = run_changes.single(series["score"][: day + 1], latest).min()
+                if p <= level / len(sizes) and is_new(series, weights, day):
+                    return day, "group"
     return 0, ""
 
 
-def run(cell: Cell, years: int, seed: int = 1, days: int = DAYS) -> dict[str, object]:
+def is_new(series: dict[str, np.ndarray], weights: np.ndarray, day: int) -> bool:
+    """Tell whether a gate takes the reads of a day for new ones."""
+    return run_changes.reused(series["score"][: day + 1], weights) > drift.REUSED
+
+
+def _far_groups(values: np.ndarray, latest: int) -> np.ndarray:
+    """Tell for each day whether a group may have a small p-value: its last runs lie `FAR` standard errors apart."""
+    count = np.arange(1, len(values) + 1)[:, None]
+    total, squares = np.cumsum(values, axis=0), np.cumsum(values**2, axis=0)
+    far = np.zeros(len(values), dtype=bool)
+    n = count[2 * latest - 1 :]
+    before = total[latest - 1 : -latest]
+    apart = (total[2 * latest - 1 :] - before) / latest - before / (n - latest)
+    variance = (squares[2 * latest - 1 :] - total[2 * latest - 1 :] ** 2 / n) / (n - 1)
+    error = np.sqrt(np.maximum(variance, 0) * (1 / latest + 1 / (n - latest)))
+    far[2 * latest - 1 :] = (np.abs(apart) > FAR * error + ROUNDING).any(axis=1)
+    return far
+
+
+def cells() -> list[Cell]:
+    """The designs of `unfavourable`."""
+    return [cell for cell in CELLS if cell.days]
+
+
+def run(cell: Cell, studies: int, seed: int) -> pd.DataFrame:
+    """Share of gates with an alarm, or that find the change within 28 days, as a row of `unfavourable`."""
+    row = gates(cell, studies, seed, cell.days)
+    quantity, now = ("found", row["within_28"]) if cell.changes else ("alarms", row["false"] / studies)
+    numbers = cell.title, len(cell.sizes), quantity, studies, cell.before, now, POWER if cell.changes else SMALL
+    return pd.DataFrame([["drift", *numbers]], columns=COLUMNS)
+
+
+def gates(cell: Cell, years: int, seed: int = 1, days: int = DAYS) -> dict[str, Any]:
     """Alarms of a cell; of a judge that changes, shares found within so many runs after the change."""
     alarms = [
         first_alarm(year(cell, np.random.default_rng([seed, number]), days), cell.sizes) for number in range(years)
     ]
     alarmed = np.array([day for day, _ in alarms])
-    row: dict[str, object] = {"cell": cell.title, "years": years}
+    row: dict[str, Any] = {"cell": cell.title, "years": years}
     if not cell.changes:
         return row | {"false": int((alarmed > 0).sum())}
     false = (alarmed > 0) & (alarmed < cell.changed)
@@ -232,11 +308,11 @@ def excluded(groups: int, days: int, seed: int = 1) -> float:
         Anchors(
             "suite",
             np.full(groups, 3),
-            {("hard", name): series[name][day] for name in drift.QUANTITIES if name != drift.DISTANCE},
+            {("hard", name): series[name][day] for name in series if name != drift.DISTANCE},
         )
         for day in range(days + 1)
     ]
-    score = drift.drifts(runs[0], runs[1:], levels=LEVELS)[0]
+    score = drift.drifts(runs[0], runs[1:], check=days, levels=LEVELS)[0]
     return max(-score.low, score.high)
 
 
@@ -245,6 +321,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--excluded", action="store_true")
     options.add_argument("--years", type=int, default=100)
+    options.add_argument("--days", type=int, default=DAYS)
     options.add_argument("--only", default="")
     chosen = options.parse_args()
     if chosen.excluded:
@@ -255,7 +332,7 @@ def main() -> None:
     rows = []
     for cell in CELLS:
         if chosen.only in cell.title:
-            rows.append(run(cell, chosen.years))
+            rows.append(gates(cell, chosen.years, days=chosen.days))
             print(rows[-1], flush=True)
 
 

@@ -19,6 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import card_recovery
 import comparison_recovery
+import drift_recovery
 import pandas as pd
 import planning_recovery
 import shares
@@ -31,6 +32,7 @@ MODULES: dict[str, ModuleType] = {
     "comparison": comparison_recovery,
     "spread": spread_recovery,
     "planning": planning_recovery,
+    "drift": drift_recovery,
 }
 SEED = 20_261_124
 COLUMNS = ["setting", "n_groups", "quantity", "studies", "before", "now", "target"]
@@ -77,6 +79,7 @@ QUANTITIES = {
         ("comparison", "V", "at most 5%"): "`judge_comparison`: V",
         ("comparison", "text", "at most 5%"): "`scoring_causes`: text of the reference",
         ("spread", "spread above its upper end"): "`order_spread`: SD above its upper bound",
+        ("drift", "alarms"): "`check`: judges that have not changed",
     },
     "coverage": {
         ("unequal", "shift in points"): "`score_effects`: shift in points",
@@ -101,6 +104,7 @@ QUANTITIES = {
         ("comparison", "V", "as before"): "`judge_comparison`: V",
         ("comparison", "text", "as before"): "`scoring_causes`: text of the reference",
         ("spread", "raters told apart"): "`human_agreement`: raters distinguished",
+        ("drift", "found"): "`check`: changes, within 28 runs",
     },
     "distances": {
         ("planning", "groups for `biased`, planned by needed"): "groups planned for `biased`, by those needed",

@@ -20,6 +20,10 @@ FOLDER = ROOT / ".github/actions/gate"
 ACTION = yaml.safe_load((FOLDER / "action.yml").read_text(encoding="utf-8"))
 
 
+RUNNER = "github-actions[bot]"
+MARK = "<!-- rubric-order gate: Judge gate -->"
+
+
 class Comments(http.server.BaseHTTPRequestHandler):
     """Comments of a pull request, as the API of GitHub lists, makes and edits them."""
 
@@ -38,6 +42,10 @@ class Comments(http.server.BaseHTTPRequestHandler):
         return json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"]
 
     def do_GET(self):
+        if self.path == "/user":
+            status = 200 if self.server.login != RUNNER else 403  # the runner's own token is no user's
+            self.answer(status, {"login": self.server.login})
+            return
         match = re.fullmatch(r"/repos/o/r/issues/7/comments\?per_page=(\d+)&page=(\d+)", self.path)
         size, page = map(int, match.groups())
         self.answer(200, self.server.comments[size * (page - 1) : size * page])
@@ -47,7 +55,8 @@ class Comments(http.server.BaseHTTPRequestHandler):
         if self.server.read_only:
             self.answer(403, {"message": "Resource not accessible by integration"})
             return
-        self.server.comments.append({"id": len(self.server.comments), "body": self.body()})
+        user = {"login": self.server.login}
+        self.server.comments.append({"id": len(self.server.comments), "user": user, "body": self.body()})
         self.answer(201, self.server.comments[-1])
 
     def do_PATCH(self):
@@ -59,7 +68,8 @@ class Comments(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def api():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Comments)
-    server.comments, server.read_only = [{"id": k, "body": f"comment {k}"} for k in range(150)], False
+    server.comments = [{"id": k, "user": None, "body": f"comment {k}"} for k in range(150)]
+    server.read_only, server.login = False, RUNNER
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield server
@@ -179,7 +189,7 @@ def test_a_daily_run_writes_no_comment_and_keeps_its_history_where_it_is_told(fi
     assert "groups at least 30" in summary
     assert len(api.comments) == 150
     lines = (files / "kept/runs.jsonl").read_text().splitlines()
-    assert [json.loads(line)["run"] for line in lines] == ["5", "6"]
+    assert [json.loads(line)["run"] for line in lines] == ["5", "6"]  # the same reads count once
 
 
 def test_a_gate_that_cannot_tell_fails_unless_it_may_not(files, api):
@@ -221,17 +231,32 @@ def test_a_token_that_may_only_read_is_a_warning(files, api):
     assert "::warning::no comment was written: HTTP Error 403" in printed
 
 
-def test_a_long_table_is_cut_at_a_line(files, api):
-    (files / "long.md").write_text("a line of the table\n" * 5000)
+def comment(folder, api, text):
+    """Write a comment as the Action's step does."""
+    (folder / "gate.md").write_text(text)
     environment = os.environ | {
         "GITHUB_TOKEN": "t0ken",
         "GITHUB_REPOSITORY": "o/r",
-        "GITHUB_EVENT_PATH": str(files / "event.json"),
+        "GITHUB_EVENT_PATH": str(folder / "event.json"),
         "GITHUB_API_URL": f"http://127.0.0.1:{api.server_port}",
     }
-    (files / "event.json").write_text(json.dumps({"pull_request": {"number": 7}}))
-    words = [sys.executable, FOLDER / "comment.py", "--title", "Long", files / "long.md"]
+    (folder / "event.json").write_text(json.dumps({"pull_request": {"number": 7}}))
+    words = [sys.executable, FOLDER / "comment.py", "--title", "Judge gate", folder / "gate.md"]
     subprocess.run(words, env=environment, check=True)
+
+
+@pytest.mark.parametrize("login", [RUNNER, "owner-of-a-token"])
+def test_a_comment_of_somebody_else_with_the_mark_is_left_alone(files, api, login):
+    api.comments[3] |= {"user": {"login": "somebody"}, "body": f"{MARK}\nmine"}
+    api.login = login
+    for _ in range(2):
+        comment(files, api, "x\n")
+    assert api.comments[3]["body"] == f"{MARK}\nmine"
+    assert [(each["user"]["login"], each["body"]) for each in api.comments[150:]] == [(login, f"{MARK}\nx\n")]
+
+
+def test_a_long_table_is_cut_at_a_line(files, api):
+    comment(files, api, "a line of the table\n" * 5000)
     body = api.comments[150]["body"]
     assert len(body) < 65_536
     assert body.endswith("a line of the table\n\nThe rest is in the step summary.\n")

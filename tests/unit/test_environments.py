@@ -1,11 +1,17 @@
 """The environments of the rules and the pinned requirements name the same versions."""
 
+import ast
+import importlib.metadata
+import itertools
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 OTHER_NAMES = {"matplotlib-base": "matplotlib"}  # conda: PyPI
 REQUIREMENTS = {"judge.yaml": "cuda.txt"}  # all other environments run without a GPU
@@ -53,11 +59,50 @@ def test_an_environment_takes_conda_packages_from_conda_forge_alone(env):
     assert yaml.safe_load(env.read_text(encoding="utf-8"))["channels"] == ["conda-forge", "nodefaults"]
 
 
+def declared(root):
+    """Requirements of the package, and of its extras."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = itertools.chain.from_iterable(project["optional-dependencies"].values())
+    return [Requirement(text) for text in project["dependencies"]], [Requirement(text) for text in extras]
+
+
 def test_the_environment_of_the_analysis_has_what_the_library_depends_on(root):
-    text = (root / "pyproject.toml").read_text(encoding="utf-8")
-    listed = re.search(r"^dependencies = \[(.*?)\]", text, re.MULTILINE | re.DOTALL)[1]
-    needed = set(re.findall(r'"([a-z0-9-]+)', listed))
+    needed = {requirement.name for requirement in declared(root)[0]}
     assert needed <= set(environment(root / "envs/analysis.yaml"))
+
+
+def test_what_the_library_imports_is_declared_with_a_lower_bound_that_the_pins_keep(root):
+    main, extras = declared(root)
+    imported = set()
+    for path in (root / "workflow/scripts/rubric_order").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) else []
+            imported |= {name.partition(".")[0].replace("_", "-") for name in names}
+    modules = {{"pyyaml": "yaml"}.get(each.name, each.name) for each in [*main, *extras]}
+    engines = {"gguf", "huggingface-hub", "torch", "transformers", "vllm"}  # installed with vLLM, see requirements/
+    python = {name.replace("_", "-") for name in sys.stdlib_module_names} | {"IPython", "rubric-order"}
+    assert imported - modules - engines - python == set()
+    pins = requirements(root, "cpu.txt") | requirements(root, "inspect.txt")
+    for requirement in [*main, *extras]:
+        assert [each.operator for each in requirement.specifier] == [">="], requirement
+        assert requirement.specifier.contains(pins[requirement.name]), requirement
+
+
+def test_what_the_action_installs_is_the_package_s_own_in_the_versions_of_the_tests(root):
+    action, pins = requirements(root, "action.txt"), requirements(root, "cpu.txt")
+    assert action.items() <= pins.items()
+    wanted = [*(requirement.name for requirement in declared(root)[0]), "setuptools"]
+    while wanted:
+        name = wanted.pop()
+        assert name in action, name
+        for text in importlib.metadata.requires(name) or []:
+            further = Requirement(text)
+            if further.marker is None or further.marker.evaluate({"extra": ""}):
+                wanted.append(canonicalize_name(further.name))
+    install = yaml.safe_load((root / ".github/actions/gate/action.yml").read_text(encoding="utf-8"))["runs"]["steps"][0]
+    assert "--require-hashes" in install["run"]
+    assert "requirements/action.lock" in install["run"]
 
 
 def test_the_environment_of_endpoints_has_what_its_job_imports(root):
@@ -124,7 +169,7 @@ def test_what_the_documentation_needs_leaves_all_other_packages_as_they_are(root
 
 
 @pytest.mark.parametrize(
-    "name", ["axe", "cpu", "cuda", "decisions", "docs", "inspect", "judges", "packaging", "ppi", "uv"]
+    "name", ["action", "axe", "cpu", "cuda", "decisions", "docs", "inspect", "judges", "packaging", "ppi", "uv"]
 )
 def test_a_lock_holds_the_pins_of_its_list_each_with_a_checksum_and_no_address(root, name):
     pins = {f"{package}=={version}" for package, version in requirements(root, f"{name}.txt").items()}

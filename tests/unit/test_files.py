@@ -10,6 +10,7 @@ import pytest
 import rubric_order
 from rubric_order.base import files, parquet
 from rubric_order.base.errors import InputError
+from rubric_order.library import sources
 
 
 def test_a_written_file_is_whole_and_alone_in_its_folder(tmp_path):
@@ -52,6 +53,36 @@ def test_the_temporary_file_keeps_the_suffix_that_writers_go_by(tmp_path):
         temporary.touch()
         assert temporary.suffix == ".svg"
         assert temporary.parent == tmp_path
+
+
+TEXTS = [
+    "=1+1",
+    "+a",
+    "-b",
+    "@SUM(A1)",
+    "\t=x",
+    "-0.3",
+    "+2",
+    "-1e3",
+    "-",
+    "=",
+    "'=x",
+    "''-y",
+    "'a",
+    "a=b",
+    "-.5",
+    "-0.3 [-1]",
+]
+
+
+def test_no_cell_of_csv_is_a_formula_and_a_reader_gets_the_same_texts_and_numbers(tmp_path):
+    table = pd.DataFrame({"=name": TEXTS, "number": np.linspace(-1, 1, len(TEXTS)), "kind": pd.Categorical(TEXTS)})
+    files.write_csv(table, tmp_path / "a.csv")
+    first = [row["'=name"] for _, row in files.read_csv(tmp_path / "a.csv", ())]
+    assert [text for text in first if text[:1] in "=+-@\t" and len(text) > 1] == ["-0.3", "+2", "-1e3", "-.5"]
+    back = sources.read(tmp_path / "a.csv")
+    assert back["=name"].tolist() == back["kind"].tolist() == TEXTS
+    assert back["number"].astype(float).tolist() == table["number"].tolist()
 
 
 TABLE = pd.DataFrame(

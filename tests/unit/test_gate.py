@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import subprocess
+import threading
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -13,10 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 import rubric_order as ro
+from rubric_order.base import locks
 from rubric_order.base.errors import InputError
-from rubric_order.cards import drift, history, outcome, summary
+from rubric_order.cards import drift, gate, history, outcome, summary
 from rubric_order.cards.anchors import Anchors
 from rubric_order.cards.limits import CANNOT_TELL, FAILED, PASSED, Finding
+from rubric_order.commands import check as command
 from rubric_order.commands.app import app
 
 ORDERINGS = ro.orderings("balanced", 3).tolist()
@@ -90,10 +93,13 @@ def test_the_history_has_a_line_a_run_and_a_run_that_is_checked_again_counts_onc
     for day, name in enumerate(["a", "b", "b"], start=1):
         check(written("today.json", reads(day)), base, "--run", name)
     lines = [json.loads(line) for line in (tmp_path / "base.history.jsonl").read_text().splitlines()]
-    assert [line["run"] for line in lines] == ["a", "b"]
+    assert [line["run"] for line in lines] == ["a", "b", "b"]
+    (name,) = lines[0]["cards"]
+    runs = history.read(tmp_path / "base.history.jsonl", lines[0]["baseline"])
+    assert [card.anchors for card in history.cards(runs, name)] == [lines[k]["cards"][name]["anchors"] for k in (0, 2)]
     (card,) = summary.read(written("again.json", reads(3)))
     values = {key: value for key, value in card["anchors"].items() if key != "names"}
-    assert next(iter(lines[1]["cards"].values()))["anchors"] == values
+    assert lines[2]["cards"][name]["anchors"] == values
     check(written("today.json", reads(9)), base, "--history", tmp_path / "own.jsonl")
     assert len((tmp_path / "own.jsonl").read_text().splitlines()) == 1
 
@@ -140,8 +146,54 @@ def test_a_run_of_two_judges_can_be_checked_judge_by_judge(written, tmp_path):
     today = written("today.json", reads(2, judge="a"), reads(3, judge="b"))
     for judge in "ab":
         check(today, base, "--run", "n1", "--judge", judge)
-    (line,) = (tmp_path / "base.history.jsonl").read_text().splitlines()
-    assert [card["judge"] for card in json.loads(line)["cards"].values()] == ["a", "b"]
+    lines = [json.loads(line) for line in (tmp_path / "base.history.jsonl").read_text().splitlines()]
+    assert [[card["judge"] for card in line["cards"].values()] for line in lines] == [["a"], ["b"]]
+    assert [line["run"] for line in lines] == ["n1", "n1"]
+
+
+def test_checks_under_one_name_share_the_level(written, tmp_path):
+    """The second check of a run has the level of a second check, and its interval is wider than that of a first one."""
+    base = written("base.json", reads(0))
+    check(written("today.json", reads(1)), base, "--run", "nightly")
+    today, widths = written("today.json", reads(2)), []
+    for file in ("base.history.jsonl", "new.history.jsonl"):
+        found = check(today, base, "--run", "nightly", "--history", tmp_path / file)[1]["no change: mean score"][
+            "found"
+        ]
+        assert "this run and the baseline" in found
+        low, high = map(float, re.search(r"\[(\S+), (\S+)\]", found).groups())
+        widths.append(high - low)
+    assert widths[0] > 1.05 * widths[1]
+
+
+def test_two_checks_at_once_both_stay_in_the_history(written, tmp_path, monkeypatch):
+    """The second check comes while the first has read the history and not written it yet."""
+    base = written("base.json", reads(0))
+    today, changed = written("today.json", reads(1)), written("changed.json", reads(2, shift=0.8))
+    path, begun = tmp_path / "base.history.jsonl", threading.Event()
+    compare, threads = gate.check, []
+
+    def run(summary_file, name):
+        command._compared(summary.read(summary_file), summary_file, base, path, name, None, False)
+        begun.set()
+
+    def interrupted(*words, **named):
+        checked = compare(*words, **named)
+        if not threads:
+            threads.append(threading.Thread(target=run, args=(changed, "second"), daemon=True))
+            threads[0].start()
+            begun.wait()  # until the second one is done, or waits for the first
+        return checked
+
+    sleep = locks.time.sleep
+    monkeypatch.setattr(locks.time, "sleep", lambda seconds: (begun.set(), sleep(seconds)))
+    monkeypatch.setattr(gate, "check", interrupted)
+    run(today, "first")
+    threads[0].join()
+    assert {json.loads(line)["run"] for line in path.read_text().splitlines()} == {"first", "second"}
+    status, findings, _ = check(written("next.json", reads(3)), base)
+    assert status == 1
+    assert findings["no change in earlier runs"]["found"].startswith("run second found one")
 
 
 def test_a_run_without_a_history_is_said_to_be_the_first(written, tmp_path):
@@ -365,6 +417,23 @@ def test_a_change_of_the_distance_says_nearer_or_farther(written):
     assert growing.words.startswith("farther than before, +0.047 [+0.010, +0.080] points, this run and the 3 runs")
     assert growing._replace(estimate=-0.047).words.startswith("nearer than before, -0.047 [")
     assert growing._replace(quantity="score").words.startswith("+0.047 [")
+
+
+def test_reads_that_are_not_new_find_no_change_and_leave_none_behind(written, tmp_path, monkeypatch):
+    monkeypatch.setattr(drift, "reused", lambda *_: True)
+    status, findings, _ = check(written("today.json", reads(1, shift=0.8)), written("base.json", reads(0)))
+    assert status == 2
+    assert findings["no change: mean score"]["outcome"] == findings["reads are new"]["outcome"] == CANNOT_TELL
+    assert "these are not new reads" in findings["reads are new"]["found"]
+    (line,) = (tmp_path / "base.history.jsonl").read_text().splitlines()
+    assert [card["failed"] for card in json.loads(line)["cards"].values()] == [[]]
+
+
+def test_a_change_that_is_shown_to_be_smaller_than_the_margin_passes():
+    small = drift.Drift("score", "hard", 1, 4, 0.006, 0.003, 0.009, 0.001, 900, True, 0.01)
+    assert not small.changed
+    assert small.words.endswith("p = 0.001, smaller than the margin of 0.01")
+    assert small._replace(high=0.011).changed
 
 
 def test_too_few_groups_cannot_tell(written):

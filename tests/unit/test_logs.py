@@ -3,11 +3,13 @@
 The logs in `tests/data/logs` were written by Inspect 0.3.285 (see `make_inspect_logs.py` there) and promptfoo 0.123.1.
 """
 
+import contextlib
 import json
+import os
 import re
-import shutil
 import zipfile
 
+import numpy as np
 import pytest
 from factories import ROOT
 
@@ -217,14 +219,105 @@ def test_what_cannot_be_read_is_one_line_with_file_sample_field_and_what_was_exp
     assert "\n" not in str(error.value)
 
 
-def test_a_broken_archive_is_one_line(tmp_path):
-    shutil.copy(LOGS / "rubric.eval", tmp_path / "log.eval")
-    content = (tmp_path / "log.eval").read_bytes()
-    half = len(content) // 2
-    (tmp_path / "log.eval").write_bytes(content[:half] + bytes(400) + content[half + 400 :])
-    with pytest.raises(InputError, match=re.escape(str(tmp_path / "log.eval"))) as error:
-        reading.read([tmp_path / "log.eval"])
+def deflated(path, members):
+    """Write members into a zip file as older versions of Inspect did."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in members.items():
+            packed.writestr(name, content)
+    return path.read_bytes()
+
+
+def flags(content, change):
+    """A zip file whose headers, local and central, are changed: of each the offset of its flags."""
+    content = bytearray(content)
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = content.find(signature)
+        while place >= 0:
+            change(content, place + offset)
+            place = content.find(signature, place + 4)
+    return bytes(content)
+
+
+def encrypted(content, place):
+    content[place] |= 1
+
+
+def newer(content, place):
+    content[place - 2 : place] = (99).to_bytes(2, "little")
+
+
+def unknown(content, place):
+    content[place + 2 : place + 4] = (98).to_bytes(2, "little")
+
+
+def refusal(path):
+    with pytest.raises(InputError, match=re.escape(str(path))) as error:
+        reading.read([path])
     assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("packed", ["zstandard", "deflated"])
+def test_a_damaged_archive_is_one_line(tmp_path, packed):
+    content = (LOGS / "rubric.eval").read_bytes()
+    if packed == "deflated":
+        content = deflated(tmp_path / "whole.eval", unpacked(LOGS / "rubric.eval"))
+    rng = np.random.default_rng(2)
+    path, refused = tmp_path / "log.eval", 0
+    half = len(content) // 2
+    damaged = [content[:half] + bytes(400) + content[half + 400 :], content[:half]]
+    for _ in range(60):
+        place = rng.integers(len(content) - 40)
+        damaged.append(content[:place] + rng.bytes(rng.choice([1, 4, 30])) + content[place + 30 :])
+    for changed in damaged:
+        path.write_bytes(changed)
+        with contextlib.suppress(InputError):  # where a byte of no importance was hit, the log is as it was
+            reading.read([path])
+            continue
+        refused += bool(refusal(path))
+    assert refused > 50
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [(encrypted, "it is encrypted"), (newer, "cannot be read as an .eval file"), (unknown, "cannot be read as an")],
+)
+def test_an_archive_that_python_does_not_unpack_is_one_line(tmp_path, change, message):
+    content = deflated(tmp_path / "whole.eval", unpacked(LOGS / "rubric.eval"))
+    (tmp_path / "log.eval").write_bytes(flags(content, change))
+    assert message in refusal(tmp_path / "log.eval")
+
+
+def test_a_log_is_opened_once_whatever_the_number_of_samples(tmp_path, monkeypatch):
+    members = unpacked(LOGS / "rubric.eval")
+    (name, sample), *_ = [(name, text) for name, text in members.items() if name.startswith("samples/")]
+    deflated(tmp_path / "log.eval", members | {name.replace("q0", f"q{k}"): sample for k in range(100, 150)})
+    opened = []
+    monkeypatch.setattr(
+        zipfile.ZipFile,
+        "_RealGetContents",
+        lambda archive, read=zipfile.ZipFile._RealGetContents: (opened.append(1), read(archive)),
+    )
+    assert len(reading.read([tmp_path / "log.eval"])) == 54
+    assert len(opened) == 1
+
+
+def test_a_log_that_would_fill_the_memory_is_one_line(tmp_path):
+    deflated(tmp_path / "log.eval", unpacked(LOGS / "rubric.eval") | {"samples/q9_epoch_1.json": " " * (70 << 20)})
+    assert (tmp_path / "log.eval").stat().st_size < 100_000
+    assert re.search("expected at most 67,108,864 bytes when unpacked, found 73,4", refusal(tmp_path / "log.eval"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of POSIX")
+@pytest.mark.parametrize("name", ["log.json", "log.jsonl", "log.eval"])
+def test_a_pipe_is_refused_before_it_is_opened(tmp_path, name, monkeypatch):
+    from rubric_order.library import promptfoo
+
+    os.mkfifo(tmp_path / name)
+    monkeypatch.setattr("builtins.open", lambda *_, **__: pytest.fail("a pipe was opened, which waits without an end"))
+    for read in (promptfoo.has_reads, lambda path: reading.read([path])):
+        with pytest.raises(InputError, match="expected a file, found a folder or a pipe"):
+            read(tmp_path / name)
 
 
 def test_one_judge_is_chosen_by_name_and_its_settings_are_the_same_in_all_calls():

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from factories import demo_config
 
+from rubric_order.judging.engines import NOTHING, vllm_offline
 from rubric_order.run import checks, loading
 from rubric_order.settings import judges
 from rubric_order.settings.config import Config
@@ -135,13 +136,31 @@ def test_the_medium_effort_of_gpt_oss_is_the_judge_as_it_stands():
         assert high != known
 
 
-def test_engine_arguments_are_arguments_of_vllm():
-    """Read from vLLM's source: importing it takes longer than all other tests of this file."""
+def parsed_of_vllm(path):
+    """A module of vLLM, parsed: importing it takes longer than all other tests of this file."""
     package = importlib.util.find_spec("vllm")
     if package is None:
         pytest.skip("vLLM is not installed")
-    source = Path(package.origin).parent / "engine/arg_utils.py"
-    classes = {node.name: node for node in ast.parse(source.read_text()).body if isinstance(node, ast.ClassDef)}
+    return ast.parse((Path(package.origin).parent / path).read_text()).body
+
+
+def test_a_judge_of_a_deprecated_quantization_starts():
+    nodes = parsed_of_vllm("model_executor/layers/quantization/__init__.py")
+    (deprecated,) = (
+        ast.literal_eval(node.value)
+        for node in nodes
+        if isinstance(node, ast.Assign) and node.targets[0].id == "DEPRECATED_QUANTIZATION_METHODS"
+    )
+    for name in FILES:
+        judge = judges.read(read(name)["judges"][name])
+        arguments = vllm_offline.engine_arguments(judge, NOTHING) if hasattr(judge, "engine_args") else {}
+        allowed = arguments.get("allow_deprecated_quantization", False)
+        assert allowed == (arguments.get("quantization") in deprecated), name
+
+
+def test_engine_arguments_are_arguments_of_vllm():
+    nodes = parsed_of_vllm("engine/arg_utils.py")
+    classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
     known = {node.target.id for node in classes["EngineArgs"].body if isinstance(node, ast.AnnAssign)}
     assert "tensor_parallel_size" in known
     for name in FILES:

@@ -201,6 +201,22 @@ def test_at_a_terminal_the_levels_are_confirmed_by_hand(tmp_path, monkeypatch):
         command._confirmed(log, yes=False, number=None)
 
 
+def test_the_address_in_a_log_is_shown_and_asked_only_once_it_is_confirmed(tmp_path, monkeypatch):
+    with running(first_level) as endpoint:
+        content = (LOGS / "promptfoo.json").read_text().replace("http://127.0.0.1:8799/v1", endpoint.base_url)
+        (tmp_path / "log.json").write_text(content)
+        words = [tmp_path / "log.json", "--yes", "--folder", tmp_path / "study"]
+        done = run(*words)
+        assert f"--base-url: the log names {endpoint.base_url}, which is not confirmed" in str(done.exception)
+        assert not endpoint.calls
+        done = run(tmp_path / "log.json", "--yes", "--write", tmp_path / "written")
+        assert f"Judge: judge-1 at {endpoint.base_url}" in done.output
+        monkeypatch.setattr(command, "_is_terminal", lambda: True)
+        monkeypatch.setattr(command.typer, "confirm", lambda text: endpoint.base_url in text)
+        assert run(*words).exit_code == 0
+        assert len(endpoint.calls) == 30
+
+
 def test_of_several_rubrics_one_is_named(tmp_path):
     lines = [
         {"id": name, "model": "m", "messages": [{"role": "user", "content": f"1. Read.\n2. Rate.\n\n{RUBRIC}\n{name}"}]}

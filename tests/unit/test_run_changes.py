@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from rubric_order.methods.uncertainty import run_changes
 
@@ -111,6 +112,80 @@ def test_intervals_hold_a_change_of_unequal_groups():
 
 def test_ends_of_an_interval_lie_within_what_there_can_be():
     assert run_changes.interval(np.array([[1.0, 2.0], [2.0, 2.5]]), np.ones(2), 1, 0.05, reach=4) == (-4, 4)
+
+
+@pytest.mark.parametrize("latest", [1, 3])
+def test_whole_runs_are_compared_as_student_s_test_compares_their_means(latest):
+    """All groups move together, so that a permutation within groups finds what is a common day."""
+    rng = np.random.default_rng(4)
+    means = rng.normal(0, 0.2, size=12) + 1.1 * (np.arange(12) >= 12 - latest)
+    runs, weights = means[:, None] + rng.normal(0, 1e-4, size=(12, 40)), rng.gamma(1, size=40)
+    whole = runs @ weights / weights.sum()
+    student = stats.ttest_ind(whole[-latest:], whole[:-latest], alternative="greater")
+    days = run_changes._split(runs, weights, latest).days(1e-9)
+    assert days.estimate / days.observed == pytest.approx(student.statistic, rel=1e-6)
+    assert days.freedom == student.df
+    wide = run_changes._split(runs, weights, latest).days(5.0)
+    assert wide.tail(1.0) == pytest.approx(2 * student.pvalue, rel=1e-6)
+    assert wide.tail(-1.0) == 1
+    assert run_changes.difference(runs, weights, latest).greater < student.pvalue / 100
+    assert run_changes.difference(runs, weights, latest, daily=5.0).greater == wide.tail(1.0)
+
+
+def test_a_shock_that_is_allowed_for_widens_the_first_comparison():
+    """Two groups that change by 1 and 3: their standard error is 1, and that of the shocks to two runs is 2."""
+    days = run_changes._split(np.array([[0.0, 0.0], [1.0, 3.0]]), np.ones(2), 1).days(2 / np.sqrt(2))
+    assert (days.estimate, days.allowed, days.freedom) == pytest.approx((2, np.sqrt(1 + 4), 0))
+    assert days.tail(1.0) == pytest.approx(2 * stats.norm.sf(2 / np.sqrt(5)))
+    assert days.half_width(0.1) == pytest.approx(stats.norm.isf(0.025) * np.sqrt(5))
+
+
+def test_an_interval_of_whole_runs_leaves_out_0_where_the_test_rejects():
+    rng = np.random.default_rng(6)
+    runs = rng.normal(size=(9, 60)) / 4 + rng.normal(size=(9, 1)) / 8
+    for shift in (0.0, 0.3, 0.5, 0.8):
+        moved = runs + shift * (np.arange(9) == 8)[:, None]
+        low, high = run_changes.interval(moved, np.ones(60), 1, 0.02, reach=4, daily=0.05)
+        difference = run_changes.difference(moved, np.ones(60), 1, daily=0.05)
+        assert low < difference.estimate < high
+        assert (low > 0) == (difference.greater <= 0.01)
+
+
+def test_answers_of_the_run_before_are_recognised_by_the_sign_of_distances():
+    """In each of 16 groups the last run lies nearer to the run before than to the first one: z is 16 / 4."""
+    side = np.tile([1.0, -1.0], 8)
+    runs = np.array([0.0, 1.0, 1.1])[:, None] * side
+    assert run_changes.reused(runs, np.ones(16)) == pytest.approx(stats.norm.sf(4))
+    assert run_changes.reused(runs[[1, 0, 2]], np.ones(16)) == pytest.approx(stats.norm.sf(-4))
+    assert run_changes.reused(runs[:2], np.ones(16)) == 1
+
+
+def test_a_judge_that_begins_to_waver_has_new_answers():
+    rng = np.random.default_rng(9)
+    runs = np.where(np.arange(14)[:, None] < 5, 5.0, 5 - 0.1 * (rng.random((14, 60)) < 0.3))
+    assert all(run_changes.reused(runs[:n], np.ones(60)) > 0.001 for n in range(3, 15))
+
+
+@pytest.mark.parametrize("change", [0.0, 0.2, 5.0])
+def test_new_answers_are_not_taken_for_old_ones_whatever_changes(change):
+    rng = np.random.default_rng(7)
+    changed = change * (np.arange(30)[:, None] >= 28) * (np.arange(60) < 30)
+    runs = np.round(rng.normal(size=(30, 60)) + changed + rng.normal(size=(30, 1)), 1)
+    assert run_changes.reused(runs[:-1], np.ones(60)) > 0.01
+    assert run_changes.reused(np.full((5, 60), 3.0), np.ones(60)) > 0.01
+    rare = np.full((20, 60), 5.0)
+    rare[rng.integers(20, size=4), rng.integers(60, size=4)] = 4.9
+    assert run_changes.reused(rare, np.ones(60)) > 0.01
+
+
+def test_a_single_group_has_the_p_value_of_its_own_runs():
+    rng = np.random.default_rng(8)
+    runs = rng.normal(size=(40, 5)) + 3 * (np.arange(40)[:, None] >= 26) * (np.arange(5) == 2)
+    p = run_changes.single(runs, 14)
+    for group in range(5):
+        own = run_changes.difference(runs[:, [group]], np.ones(1), 14)
+        assert p[group] == min(own.greater, own.less)
+    assert p[2] < 0.001
 
 
 def test_parts_of_the_level_add_up_to_1():

@@ -1,6 +1,8 @@
 import importlib
 import io
 import re
+import shutil
+import subprocess
 import unicodedata
 
 import numpy as np
@@ -350,8 +352,8 @@ def test_latex_lines_numbers_up_and_sets_what_a_caption_explains_as_notes(tmp_pa
     assert r"a & 1234 & -0.50 & $<$.001 \\" in tex
     assert r"b & 12 & {} & 0.2 \\" in tex
     assert r"\caption{What is shown, after Xu et al. (2026).}" in tex
-    assert r"\item A note: p $<$ .001. Another." in tex
-    for name in ("table", "threeparttable", "tabular", "tablenotes"):
+    assert r"\parbox{\linewidth}{\small A note: p $<$ .001. Another.}" in tex
+    for name in ("table", "tabular"):
         assert tex.count(rf"\begin{{{name}}}") == tex.count(rf"\end{{{name}}}") == 1
 
 
@@ -366,8 +368,8 @@ def test_latex_of_a_wide_table_is_in_small_print_or_turned(tmp_path):
         assert rf"\begin{{{environment}}}" in tex
         assert tex.endswith(f"\\end{{{environment}}}\n")
         assert (r"\footnotesize\setlength{\tabcolsep}{3pt}" in tex) == small
-        assert (r"\begin{tablenotes}\small" in tex) != small
-        assert tex.startswith(rf"% \usepackage{{booktabs, siunitx, threeparttable{', rotating' * turned}}}")
+        assert (r"{\small And a note." in tex) != small
+        assert tex.startswith(rf"% \usepackage{{booktabs, graphicx, siunitx{', rotating' * turned}}}")
         assert ("% Wider than a page" in tex) == cut
 
 
@@ -377,8 +379,33 @@ def test_every_form_but_the_data_has_the_caption(whole, tmp_path):
         assert written["md"].endswith("\n\nTable: What is shown. And a note.\n")
         assert "<caption>What is shown. And a note.</caption>" in written["html"]
         assert r"\caption{What is shown.}" in written["tex"]
-        assert r"\item And a note." in written["tex"]
+        assert "And a note." in written["tex"].partition(r"\parbox{\linewidth}")[2]
         assert "What is shown" not in written["csv"]
+
+
+def test_a_table_in_markdown_holds_no_element_of_html_and_no_further_cell(tmp_path):
+    table = pd.DataFrame({"judge": ["<script>a</script>|b"], "p": ["< 0.001"]})
+    rows = write(table, table, tmp_path, caption="<img src=x> and 1 < 2.")["md"]
+    assert "<script" not in rows
+    assert "<img" not in rows
+    assert r"&lt;script>a&lt;/script>\|b" in rows
+    assert "< 0.001" in rows
+    assert rows.endswith("Table: &lt;img src=x> and 1 < 2.\n")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX is installed")
+@pytest.mark.parametrize("columns", [1, 7, 9, 14, 30])
+@pytest.mark.parametrize("rows", [0, 3])
+def test_each_table_of_latex_fits_its_page(tmp_path, columns, rows):
+    table = pd.DataFrame({f"column {k:03d}": ["some text", "1.2", ""][:rows] for k in range(columns)})
+    tex = write(table, table, tmp_path, caption=f"What is shown. {70 * 'And a long note. '}")["tex"]
+    packages = re.match(r"% (\\usepackage\{.*\})", tex)[1].replace(" ", "")
+    head = rf"\documentclass{{article}}\usepackage[margin=1in]{{geometry}}{packages}"
+    (tmp_path / "page.tex").write_text(rf"{head}\begin{{document}}{tex}\end{{document}}")
+    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert not re.findall(r"(?:Overfull .*|.*Float too large.*)", done.stdout)
 
 
 def test_a_gap_in_words_leaves_a_column_of_numbers_lined_up(tmp_path):

@@ -6,17 +6,23 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from rubric_order.base.errors import InputError
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+# A text that a spreadsheet takes for a formula, and no number; apostrophes before it are marks of `write_csv`.
+FORMULA = re.compile(r"'*(?![+-](?:[0-9]*\.)?[0-9]+(?:e[+-]?[0-9]+)?$)[=+\-@\t\r].", re.DOTALL | re.IGNORECASE)
 MAX_DEPTH = 50
 MAX_REPEATED = 100_000  # values of a YAML file that aliases may repeat; later steps visit every repetition
 LEFT_SECONDS = 3600.0  # an older temporary file belongs to no running job: writing a file takes seconds
@@ -72,6 +78,34 @@ def copy(source: str | Path, target: Path) -> None:
             shutil.copyfile(source, temporary)
 
 
+def write_csv(table: "pd.DataFrame", path: str | Path) -> None:
+    """Write a table as CSV, with an apostrophe before each text that a spreadsheet would take for a formula.
+
+    Numbers stay as they are, in texts too. `without_marks` takes the apostrophes away again.
+    """
+
+    def marked(value: object) -> object:
+        return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+
+    columns = {name: column if column.dtype.kind in "biufM" else column.map(marked) for name, column in table.items()}
+    content = table.assign(**columns).rename(columns=marked).to_csv(index=False)
+    write_text(content, path)
+
+
+def without_marks(table: "pd.DataFrame") -> "pd.DataFrame":
+    """A table of texts that was read from CSV, without the apostrophes that `write_csv` put before formulas."""
+
+    def bare(value: object) -> object:
+        return value[1:] if isinstance(value, str) and value.startswith("'") and FORMULA.match(value) else value
+
+    marked = {
+        name: column.astype(object).map(bare)
+        for name, column in table.items()
+        if (column.cat.categories if hasattr(column, "cat") else column).str.startswith("'").any()
+    }
+    return table.assign(**marked).rename(columns=bare)
+
+
 def content_hash(path: str | Path) -> str:
     """Hash of the bytes of a file, as 32 hexadecimal digits."""
     with open(path, "rb") as file:
@@ -81,6 +115,18 @@ def content_hash(path: str | Path) -> str:
 def sha256(path: str | Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_regular(path: str | Path) -> None:
+    """Refuse what is no regular file, such as a pipe, which cannot be read twice and can wait without an end.
+
+    Raises:
+        InputError: there is no such file, or it is not regular.
+    """
+    if not os.path.exists(path):
+        raise InputError(f"{path}: no such file")
+    if not os.path.isfile(path):
+        raise InputError(f"{path}: expected a file, found a folder or a pipe")
 
 
 def read_text(path: str | Path) -> str:

@@ -2,9 +2,10 @@
 
 All runs read the same items in the same orderings. The tests compare means of groups of items: the mean score, the
 effect of the usual ordering, the selections at the ends, the share of reads without a score, and the distance of each
-group's score from its baseline. The distance shows changes that cancel over groups. A test compares the last runs with
-the runs before them, by permuting runs within groups (`run_changes`). All tests of all runs of a gate share one level:
-if the judge does not change, the probability that any of them finds a change is at most `LEVEL`.
+group's score from its baseline. The distance shows changes that cancel over groups. The score of each single group is
+tested too. A test compares the last runs with the runs before them, by permuting runs within groups, beside the
+variance between whole runs (`run_changes`). All tests of all runs of a gate share one level: if the judge does not
+change, the probability that any of them finds a change is at most `LEVEL`.
 """
 
 import math
@@ -18,7 +19,11 @@ from rubric_order.cards.anchors import Anchors
 from rubric_order.methods.uncertainty import run_changes
 
 LEVEL = 0.05  # of all tests of all runs of a gate together
-SCORE, ORDER, ENDS, FAILED, DISTANCE = "score", "order", "ends", "failed", "distance"
+DAILY = 0.0075  # standard deviation of shocks to whole runs that is allowed for, as a part of a quantity's range
+MARGIN = 0.0025  # a change that is shown to be smaller, as a part of the range, is negligible
+REUSED = 1e-4  # level of the test that answers of earlier runs are used again
+SINGLE = (14, 28)  # counts of last runs, with as many before, in which single groups are tested
+SCORE, ORDER, ENDS, FAILED, DISTANCE, GROUP = "score", "order", "ends", "failed", "distance", "group"
 POINTS, SHARE = "points", "share"
 QUANTITIES = {
     SCORE: ("mean score", POINTS),
@@ -26,6 +31,7 @@ QUANTITIES = {
     ENDS: ("first less last position", SHARE),
     FAILED: ("reads without a score", SHARE),
     DISTANCE: ("distance of groups from the baseline", POINTS),
+    GROUP: ("mean score of a single group", POINTS),
 }  # in words, and their units
 READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " (probabilities)"}
 
@@ -43,6 +49,7 @@ class Drift(NamedTuple):
         p: p-value for no change, adjusted for all quantities, comparisons and runs.
         n_groups: number of groups that are compared.
         can_tell: False if there are too few groups and runs for a test to find any change, however large.
+        margin: largest change that is negligible.
     """
 
     quantity: str
@@ -55,11 +62,17 @@ class Drift(NamedTuple):
     p: float
     n_groups: int
     can_tell: bool
+    margin: float = 0.0
 
     @property
     def changed(self) -> bool:
-        """True if the test finds a change."""
-        return self.p <= LEVEL
+        """True if the test finds a change that is not shown to be negligible."""
+        return self.p <= LEVEL and not self.negligible
+
+    @property
+    def negligible(self) -> bool:
+        """True if the change is shown to be smaller than the margin."""
+        return -self.margin <= self.low and self.high <= self.margin
 
     @property
     def same(self) -> bool:
@@ -78,7 +91,8 @@ class Drift(NamedTuple):
             return "not known"
         if self.same:
             return f"the same in all {self.n_runs} runs"
-        return f"{self.direction}{self.size}, {self.compared}, {self.p_words}"
+        small = f", smaller than the margin of {self.margin:g}" if self.p <= LEVEL and self.negligible else ""
+        return f"{self.direction}{self.size}, {self.compared}, {self.p_words}{small}"
 
     @property
     def direction(self) -> str:
@@ -120,7 +134,13 @@ class Drift(NamedTuple):
 
 
 def drifts(
-    baseline: Anchors, runs: Sequence[Anchors], *, n_cards: int = 1, daily: bool = True, levels: int = 10
+    baseline: Anchors,
+    runs: Sequence[Anchors],
+    *,
+    n_cards: int = 1,
+    check: int | None = None,
+    levels: int = 10,
+    intervals: bool = True,
 ) -> list[Drift]:
     """Drift of each quantity, as it is known after the last run.
 
@@ -128,13 +148,14 @@ def drifts(
         baseline: the first run.
         runs: the runs after the baseline, oldest first, of the same suite.
         n_cards: number of cards of the gate. The tests of all cards share `LEVEL`.
-        daily: whether each run is tested after it is made. If so, the tests of all runs, past and future, share
-            `LEVEL`. If not, the tests after the last run have the whole level.
+        check: number of the check, from 1; the tests of all checks, past and future, share `LEVEL`. If None, there is
+            one check only, which has the whole level.
         levels: number of score levels, which bounds changes in points.
+        intervals: whether intervals are computed; their ends are NaN otherwise.
 
     Returns:
         One drift for each readout and quantity of the runs. There is a drift of the distance only if there are two or
-        more runs after the baseline.
+        more runs after the baseline, and a drift of single groups only with enough runs.
 
     Raises:
         ValueError: there is no run.
@@ -142,15 +163,22 @@ def drifts(
     if not runs:
         raise ValueError("expected a run after the baseline")
     series = dict(_series([baseline, *runs]))
-    tests = {key: run_changes.latest(len(values)) for key, values in series.items()}
+    tests = {key: _windows(key[1], len(values)) for key, values in series.items()}
     n_tests = n_cards * sum(_sides(quantity) * len(windows) for (_, quantity), windows in tests.items())
-    share = run_changes.spending(len(runs)) if daily else 1.0
+    share = (1.0 if check is None else run_changes.spending(check)) / max(n_tests, 1)
     weights: np.ndarray = baseline.items.astype(float)
     return [
-        _drift(key, values, weights, tests[key], share / max(n_tests, 1), levels)
+        _drift(key, values, weights, tests[key], share, levels, intervals)
         for key, values in series.items()
         if tests[key]
     ]
+
+
+def reused(baseline: Anchors, runs: Sequence[Anchors]) -> bool:
+    """True if the last runs have answers of earlier runs, beyond chance: they are not new reads."""
+    scores = [values for (_, quantity), values in _series([baseline, *runs]) if quantity == SCORE]
+    weights: np.ndarray = baseline.items.astype(float)
+    return bool(scores) and run_changes.reused(scores[-1], weights) <= REUSED
 
 
 def moved(baseline: Anchors, runs: Sequence[Anchors], drift: Drift) -> np.ndarray:
@@ -164,7 +192,7 @@ def moved(baseline: Anchors, runs: Sequence[Anchors], drift: Drift) -> np.ndarra
         Shape (n_groups,): mean of the last runs minus mean of the runs before; NaN if one of the two means is not
         known.
     """
-    quantity = SCORE if drift.quantity == DISTANCE else drift.quantity
+    quantity = SCORE if drift.quantity in (DISTANCE, GROUP) else drift.quantity
     values = _stacked([baseline, *runs], (drift.readout, quantity))
     return _mean(values[-drift.latest :]) - _mean(values[: -drift.latest])
 
@@ -181,17 +209,37 @@ def _sides(quantity: str) -> int:
     return 1 if quantity == DISTANCE else 2
 
 
+def _windows(quantity: str, n_runs: int) -> list[int]:
+    """Counts of last runs that are compared with the runs before, for a quantity."""
+    if quantity == GROUP:
+        return [count for count in SINGLE if run_changes.ENOUGH * count <= n_runs]
+    return run_changes.latest(n_runs)
+
+
 def _drift(
-    key: tuple[str, str], values: np.ndarray, weights: np.ndarray, windows: list[int], share: float, levels: int
+    key: tuple[str, str],
+    values: np.ndarray,
+    weights: np.ndarray,
+    windows: list[int],
+    share: float,
+    levels: int,
+    intervals: bool,
 ) -> Drift:
     """Comparison that has the smallest p-value for a quantity; on a tie, the comparison with most runs at the end."""
     readout, quantity = key
-    differences = [run_changes.difference(values, weights, latest) for latest in reversed(windows)]
+    span = {POINTS: levels - 1.0, SHARE: 1.0}[QUANTITIES[quantity][1]]
+    daily: float | None = DAILY * span
+    if quantity == GROUP:
+        group, share = _least_likely(values, windows), share / values.shape[1]
+        values, weights, daily = values[:, [group]], np.ones(1), None  # permuting a group's runs permutes their shocks
+    differences = [run_changes.difference(values, weights, latest, daily=daily) for latest in reversed(windows)]
     one_sided = [diff.greater if quantity == DISTANCE else min(diff.greater, diff.less) for diff in differences]
     best = int(np.argmin(one_sided))
     chosen = differences[best]
-    reach = {POINTS: levels - 1.0, SHARE: 1.0}[QUANTITIES[quantity][1]] * (1.0 if quantity in (SCORE, FAILED) else 2.0)
-    low, high = run_changes.interval(values, weights, chosen.latest, 2 * LEVEL * share, reach=reach)
+    reach = span * (1.0 if quantity in (SCORE, FAILED, GROUP) else 2.0)
+    ends = math.nan, math.nan
+    if intervals:
+        ends = run_changes.interval(values, weights, chosen.latest, 2 * LEVEL * share, reach=reach, daily=daily)
     least = min(run_changes.smallest(len(values), diff.latest, diff.n_groups) for diff in differences)
     return Drift(
         quantity,
@@ -199,12 +247,17 @@ def _drift(
         chosen.latest,
         len(values),
         chosen.estimate,
-        low,
-        high,
+        *ends,
         min(1.0, one_sided[best] / share),
         chosen.n_groups,
-        least / share <= LEVEL,
+        quantity == GROUP or least / share <= LEVEL,
+        MARGIN * span,
     )
+
+
+def _least_likely(values: np.ndarray, windows: list[int]) -> int:
+    """Place of the group with the smallest p-value over all comparisons."""
+    return int(np.argmin(np.min([run_changes.single(values, latest) for latest in windows], axis=0)))
 
 
 def _series(runs: Sequence[Anchors]) -> Iterator[tuple[tuple[str, str], np.ndarray]]:
@@ -220,6 +273,7 @@ def _series(runs: Sequence[Anchors]) -> Iterator[tuple[tuple[str, str], np.ndarr
         readout = scores[-1][0]  # probabilities, where they are known, hold less noise
         values = _stacked(runs, (readout, SCORE))
         yield (readout, DISTANCE), np.abs(values[1:] - values[0])
+        yield (readout, GROUP), values
 
 
 def _stacked(runs: Sequence[Anchors], key: tuple[str, str]) -> np.ndarray:

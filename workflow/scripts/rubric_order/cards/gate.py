@@ -26,6 +26,8 @@ from rubric_order.cards.record import CardRecord
 
 SAME = ("dataset", "study", "strategy", "profile", "condition", "n_levels")  # keys that must be equal
 EARLIER = "no change in earlier runs"
+NEW = "reads are new"
+REUSED = "more answers equal those of earlier runs than chance gives: these are not new reads; ask without a cache"
 MOST = 3  # groups, or names, that a message lists
 
 
@@ -35,13 +37,13 @@ class Checked(NamedTuple):
     Attributes:
         findings: one finding for each quantity of each card, and one for each card with a change that an earlier run
             found.
-        runs: the history with this run added; unchanged if the reads of this run are counted already.
+        line: this run, to be added to the history; None if its reads are counted already.
         drifts: dictionary from each card's name to the drifts of its quantities.
         notes: sentences on how the run was counted.
     """
 
     findings: list[Finding]
-    runs: list[history.Run]
+    line: history.Run | None
     drifts: dict[str, list[drifts.Drift]]
     notes: list[str]
 
@@ -65,7 +67,7 @@ def check(
         runs: the history.
         where, baseline_where: names of the two files in errors.
         run: name of the run; its time by default.
-        daily: see `drift.drifts`.
+        daily: whether more checks follow or went before. If so, all of them share the level of the tests.
         max_drift: largest drift of the mean score, in points.
         new_reads: whether the judge was asked anew, so that reads count even if they equal the reads of an earlier run.
 
@@ -93,35 +95,39 @@ def check(
     findings: list[Finding] = []
     by_card: dict[str, list[drifts.Drift]] = {}
     for key, (card, other, own) in partners.items():
-        anchors = [Anchors.of(past.cards[key].anchors, "history") for past in place.before if key in past.cards]
+        past = history.cards(place.before, key, without=place.name)
+        after = [*(Anchors.of(card_before.anchors, "history") for card_before in past), own]
         before = anchors_of(other, baseline_where)
         changes = drifts.drifts(
             before,
-            [*anchors, own],
+            after,
             n_cards=len(cards),
-            daily=daily,
+            check=1 + sum(key in line.cards for line in place.before) if daily else None,
             levels=int(card.get("n_levels", 10)),
         )
         label = name(card) + (f", baseline {other['judge']}" if other["judge"] != card["judge"] else "")
         groups = list(own.names or before.names)
+        reused = drifts.reused(before, after)
         outcomes = [
-            _with_groups(_finding(label, change, max_drift), groups, drifts.moved(before, [*anchors, own], change))
+            _with_groups(_finding(label, change, max_drift, reused), groups, drifts.moved(before, after, change))
             for change in changes
         ]
         seen[key].failed = [
             change.label for change, finding in zip(changes, outcomes, strict=True) if finding.outcome == FAILED
         ]
         findings += outcomes
+        if reused:
+            findings.append(Finding(label, NEW, CANNOT_TELL, REUSED))
         found_now = place.name if seen[key].failed else None
         findings += _earlier(
-            label, [(past, past.cards[key]) for past in place.others if key in past.cards and past.run != found_now]
+            label, [(line, line.cards[key]) for line in runs if key in line.cards and line.run != found_now]
         )
         by_card[label] = changes
     if place.counted:
-        return Checked(findings, list(runs), by_card, place.notes)
+        return Checked(findings, None, by_card, place.notes)
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
-    line = history.Run(run=place.name or time, time=time, baseline=history.digest(baseline), cards=place.kept | seen)
-    return Checked(findings, history.with_run(runs, line), by_card, place.notes)
+    line = history.Run(run=place.name or time, time=time, baseline=history.digest(baseline), cards=seen)
+    return Checked(findings, line, by_card, place.notes)
 
 
 class _Place(NamedTuple):
@@ -129,17 +135,13 @@ class _Place(NamedTuple):
 
     Attributes:
         name: name of the run; None if it is named by its time.
-        before: runs that this run is compared with.
-        others: runs whose findings stay: all runs except a run that this run replaces.
-        kept: cards of the replaced run that are not checked now.
+        before: lines of the history before this run.
         counted: whether the reads of this run are in the history or in the baseline already.
         notes: see `Checked`.
     """
 
     name: str | None
     before: Sequence[history.Run]
-    others: Sequence[history.Run]
-    kept: dict[str, history.Seen]
     counted: bool
     notes: list[str]
 
@@ -158,21 +160,16 @@ def _place(
     """
     for number, past in enumerate(runs):
         if (not new_reads or history.is_attempt(past.run, run)) and _equal(seen, past.cards):
-            return _Place(past.run, runs[:number], runs, {}, True, [_copy(f"run {past.run}")])
+            return _Place(past.run, runs[:number], True, [_copy(f"run {past.run}")])
     if not new_reads and _equal(seen, first):
-        return _Place(run, [], runs, {}, True, [_copy("the baseline")])
-    named = next((past for past in runs if past.run == run), None)
-    if named is None:
-        return _Place(run, runs, runs, {}, False, [])
-    if any(named.cards[key].failed for key in seen if key in named.cards):
-        attempt = history.attempt(named.run, {past.run for past in runs})
-        note = f"Run {named.run} found a change, which stays found: these reads count as run {attempt}."
-        return _Place(attempt, runs, runs, {}, False, [note])
-    others = [other for other in runs if other is not named]
-    kept = {key: card for key, card in named.cards.items() if key not in seen}
-    replaced = len(kept) < len(named.cards)
-    notes = [f"Run {named.run} is checked again: new reads replace its earlier ones."] if replaced else []
-    return _Place(run, others, others, kept, False, notes)
+        return _Place(run, [], True, [_copy("the baseline")])
+    again = [past.cards[key] for past in runs if past.run == run for key in seen if key in past.cards]
+    if run is not None and any(card.failed for card in again):
+        attempt = history.attempt(run, {past.run for past in runs})
+        note = f"Run {run} found a change, which stays found: these reads count as run {attempt}."
+        return _Place(attempt, runs, False, [note])
+    notes = [f"Run {run} is checked again: new reads replace its earlier ones."] if again else []
+    return _Place(run, runs, False, notes)
 
 
 def _equal(seen: Mapping[str, history.Seen], past: Mapping[str, history.Seen]) -> bool:
@@ -268,18 +265,18 @@ def _first(items: Sequence[str]) -> str:
     return ", ".join(f"{item:.40}" for item in items[:MOST]) + (", ..." if len(items) > MOST else "")
 
 
-def _finding(card: str, drift: drifts.Drift, max_drift: float | None) -> Finding:
+def _finding(card: str, drift: drifts.Drift, max_drift: float | None, reused: bool) -> Finding:
     if max_drift is not None and drift.quantity == drifts.SCORE:
         inside = -max_drift <= drift.low and drift.high <= max_drift
         outside = drift.low > max_drift or drift.high < -max_drift
-        outcome = PASSED if inside else FAILED if outside else CANNOT_TELL
+        outcome = PASSED if inside else FAILED if outside and not reused else CANNOT_TELL
         text = f"drift of the {drift.label} within {max_drift:g} points"
         return Finding(
             card, text, outcome, drift.words + (_excluded(drift, max_drift) if outcome == CANNOT_TELL else "")
         )
     text = f"no change: {drift.label}"
     if drift.changed:
-        return Finding(card, text, FAILED, drift.words)
+        return Finding(card, text, CANNOT_TELL if reused else FAILED, drift.words)
     if not drift.can_tell:
         return Finding(card, text, CANNOT_TELL, f"{drift.words}; {_groups(drift)} in so few runs cannot show a change")
     return Finding(card, text, PASSED, drift.words)

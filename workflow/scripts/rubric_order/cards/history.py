@@ -1,9 +1,13 @@
-"""History of a gate: a file beside the baseline, with one line for each run that was compared with it."""
+"""History of a gate: a file beside the baseline, with one line for each check of a run against it.
+
+Lines are added and never rewritten. Whoever reads the file to add a line holds its lock (`base.locks.only_writer`).
+"""
 
 import datetime
 import hashlib
 import itertools
 import json
+import os
 import re
 import shlex
 from collections.abc import Collection, Iterable
@@ -37,11 +41,11 @@ class Seen(BaseModel):
 
 
 class Run(BaseModel):
-    """One run: a line of the file.
+    """One check of a run: a line of the file.
 
     Attributes:
         format: the name of the format.
-        run: name of the run. A later check under this name replaces the run, unless the run found a change.
+        run: name of the run. A later line of this name replaces the run's cards, unless they have a change.
         time: time of the check, in ISO 8601.
         baseline: digest of the baseline that the run was compared with.
         cards: dictionary from the name of a card of the baseline to the card that was compared with it.
@@ -146,11 +150,29 @@ def is_attempt(name: str, run: str | None) -> bool:
     return run is not None and re.fullmatch(rf"{re.escape(run)}( \(attempt \d+\))?", name) is not None
 
 
-def with_run(runs: Iterable[Run], run: Run) -> list[Run]:
-    """A history with a run added at its end. An earlier run of the same name is left out."""
-    return [*(other for other in runs if other.run != run.run), run]
+def cards(runs: Iterable[Run], name: str, *, without: str | None = None) -> list[Seen]:
+    """A card of each run, the last one where a run was checked again; oldest first.
+
+    Args:
+        runs: the history.
+        name: name of the card of the baseline.
+        without: name of a run that is left out.
+    """
+    by_run: dict[str, Seen] = {}
+    for past in runs:
+        if name in past.cards and past.run != without:
+            by_run.pop(past.run, None)
+            by_run[past.run] = past.cards[name]
+    return list(by_run.values())
 
 
-def write(runs: Iterable[Run], path: Path) -> None:
-    """Write a history, whole or not at all."""
-    files.write_text("".join(f"{run.model_dump_json()}\n" for run in runs), path)
+def append(run: Run, path: Path) -> None:
+    """Add a line to a history."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "ab+") as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(end - 1, 0))
+        missing = b"\n" if file.read(1) not in (b"", b"\n") else b""
+        file.write(missing + run.model_dump_json().encode() + b"\n")
+        file.flush()
+        os.fsync(file)

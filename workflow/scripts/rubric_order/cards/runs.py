@@ -107,7 +107,7 @@ def _change(runs: Sequence[Run]) -> str:
     if first["suite"] != last["suite"]:
         return "the suites differ, so that their mean scores are not compared"
     one, other = (Anchors.of(anchors, run.run) for anchors, run in zip((first, last), (runs[0], runs[-1]), strict=True))
-    changes = drift.drifts(one, [other], daily=False, levels=int(runs[0].card.get("n_levels", 10)))
+    changes = drift.drifts(one, [other], levels=int(runs[0].card.get("n_levels", 10)))
     return "; ".join(
         f"{change.label} {change.size}, {change.p_words}" for change in changes if change.quantity == drift.SCORE
     )

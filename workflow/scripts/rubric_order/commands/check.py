@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rubric_order import commands
-from rubric_order.base import command_line
+from rubric_order.base import command_line, locks
 from rubric_order.base.errors import InputError, printable
 from rubric_order.commands import options
 
@@ -203,21 +203,22 @@ def _compared(
     from rubric_order.cards import summary as summaries
 
     before = summaries.read(baseline)
-    past = [] if history is None else runs.read(history, runs.digest(before))
-    notes = [] if history is None or history.exists() else [_no_history(history)]
-    checked = gate.check(
-        cards,
-        before,
-        past,
-        where=summary,
-        baseline_where=baseline,
-        run=run,
-        daily=history is not None,
-        max_drift=max_drift,
-        new_reads=new_reads,
-    )
-    if history is not None and checked.runs != past:
-        runs.write(checked.runs, history)
+    with contextlib.nullcontext() if history is None else locks.only_writer(history):
+        past = [] if history is None else runs.read(history, runs.digest(before))
+        notes = [] if history is None or history.exists() else [_no_history(history)]
+        checked = gate.check(
+            cards,
+            before,
+            past,
+            where=summary,
+            baseline_where=baseline,
+            run=run,
+            daily=history is not None,
+            max_drift=max_drift,
+            new_reads=new_reads,
+        )
+        if history is not None and checked.line is not None:
+            runs.append(checked.line, history)
     return checked.findings, notes + checked.notes
 
 
@@ -241,7 +242,8 @@ def _accept(summary: Path, baseline: Path, history: Path) -> None:
     try:
         for card in _chosen(summary, None):
             gate.anchors_of(card, summary)
-        kept = runs.accept(summary, baseline, history)
+        with locks.only_writer(history):
+            kept = runs.accept(summary, baseline, history)
     except (InputError, OSError) as error:
         raise _refusal(error) from None
     before = f", the one before is kept: {', '.join(map(str, kept))}" if kept else ""

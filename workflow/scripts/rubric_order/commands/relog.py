@@ -53,7 +53,8 @@ def relog(
         str | None, typer.Option(help="What the endpoint calls the judge; by default as the log.", show_default=False)
     ] = None,
     base_url: Annotated[
-        str | None, typer.Option(help="Address of the judge's endpoint; by default as the log.", show_default=False)
+        str | None,
+        typer.Option(help="Address of the judge's endpoint; else the log's, once confirmed.", show_default=False),
     ] = None,
     api_key_env: options.ApiKeyEnv = None,
     strategy: Annotated[str, typer.Option(help="Orderings of each prompt.")] = "balanced",
@@ -84,6 +85,8 @@ def relog(
     for line in shown(log, logs):
         typer.echo(line, err=as_json)
     chosen = _confirmed(log, yes=yes, number=rubric)
+    if write is None and base_url is None:
+        _confirm_address(log.calls[0].asked.base_url)
     study = library.write(
         log,
         write or folder,
@@ -159,6 +162,19 @@ def _confirmed(log: "Log", *, yes: bool, number: int | None) -> "Rubric":
     return chosen
 
 
+def _confirm_address(address: str | None) -> None:
+    """Ask whether the address in a log is the judge's: whoever wrote the log chose it.
+
+    Raises:
+        InputError: the address is not confirmed.
+    """
+    if address is None:
+        return
+    shown = commands.for_output(address)
+    if not (_is_terminal() and typer.confirm(f"Send the prompts to {shown}, the address in the log?")):
+        raise InputError(f"--base-url: the log names {shown:.200}, which is not confirmed; expected --base-url ADDRESS")
+
+
 def _is_terminal() -> bool:
     return sys.stdin.isatty()
 
@@ -174,7 +190,7 @@ def written(study: "Written") -> list[str]:
         lines.append(f"{study.agreeing} of {study.scored} recorded answers are read as the score in the log.")
     if not study.text_is_named:
         lines.append("The judged text is taken to be what differs from prompt to prompt.")
-    return lines
+    return [*lines, commands.for_output(f"Judge: {study.judge.model} at {study.judge.base_url}")]
 
 
 def _card(study: "Written", *, as_json: bool) -> None:

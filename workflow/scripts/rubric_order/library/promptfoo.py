@@ -87,6 +87,7 @@ def has_reads(path: str | Path) -> bool:
     Raises:
         InputError: the file cannot be read.
     """
+    files.check_regular(path)
     if Path(path).suffix.lower() != ".json":
         return False
     content = parsed(files.read_text(path), str(path))

@@ -51,8 +51,7 @@ def read(path: str | Path, *, packed: bool = False) -> pa.Table | pd.DataFrame:
         raise InputError(
             f"{path}: expected a file that ends in .csv, .jsonl or .parquet (or .tsv, .json, or .gz after it)"
         )
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
+    files.check_regular(path)
     if suffix == ".parquet":
         return _read_parquet(path, packed)
     try:
@@ -95,7 +94,7 @@ def _read_csv(path: Path, packed: bool) -> pd.DataFrame:
         text = pa.dictionary(pa.int32(), pa.string()) if packed else pa.string()
         convert = pa_csv.ConvertOptions(column_types=dict.fromkeys(columns, text), strings_can_be_null=False)
         with _open(path) as file:
-            return pa_csv.read_csv(file, parse_options=parse, convert_options=convert).to_pandas()
+            return files.without_marks(pa_csv.read_csv(file, parse_options=parse, convert_options=convert).to_pandas())
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         raise InputError(f"{path}: malformed CSV: {_first_line(error)}") from None
     except UnicodeDecodeError as error:

@@ -4,9 +4,12 @@ A scorer that asks a model keeps the conversation in the metadata of its score, 
 answer. The settings of the call are in the event that has the same answer.
 """
 
+import contextlib
 import json
+import lzma
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,7 +30,11 @@ from rubric_order.logs.calls import (
 )
 
 ZSTANDARD = 93  # compression that zipfile of Python before 3.14 does not know
-LARGEST = 1 << 30  # bytes of one member
+LARGEST = 1 << 26  # bytes of all members together, unpacked, or `DENSEST` times the file's size if this is more
+DENSEST = 100  # bytes that a byte of a log becomes; logs of real evaluations have 5 to 30
+ENCRYPTED = 1  # bit of a member's flags
+# Errors that a damaged, encrypted or newer archive causes in zipfile and in the libraries that unpack.
+DAMAGED = (zipfile.BadZipFile, struct.error, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError, OSError)
 LOCAL_HEADER = 30  # bytes before the name of a member
 ATTACHMENT = "attachment://"
 ENDED = {"max_tokens": "length", "model_length": "length"}  # finish reasons in words of the chat completions protocol
@@ -46,18 +53,29 @@ def read_archive(path: Path) -> Iterator[Call]:
     Raises:
         InputError: the archive is broken, or no log of Inspect.
     """
+    with _readable(path):
+        archive = zipfile.ZipFile(path)
+    with archive:
+        members = {info.filename: info for info in archive.infolist()}
+        start = next((name for name in ("header.json", "_journal/start.json") if name in members), None)
+        if start is None:
+            raise InputError(f"{path}: expected header.json of a log of Inspect, found {', '.join(members):.100}")
+        samples = [info for name, info in members.items() if name.startswith("samples/") and name.endswith(".json")]
+        most = max(LARGEST, DENSEST * path.stat().st_size)
+        if (size := sum(info.file_size for info in (members[start], *samples))) > most:
+            raise InputError(f"{path}: expected at most {most:,} bytes when unpacked, found {size:,}")
+        header = _json(path, archive, members[start])
+        for info in samples:
+            yield from _calls(_json(path, archive, info), header, path)
+
+
+@contextlib.contextmanager
+def _readable(where: object) -> Iterator[None]:
+    """Turn what a damaged archive raises into one line."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            members = {info.filename: info for info in archive.infolist()}
-            start = next((name for name in ("header.json", "_journal/start.json") if name in members), None)
-            if start is None:
-                raise InputError(f"{path}: expected header.json of a log of Inspect, found {', '.join(members):.100}")
-            header = _json(path, members[start])
-            for name, info in members.items():
-                if name.startswith("samples/") and name.endswith(".json"):
-                    yield from _calls(_json(path, info), header, path)
-    except (zipfile.BadZipFile, struct.error, OSError) as error:
-        raise InputError(f"{path}: cannot be read as an .eval file: {error}") from None
+        yield
+    except DAMAGED as error:
+        raise InputError(f"{where}: cannot be read as an .eval file: {error or type(error).__name__}") from None
 
 
 def read_content(content: Mapping[str, Any], path: Path) -> Iterator[Call]:
@@ -70,23 +88,17 @@ def read_content(content: Mapping[str, Any], path: Path) -> Iterator[Call]:
         yield from _calls(mapping(sample, str(path), "samples"), content, path)
 
 
-def _json(path: Path, info: zipfile.ZipInfo) -> Mapping[str, Any]:
+def _json(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Mapping[str, Any]:
     """Content of a member.
 
     Raises:
-        InputError: the member is too large, has an unknown compression, or is no mapping in JSON.
+        InputError: the member is damaged or encrypted, has an unknown compression, or is no mapping in JSON.
     """
-    where = f"{path}: {info.filename}"
-    if info.file_size > LARGEST:
-        raise InputError(f"{where}: expected at most {LARGEST:,} bytes, found {info.file_size:,}")
-    if info.compress_type == ZSTANDARD:
-        content = _unpacked(path, info)
-    else:
-        try:
-            with zipfile.ZipFile(path) as archive:
-                content = archive.read(info)
-        except NotImplementedError:
-            raise InputError(f"{where}: compression {info.compress_type} is not known; expected zstandard") from None
+    where = f"{path}: {info.filename:.100}"
+    if info.flag_bits & ENCRYPTED:
+        raise InputError(f"{where}: it is encrypted; expected a log without a password")
+    with _readable(where):
+        content = _unpacked(path, info) if info.compress_type == ZSTANDARD else archive.read(info)
     return mapping(parsed(content, where), where, "/")
 
 
@@ -100,11 +112,10 @@ def _unpacked(path: Path, info: zipfile.ZipInfo) -> bytes:
         name, extra = struct.unpack("<HH", head[26:])
         file.seek(name + extra, 1)
         packed = file.read(info.compress_size)
-    try:
-        with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as stream:
-            content: bytes = stream.read(info.file_size)
-    except OSError as error:
-        raise InputError(f"{path}: {info.filename}: broken zstandard data: {error}") from None
+    with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as stream:
+        content: bytes = stream.read(info.file_size)
+    if zlib.crc32(content) != info.CRC:
+        raise zipfile.BadZipFile("wrong checksum")
     return content
 
 

@@ -27,8 +27,7 @@ def read(paths: Sequence[str | Path]) -> list[Call]:
     calls: list[Call] = []
     lines = []
     for path in map(Path, paths):
-        if not path.is_file():
-            raise InputError(f"{path}: no such file")
+        files.check_regular(path)
         if zipfile.is_zipfile(path):
             calls += _some(list(inspect_logs.read_archive(path)), path)
             continue

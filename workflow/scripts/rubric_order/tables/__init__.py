@@ -42,11 +42,16 @@ def write(table: pd.DataFrame, printed: pd.DataFrame, stem: Path, caption: str) 
     """Write `table` as ``stem.csv``, which is data alone. Write `printed` with its caption as ``stem.md``, ``stem.tex``
     and ``stem.html``.
     """
-    files.write_text(table.to_csv(index=False), stem.with_suffix(".csv"))
-    rows = printed.to_markdown(index=False, disable_numparse=True)
-    files.write_text(f"{rows}\n\nTable: {caption}\n", stem.with_suffix(".md"))
+    files.write_csv(table, stem.with_suffix(".csv"))
+    rows = printed.rename(columns=_markdown).map(_markdown).to_markdown(index=False, disable_numparse=True)
+    files.write_text(f"{rows}\n\nTable: {_markdown(caption)}\n", stem.with_suffix(".md"))
     files.write_text(_latex(printed, caption), stem.with_suffix(".tex"))
     files.write_text(_html(printed, caption), stem.with_suffix(".html"))
+
+
+def _markdown(value: object) -> object:
+    """A value whose text begins no element of HTML and no further cell in Markdown."""
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", value).replace("|", r"\|") if isinstance(value, str) else value
 
 
 _LATEX_NAMES = {"chi2": r"$\chi^2$", "rho": r"$\rho$"}
@@ -83,12 +88,16 @@ PAGE_WIDTH, PAGE_HEIGHT = 455, 650
 USUAL, SMALL = (5.0, 6.0), (4.25, 3.0)
 
 
+# The rows, shrunk to the width of the page where they are wider.
+SHRUNK = r"\resizebox{\ifdim\width>\linewidth \linewidth\else\width\fi}{!}{%"
+
+
 def _latex(printed: pd.DataFrame, caption: str) -> str:
-    """A table for LaTeX. It needs the packages booktabs, siunitx and threeparttable, and rotating if it is turned.
+    """A table for LaTeX. It needs the packages booktabs, graphicx and siunitx, and rotating if it is turned.
 
     Columns of numbers are aligned at the decimal point. The first sentence of the caption is above the table, and the
     other sentences are its notes. If a table would be wider than a page, it is in small print. If it is still too wide,
-    it is turned too.
+    it is turned too, and shrunk as a last resort.
     """
 
     def cell(value: object) -> str:
@@ -112,25 +121,24 @@ def _latex(printed: pd.DataFrame, caption: str) -> str:
     small, turned = (_width(printed, *size) > PAGE_WIDTH for size in (USUAL, SMALL))
     cut = _width(printed, *SMALL) > PAGE_HEIGHT
     environment = "sidewaystable" if turned else "table"
-    begin_notes = r"\begin{tablenotes}" + ("" if small else r"\small")
+    notes_size = r"\footnotesize" if small else r"\small"
     return "\n".join(
         [
-            rf"% \usepackage{{booktabs, siunitx, threeparttable{', rotating' if turned else ''}}}",
-            *(["% Wider than a page: leave columns out."] if cut else []),
+            rf"% \usepackage{{booktabs, graphicx, siunitx{', rotating' if turned else ''}}}",
+            *(["% Wider than a page, and shrunk to it: leave columns out."] if cut else []),
             rf"\begin{{{environment}}}",
             r"\centering",
             *([rf"\footnotesize\setlength{{\tabcolsep}}{{{SMALL[1]:g}pt}}"] if small else []),
-            r"\begin{threeparttable}",
             rf"\caption{{{cell(first)}}}",
+            SHRUNK,
             rf"\begin{{tabular}}{{{''.join(number_format or 'l' for number_format in formats)}}}",
             r"\toprule",
             " & ".join(heads) + r" \\",
             r"\midrule",
             *lines,
             r"\bottomrule",
-            r"\end{tabular}",
-            *([begin_notes, rf"\item {cell(notes)}", r"\end{tablenotes}"] if notes else []),
-            r"\end{threeparttable}",
+            r"\end{tabular}}",
+            *([rf"\par\smallskip\parbox{{\linewidth}}{{{notes_size} {cell(notes)}}}"] if notes else []),
             rf"\end{{{environment}}}",
             "",
         ]

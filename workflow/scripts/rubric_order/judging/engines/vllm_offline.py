@@ -37,6 +37,7 @@ from rubric_order.settings.judges import Loaded, Vllm, is_local
 
 log = logging.getLogger("rubric_order")
 ENCODED_AT_ONCE = 64  # prompts that are encoded in one call, while the engine computes
+DEPRECATED = ("fbgemm_fp8", "fp_quant")  # methods of quantization that vLLM takes only if they are allowed
 QUEUED_PER_RUNNING = 4  # requests in the queue per running request, so that the scheduler never idles
 
 
@@ -82,6 +83,7 @@ def engine_arguments(judge: Loaded, resources: Resources) -> dict[str, Any]:
         "revision": judge.revision,
         "dtype": judge.dtype,
         "quantization": judge.quantization,
+        "allow_deprecated_quantization": True if judge.quantization in DEPRECATED else None,
         "max_model_len": judge.max_model_len,
         "tensor_parallel_size": tensor_parallel_size(judge, resources.gpus),
         "seed": judge.sampling.seed,

@@ -237,8 +237,7 @@ class Certification:
                 table = adaptive.in_rounds(others, rule, setting, lambda reads: scored(reads, ask(asked(reads))))
                 parts.append(table.assign(probe=False))
         table = pd.concat(parts, ignore_index=True).sort_values("item_id", ignore_index=True)
-        with files.atomic(self.folder / ADAPTIVE) as temporary:
-            table.to_csv(temporary, index=False)
+        files.write_csv(table, self.folder / ADAPTIVE)
         return table
 
     def _keep(self, responses: pd.DataFrame, studies: list[str], reads: pd.DataFrame) -> None:
@@ -257,8 +256,7 @@ class Certification:
         SCORES.write(scores, self._scores, **tokens)
         plain = as_reads(scores[scores["strategy"] == STRATEGIES[0]], answered, self.inputs.n)
         plain["ordering"] = [" ".join(map(str, ordering)) for ordering in plain["ordering"]]
-        with files.atomic(self.folder / READS) as temporary:
-            plain.to_csv(temporary, index=False)
+        files.write_csv(plain, self.folder / READS)
 
     def _ask(self, requests: pd.DataFrame, watch: shard.Watch) -> pd.DataFrame:
         """Ask some requests, and return the responses."""

@@ -11,17 +11,22 @@ difference over all permutations, given the values. So it is never too small. If
 uses the generating function of the permutations. Otherwise it is Hoeffding's bound, with the generating function of
 runs drawn with replacement.
 
+A server may move all groups together for a day. Then groups are not independent, and whole runs are exchangeable
+instead. Where a standard deviation of such shocks is allowed for, a difference has to stand out against the variance
+between whole runs too (`_Days`).
+
 Runs are tested one after the other, with no fixed last run. `spending` gives each run its part of the level; the parts
 of all runs add up to 1.
 
 Source: Hoeffding (1963), Probability inequalities for sums of bounded random variables, section 6. Ours: permutations
-of runs within groups, and the parts of the level.
+of runs within groups, the variance between whole runs, the test of reused answers, and the parts of the level.
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
 YEAR = 365  # runs that together take half of the remaining level for regular runs
 LATEST = (1, 7, 28)  # counts of last runs; the last runs are compared with all runs before them
@@ -30,6 +35,8 @@ NEAR = 2.0  # standard errors; a smaller difference gets a p-value of 1
 STEPS = 60  # largest number of steps of the search for the smallest bound; the bound of any step is valid
 CLOSE = 1e-4  # tolerance of that search: relative for the rate, absolute for the logarithm of the bound
 HALVINGS = 30  # halvings in the search for an end of an interval
+DIGITS = 9  # decimals of differences; smaller ones are due to rounding
+ADJACENT = 14  # last runs in which answers are looked for that were used again
 
 
 class Difference(NamedTuple):
@@ -93,13 +100,15 @@ def latest(n_runs: int) -> list[int]:
     return sorted({*recent, n_runs - 1}) if n_runs > 1 else []
 
 
-def difference(runs: np.ndarray, weights: np.ndarray, latest: int) -> Difference:
+def difference(runs: np.ndarray, weights: np.ndarray, latest: int, *, daily: float | None = None) -> Difference:
     """Compare the last runs with the runs before, group by group.
 
     Args:
         runs: value of each group in each run, shape (n_runs, n_groups), oldest first; NaN where a run has none.
         weights: weights of the groups, such as their numbers of items, shape (n_groups,).
         latest: number of runs at the end, which are compared with the runs before.
+        daily: standard deviation of shocks to whole runs that is allowed for before runs show their own; None if
+            groups are independent.
 
     Returns:
         The difference. Each p-value is at least the share of permutations of runs within groups that give as large a
@@ -117,10 +126,45 @@ def difference(runs: np.ndarray, weights: np.ndarray, latest: int) -> Difference
     """
     split = _split(runs, weights, latest)
     greater, less = split.tail(1.0), split.tail(-1.0)
+    if daily is not None and min(greater, less) < 1:
+        days = split.days(daily)
+        greater, less = max(greater, days.tail(1.0)), max(less, days.tail(-1.0))
     return Difference(latest, split.estimate, greater, less, split.n_groups)
 
 
-def interval(runs: np.ndarray, weights: np.ndarray, latest: int, level: float, *, reach: float) -> tuple[float, float]:
+def single(runs: np.ndarray, latest: int) -> np.ndarray:
+    """The smaller p-value of `difference` for each group alone, shape (n_groups,)."""
+    parts = (_split(runs[:, [group]], np.ones(1), latest) for group in range(runs.shape[1]))
+    return np.array([min(part.tail(1.0), part.tail(-1.0)) for part in parts])
+
+
+def reused(runs: np.ndarray, weights: np.ndarray) -> float:
+    """p-value of new answers in each run, against answers of the run before that are used again.
+
+    Of three runs in a row, the first is as near to the last as the second is. Each group counts how often the second is
+    nearer less how often the first is, in the last `ADJACENT` runs. A change, which is a single large distance, has
+    little weight in a count.
+
+    Args:
+        runs, weights: see `difference`. The weighted mean of each run, which a shock to the whole run moves, is taken
+            out.
+
+    Returns:
+        The p-value; 1 with less than three runs.
+    """
+    if len(runs) < 3:
+        return 1.0
+    values = np.where(np.isnan(runs), np.nanmean(np.where(np.isnan(runs).all(axis=0), 0.0, runs), axis=0), runs)
+    own = values - (values @ weights / weights.sum())[:, None]
+    nearer = np.abs(own[2:] - own[:-2]) - np.abs(own[2:] - own[1:-1])
+    still = (values[2:] == values[:-2]) & (values[2:] == values[1:-1])  # only the mean of the run differs
+    count = np.sign(np.where(still, 0.0, nearer.round(DIGITS)))[-ADJACENT:].sum(axis=0)
+    return float(special.ndtr(-count.sum() / max(math.sqrt(count @ count), 1.0)))
+
+
+def interval(
+    runs: np.ndarray, weights: np.ndarray, latest: int, level: float, *, reach: float, daily: float | None = None
+) -> tuple[float, float]:
     """Interval of the change of the values from the earlier runs to the last runs.
 
     The values of the last runs minus the true change are like the values of the earlier runs. The interval is the set
@@ -134,11 +178,13 @@ def interval(runs: np.ndarray, weights: np.ndarray, latest: int, level: float, *
         latest: number of runs at the end, which are compared with the runs before.
         level: level of the test.
         reach: size of the largest possible change, in the unit of the values. Both ends lie between -reach and reach.
+        daily: see `difference`.
 
     Returns:
         Both ends; NaN without a group that has values in both parts.
     """
-    estimate = _split(runs, weights, latest).estimate
+    split = _split(runs, weights, latest)
+    estimate = split.estimate
     if math.isnan(estimate):
         return math.nan, math.nan
     later = np.arange(len(runs)) >= len(runs) - latest
@@ -156,7 +202,8 @@ def interval(runs: np.ndarray, weights: np.ndarray, latest: int, level: float, *
             inside, outside = (inside, middle) if rejects(middle, direction) else (middle, outside)
         return inside
 
-    return end(1.0), end(-1.0)
+    half = 0.0 if daily is None or not split.size.any() else split.days(daily).half_width(level)
+    return max(min(end(1.0), estimate - half), -reach), min(max(end(-1.0), estimate + half), reach)
 
 
 def smallest(n_runs: int, latest: int, n_groups: int) -> float:
@@ -168,6 +215,39 @@ def smallest(n_runs: int, latest: int, n_groups: int) -> float:
         n_groups: number of groups, each with a value in every run.
     """
     return float(n_runs) ** (-min(latest, n_runs - latest) * n_groups)
+
+
+class _Days(NamedTuple):
+    """A difference beside the variance between whole runs, whose shocks are taken for normal.
+
+    Attributes:
+        estimate: the difference.
+        allowed: its standard error by the groups' own variance and the shocks that are allowed for, or by the variance
+            between runs where this is larger; with the quantiles of a normal distribution.
+        observed: its standard error by the variance between runs alone, with those of Student's t.
+        freedom: degrees of freedom of `observed`.
+    """
+
+    estimate: float
+    allowed: float
+    observed: float
+    freedom: int
+
+    def tail(self, direction: float) -> float:
+        """p-value against a difference in direction 1 or -1: twice the smaller of those by both standard errors."""
+        size = direction * self.estimate
+        if not size > 0:
+            return 1.0
+        by_allowed = float(special.ndtr(-size / self.allowed))
+        if not self.freedom:
+            return min(1.0, 2 * by_allowed)
+        by_runs = float(special.stdtr(self.freedom, -size / self.observed)) if self.observed else 0.0
+        return min(1.0, 2 * min(by_allowed, by_runs))
+
+    def half_width(self, level: float) -> float:
+        """Half of the width of the interval at a level."""
+        by_runs = -float(special.stdtrit(self.freedom, level / 4)) * self.observed if self.freedom else math.inf
+        return min(-float(special.ndtri(level / 4)) * self.allowed, by_runs)
 
 
 class _Split(NamedTuple):
@@ -184,6 +264,9 @@ class _Split(NamedTuple):
         observed: contribution of the runs that are in the smaller part in the data, shape (n_groups,).
         size: number of runs in the smaller part, shape (n_groups,).
         variance: variance of the difference under permutations.
+        between: variance of the difference by how much the groups' own differences differ.
+        shocks: mean over groups of each run less those of its part, shape (n_runs,).
+        share: variance of the difference of a shock to each run, for shocks of variance 1.
         n_groups: number of groups that have values in both parts.
     """
 
@@ -193,7 +276,17 @@ class _Split(NamedTuple):
     observed: np.ndarray
     size: np.ndarray
     variance: float
+    between: float
+    shocks: np.ndarray
+    share: float
     n_groups: int
+
+    def days(self, daily: float) -> _Days:
+        """The difference beside the variance between whole runs, see `difference`."""
+        freedom = len(self.shocks) - 2
+        observed = float(self.shocks @ self.shocks) / freedom * self.share if freedom else 0.0
+        allowed = max(self.between + daily**2 * self.share, observed)
+        return _Days(self.estimate, math.sqrt(allowed), math.sqrt(observed), freedom)
 
     def tail(self, direction: float) -> float:
         """Upper bound on the probability of a difference as large as `estimate`, in direction 1 or -1."""
@@ -231,24 +324,32 @@ def _split(runs: np.ndarray, weights: np.ndarray, latest: int) -> _Split:
     used = (after > 0) & (before > 0)
     if not used.any():
         nothing = np.zeros((n_runs, 0))
-        return _Split(math.nan, nothing, nothing, np.zeros(0), np.zeros(0), 0.0, 0)
+        return _Split(math.nan, nothing, nothing, np.zeros(0), np.zeros(0), 0.0, 0.0, np.zeros(n_runs), 1.0, 0)
     runs, has_value, after, before = runs[:, used], has_value[:, used], after[used], before[used]
     count = after + before
     values = np.where(has_value, runs - np.fmin.reduce(runs, axis=0), 0.0)  # exactly 0 where all runs are the same
     values = np.where(has_value, values - values.sum(axis=0) / count, 0.0)
     weight = weights[used] / weights[used].sum()
-    means = values[-latest:].sum(axis=0) / after - values[:-latest].sum(axis=0) / before
+    levels = values[:-latest].sum(axis=0) / before, values[-latest:].sum(axis=0) / after
+    means = levels[1] - levels[0]
+    estimate = float(weight @ means)
+    between = float(weight**2 @ (means - estimate) ** 2) / max(1 - float(weight @ weight), CLOSE)
+    rest = np.concatenate([values[:-latest] - levels[0], values[-latest:] - levels[1]]) * has_value
+    shocks = rest @ weight / np.maximum(has_value @ weight, CLOSE)
     factor = weight * count / (after * before)
     variance = float((factor**2 * after * before / count * (values**2).sum(axis=0) / (count - 1)).sum())
     varies = (values != 0).any(axis=0)
     sign = np.where(after <= before, 1.0, -1.0)
     log_share = np.where(has_value, np.log(1 / count), -np.inf)
     return _Split(
-        float(weight @ means),
+        estimate,
         (sign * factor * values)[:, varies],
         log_share[:, varies],
         (weight * means)[varies],
         np.minimum(after, before)[varies].astype(float),
         variance,
+        between,
+        shocks,
+        1 / latest + 1 / (n_runs - latest),
         int(used.sum()),
     )
