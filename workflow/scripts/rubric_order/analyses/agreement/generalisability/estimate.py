@@ -200,9 +200,10 @@ def estimate(
         for readout, values in block.readouts():
             parts += _of_readout(block, readout, values, often, temperature, repeats, confidence, seed)
     columns = [*KEYS, "readout", "cluster", "quantity", "orderings", "repeats", "estimate", "ci_low", "ci_high"]
-    table = tidy.from_parts(parts, [*columns, "repetition_from", "n_items", "n_clusters", "method"])
-    table = table.astype({"orderings": "Int64", "repeats": "Int64"})
-    table = table.sort_values([*KEYS, "readout", "cluster"], kind="stable", ignore_index=True)
+    types = dict.fromkeys(("orderings", "repeats"), "Int64")
+    table = tidy.from_parts(
+        parts, [*columns, "repetition_from", "n_items", "n_clusters", "method"], types, (*tidy.BY, "cluster")
+    )
     return table.assign(confidence=confidence, seed=seed)
 
 

@@ -93,9 +93,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
             for condition, part in block[~block["condition"].isin(PADDED)].groupby("condition", sort=True):
                 rows += (common | {"varied": condition} | row for row in _of_condition(part, confidence))
             rows += (common | {"varied": PADDING} | row for row in _of_padding(block, confidence))
-    words = ["benchmark", "varied", "readout", "candidate", "quantity", "flag", "method"]
-    columns = [*keys, *words[1:5], "estimate", "ci_low", "ci_high", "n_pairs", "n_clusters", "flag", "method"]
-    return tidy.from_rows(rows, columns, words).assign(confidence=confidence)
+    columns = [*keys, "varied", "readout", "candidate", "quantity", "estimate", "ci_low", "ci_high", "n_pairs"]
+    columns += ["n_clusters", "flag", "method"]
+    return tidy.from_rows(rows, columns).assign(confidence=confidence)
 
 
 def _verdicts(block: pd.DataFrame) -> np.ndarray:
