@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from rubric_order.analyses.agreement.generalisability import estimate as generalisability
 from rubric_order.analyses.comparisons.judges_compared import estimate as judges_compared
 from rubric_order.analyses.comparisons.quality_gap import estimate as quality_gap
 from rubric_order.analyses.criteria.halo import estimate as halo
@@ -130,6 +131,38 @@ def halo_of(
     return found
 
 
+def item_variance(rng: np.random.Generator, *, groups: int, items: str) -> dict[str, tuple[float, float]]:
+    """True where the interval of the variance of items, or of the coefficient of one read, holds the truth."""
+    draw, variance = ITEMS[items]
+    values = draw(rng, (groups, 1)) + 0.5 * rng.normal(size=(groups, 10))
+    moments = generalisability.unit_moments(values, np.full(groups, np.nan), np.arange(groups))
+    total, sizes = moments.sum(axis=0), np.ones(groups)
+    parts = generalisability.components(np.vstack([total, total - moments]), 1)
+    item = parts.item[:, None]
+    ends = (
+        resampling.left_out_interval(item, CONFIDENCE, sizes=sizes),
+        generalisability.variance_interval(item, CONFIDENCE, sizes),
+    )
+    one = np.arctanh(np.minimum(generalisability.coefficients(parts, np.array([1]), np.array([1]))[0], 1 - 1e-12))
+    of_one = [
+        np.tanh(resampling.left_out_interval(one, CONFIDENCE, sizes=sizes, heavy=heavy)) for heavy in (False, True)
+    ]
+    true = {"heavy variance": variance, "heavy coefficient": variance / (variance + 0.25)}
+    return {
+        name: tuple(float(low[0] <= true[name] <= high[0]) for low, high in both)
+        for name, both in zip(true, (ends, of_one), strict=True)
+    }
+
+
+# How opinions of items are drawn, and their variance; that of clipped ones is 1.2491, by numerical integration.
+ITEMS: dict[str, tuple[Callable[[np.random.Generator, tuple[int, int]], np.ndarray], float]] = {
+    "normal": (lambda rng, size: rng.normal(size=size), 1.0),
+    "t5": (lambda rng, size: rng.standard_t(5, size), 5 / 3),
+    "t3": (lambda rng, size: rng.standard_t(3, size), 3.0),
+    "t3 within 2 points": (lambda rng, size: np.clip(rng.standard_t(3, size), -2, 2), 1.2491),
+}
+
+
 def cells() -> list[Cell]:
     """All settings."""
     return [*_cells()]
@@ -184,6 +217,14 @@ def _cells() -> Iterator[Cell]:
             lambda rng, of=of, rounded=rounded: halo_of(rng, rounded=rounded, **of),
             power if impression else level,
         )
+    for groups in (30, 100):
+        for items in ITEMS:
+            yield Cell(
+                f"items: {items}",
+                groups,
+                lambda rng, groups=groups, items=items: item_variance(rng, groups=groups, items=items),
+                dict.fromkeys(("heavy variance", "heavy coefficient"), COVERAGE_TARGET),
+            )
     for both in (False, True):
         yield Cell(
             f"a judge that likes the first place, {'both orders' if both else 'its family first'}",

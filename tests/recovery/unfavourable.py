@@ -93,6 +93,8 @@ QUANTITIES = {
         ("unequal", "budget gain, Spearman"): "`budget_curve`: gain in rho",
         ("unequal", "slope (carry-over)"): "`carry_over`: slope",
         ("comparison", "mean"): "`preference_summary`: mean of judges",
+        ("tables", "heavy variance"): "`generalisability`: variance of items with heavy tails",
+        ("tables", "heavy coefficient"): "`generalisability`: coefficient of items with heavy tails",
         ("tables", "mean of few judges"): "`preference_summary`: mean of 3 to 6 judges",
         ("spread", "spread, coverage"): "`order_spread`: SD between items",
         ("spread", "cost saved, coverage"): "`bias_cost`: cost saved",
