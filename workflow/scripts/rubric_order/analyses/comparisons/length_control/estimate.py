@@ -57,7 +57,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``length_doubling``: log-odds for each doubling of the ratio of lengths. The model has the logarithm of this
           ratio in place of the term of ``length``.
         - ``length_given_people``: ``length`` in a model that also has the difference of human scores. People too prefer
-          a longer text if it is better. So this is the effect of length beyond people's preference.
+          a longer text if it is better. So this is the effect of length beyond people's preference. Noise of people's
+          scores leaves b r (1 - R) / (1 - r^2 R) of the effect of quality in it, with b the log-odds per standard
+          deviation of quality, r the correlation of length and quality, and R the reliability of people's scores.
         - ``first_place``: log-odds that the first position adds.
         - ``correlation``: Pearson's r of the difference of lengths with the verdict.
         - ``longer_wins``: share of the reads that the longer text wins. A tie counts as a half.

@@ -150,7 +150,7 @@ def estimate(
             for quantity, tested, values, unit in _correlations(panel, separate, basis):
                 scale = {} if tested else {"scale": np.arctanh, "back": np.tanh}
                 jackknife = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(unit), **scale)
-                row = {"basis": basis, "quantity": quantity, "n_groups": len(np.unique(unit))}
+                row: Row = {"basis": basis, "quantity": quantity, "n_groups": len(np.unique(unit))}
                 row["p"] = float(jackknife.p) if tested else np.nan
                 row["flag"] = NOT_IDENTIFIED if tested and row["n_groups"] > 1 and np.isnan(row["p"]) else ""
                 rows.append(common | row | jackknife.interval.columns())

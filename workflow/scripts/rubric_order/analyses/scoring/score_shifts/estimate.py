@@ -111,7 +111,8 @@ def _method(cluster: str) -> Row:
 
 def _equivalence(mean: Mapping[str, Any], level: float, points: float) -> Row:
     """Verdict on a mean shift being within the margin, with the interval of the test."""
-    low, high = equivalence.interval(*(np.array([mean[name]]) for name in ("estimate", "se", "df")), level)
+    value, error, df = (np.array([mean[name]]) for name in ("estimate", "se", "df"))
+    low, high = equivalence.interval(value, error, df, level)
     verdict = equivalence.verdict(low, high, points)
     if verdict == equivalence.SHOWN and mean["n_clusters"] < uniformity.FEW_CLUSTERS:
         verdict = equivalence.UNDECIDED
