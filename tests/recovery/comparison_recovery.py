@@ -13,7 +13,6 @@ import pandas as pd
 
 from rubric_order.analyses.agreement.rank_reversal import estimate as rank_reversal
 from rubric_order.analyses.position.judge_comparison import estimate as judge_comparison
-from rubric_order.analyses.position.preference_summary import estimate as preference_summary
 from rubric_order.methods.position import prompt_effects, uniformity
 from rubric_order.methods.uncertainty import cluster_robust, random_effects, resampling
 
@@ -163,7 +162,7 @@ def summary(
     correlations = np.eye(len(judge))
     for place in range(datasets):
         rows = np.flatnonzero(dataset == place)
-        correlations[np.ix_(rows, rows)] = preference_summary.equal_correlations(np.corrcoef(of_groups[place].T))
+        correlations[np.ix_(rows, rows)] = random_effects.equal_correlations(np.corrcoef(of_groups[place].T))
     factors = {"judge": judge, "dataset": dataset}
     held = []
     for known in (None, correlations):

@@ -300,7 +300,7 @@ def _generalisability(cell: Cell, studies: int, seed: int) -> Iterator[dict]:
         before = _item_before(sums)
         sizes = np.bincount(group)
         ends = resampling.left_out_interval(np.column_stack([before]), CONFIDENCE).ravel()
-        ends = [*ends, *resampling.left_out_interval(np.column_stack([now]), CONFIDENCE, sizes=sizes).ravel()]
+        ends = [*ends, *generalisability.variance_interval(np.column_stack([now]), CONFIDENCE, sizes).ravel()]
         rows.append([before[0], now[0], ends[0] <= true <= ends[1], ends[2] <= true <= ends[3]])
     means = np.mean(rows, axis=0)
     yield {"quantity": "variance of items", "before": means[0], "now": means[1], "target": true}

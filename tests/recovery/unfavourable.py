@@ -24,6 +24,7 @@ import pandas as pd
 import planning_recovery
 import shares
 import spread_recovery
+import tables_recovery
 import unequal_recovery
 
 MODULES: dict[str, ModuleType] = {
@@ -33,6 +34,7 @@ MODULES: dict[str, ModuleType] = {
     "spread": spread_recovery,
     "planning": planning_recovery,
     "drift": drift_recovery,
+    "tables": tables_recovery,
 }
 SEED = 20_261_124
 COLUMNS = ["setting", "n_groups", "quantity", "studies", "before", "now", "target"]
@@ -80,6 +82,12 @@ QUANTITIES = {
         ("comparison", "text", "at most 5%"): "`scoring_causes`: text of the reference",
         ("spread", "spread above its upper end"): "`order_spread`: SD above its upper bound",
         ("drift", "alarms"): "`check`: judges that have not changed",
+        ("tables", "shift is small"): "`score_shifts`: shift is small",
+        ("tables", "halo of means", "at most 5%"): "`halo`: means in one prompt and alone",
+        ("tables", "halo of reads", "at most 5%"): "`halo`: reads in one prompt and alone",
+        ("tables", "slope"): "`quality_gap`: slope over the gap by other judges",
+        ("tables", "advice"): "`scoring_advice`: mean over judges",
+        ("tables", "self-preference"): "`judges_compared`: self-preference",
     },
     "coverage": {
         ("unequal", "shift in points"): "`score_effects`: shift in points",
@@ -88,6 +96,9 @@ QUANTITIES = {
         ("unequal", "budget gain, Spearman"): "`budget_curve`: gain in rho",
         ("unequal", "slope (carry-over)"): "`carry_over`: slope",
         ("comparison", "mean"): "`preference_summary`: mean of judges",
+        ("tables", "heavy variance"): "`generalisability`: variance of items with heavy tails",
+        ("tables", "heavy coefficient"): "`generalisability`: coefficient of items with heavy tails",
+        ("tables", "mean of few judges"): "`preference_summary`: mean of 3 to 6 judges",
         ("spread", "spread, coverage"): "`order_spread`: SD between items",
         ("spread", "cost saved, coverage"): "`bias_cost`: cost saved",
         ("spread", "r without rater noise, coverage"): "`human_agreement`: r without rater noise",

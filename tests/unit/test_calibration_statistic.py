@@ -165,14 +165,6 @@ def test_intervals_are_around_estimates_and_narrower_for_paired_differences(rows
     assert (rows["n_clusters"] == 24).all()
 
 
-def test_the_order_of_rows_and_other_judges_change_nothing(scores, rows):
-    other = made(Simulation(preference="last"), judge="other", seed=2)
-    shuffled = [scores.sample(frac=1, random_state=1), other]
-    found = calibration.estimate(iter(shuffled), **OPTIONS, groups=[6, 12, 13], draws=8)
-    own = found[found["judge"] == "simulated"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(own, rows)
-
-
 def test_repeats_of_an_ordering_are_no_further_reads(scores, rows):
     again = scores.assign(read_index=scores["read_index"] + 10, score=pd.array([1] * len(scores), dtype="Int8"))
     found = calibration.estimate(pd.concat([scores, again]), **OPTIONS, groups=[6, 12, 13], draws=8)

@@ -30,8 +30,7 @@ def statistic(panel, readout="hard"):
     """Estimates of one panel as the statistic writes them."""
     rows = criterion_order.estimates(panel, resamples=200, confidence=0.95, seed=1, key=("x",))
     common = {**KEY, "readout": readout, "n_texts": len(panel.texts), "n_groups": panel.n_groups}
-    words = ["readout", "quantity", "criterion", "test", "method"]
-    return tidy.from_rows_with_gaps([{**common, **row} for row in rows], criterion_order.ESTIMATES, words)
+    return tidy.from_rows_with_gaps([{**common, **row} for row in rows], criterion_order.ESTIMATES)
 
 
 def cards_of(panel, margin=0.1):

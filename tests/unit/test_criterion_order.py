@@ -239,12 +239,3 @@ def test_intervals_of_shifts_cover_at_their_nominal_rate():
         found = one(estimate(reads, resamples=300, seed=seed), "shift", readout="soft")
         covered += ((found["ci_low"] <= np.tile(planted, 3)) & (np.tile(planted, 3) <= found["ci_high"])).tolist()
     assert 0.92 <= np.mean(covered) <= 0.975
-
-
-def test_results_do_not_depend_on_the_order_of_rows():
-    values, shown = draw_criteria(10, 3, rng=np.random.default_rng(11), failing=0.1)
-    reads = criteria_table(values, shown)
-    shuffled = reads.sample(frac=1, random_state=1).sort_values(
-        "criterion", key=lambda c: c.map(CRITERIA.index), kind="stable"
-    )
-    pd.testing.assert_frame_equal(estimate(reads), estimate(shuffled))

@@ -4,7 +4,6 @@ import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 from factories import score_table, simulated_reads
 
@@ -176,7 +175,7 @@ def test_intervals_cover():
         total = moments.sum(axis=0)
         both = generalisability.components(np.vstack([total, total - moments]), 1)
         relative, _ = generalisability.coefficients(both, np.array([1, 5]), np.array([1, 1]))
-        low, high = np.tanh(resampling.left_out_interval(np.arctanh(relative), 0.95))
+        low, high = np.tanh(resampling.left_out_interval(np.arctanh(relative), 0.95, heavy=True))
         covered.append((low <= truth) & (truth <= high))
     assert (np.mean(covered, axis=0) > 0.89).all()
 
@@ -203,10 +202,3 @@ def test_table_and_figure_show_what_is_there():
     assert set(names) == {"k orderings, once each", "one ordering, k times", "dependability", "observed, disjoint sets"}
     assert "all" in view.draw(figure, found, strategy="all", **keys, **size).texts[0].get_text()
     plt.close("all")
-
-
-def test_results_do_not_depend_on_the_order_of_rows():
-    table = simulated_reads(groups=8, strategies=["balanced"], soft=True)
-    found = generalisability.estimate(table, **SETTINGS)
-    shuffled = generalisability.estimate(table.sample(frac=1, random_state=3), **SETTINGS)
-    pd.testing.assert_frame_equal(found, shuffled)

@@ -102,11 +102,30 @@ def test_a_planted_halo_is_found_inside_the_prompt_and_nowhere_else(failing):
     for basis in halo.BASES:
         assert found.loc[(basis, "inside"), "estimate"] > 0.3
         assert abs(found.loc[(basis, "alone"), "estimate"]) < 0.15
-        for difference in ("inside_minus_alone", "inside_minus_human"):
-            assert found.loc[(basis, difference), "ci_low"] > 0.2
+        assert found.loc[(basis, "inside_minus_alone"), "ci_low"] > 0.2
+        people = found.loc[(basis, "inside_minus_human")]
+        assert people["estimate"] > 0.2
+        assert np.isnan(people["ci_low"])
+        assert people["flag"] == "not identified"
     if not failing:
         row = found["estimate"]["mean"]
-        assert row["inside_minus_alone"] == pytest.approx(row["inside"] - row["alone"])
+        assert row["inside_minus_human"] == pytest.approx(row["inside"] - row["human"])
+
+
+def test_one_read_a_text_shows_no_halo():
+    inside, apart, human = planted(1, shared=1.0)
+    reads = criteria_table(inside[:, :1], [[1, 2, 3]], human=human)
+    found = estimate(reads, [separate(apart[:, :1])]).loc[("mean", "inside_minus_alone")]
+    assert np.isnan(found["estimate"])
+    assert found["flag"] == "not identified"
+
+
+def true_r(reads):
+    """Mean correlation of criteria by the variance of texts that is left without the noise of their means."""
+    noise = reads.var(axis=1, ddof=1).mean(axis=0) / reads.shape[1]
+    covariance = np.cov(reads.mean(axis=1).T)
+    real = np.sqrt(np.diag(covariance) - noise)
+    return (covariance / np.outer(real, real))[np.triu_indices(len(real), 1)].mean()
 
 
 def mean_r(values):
@@ -123,14 +142,14 @@ def test_intervals_and_p_are_those_of_leaving_out_each_group_in_a_loop():
     means = [inside.mean(axis=1), apart.mean(axis=1), human]
     left_out = np.array([[mean_r(each[group != out]) for each in means] for out in range(12)])
     t = stats.t.ppf(0.975, 11)
-    for column, other in enumerate(("alone", "human"), start=1):
-        row = found.loc[("mean", f"inside_minus_{other}")]
-        differences = left_out[:, 0] - left_out[:, column]
-        error = np.sqrt(11 / 12 * ((differences - row["estimate"]) ** 2).sum())
-        assert row["estimate"] == pytest.approx(mean_r(means[0]) - mean_r(means[column]))
-        assert row["p"] == pytest.approx(2 * stats.t.sf(abs(row["estimate"]) / error, 11))
-        assert row["ci_high"] - row["estimate"] == pytest.approx(t * error)
-        assert row["n_groups"] == 12
+    row = found.loc[("mean", "inside_minus_alone")]
+    differences = np.array([true_r(inside[group != out]) - true_r(apart[group != out]) for out in range(12)])
+    error = np.sqrt(11 / 12 * ((differences - row["estimate"]) ** 2).sum())
+    assert row["estimate"] == pytest.approx(true_r(inside) - true_r(apart))
+    assert row["p"] == pytest.approx(2 * stats.t.sf(abs(row["estimate"]) / error, 11))
+    assert row["ci_high"] - row["estimate"] == pytest.approx(t * error)
+    assert row["n_groups"] == 12
+    assert found.loc[("mean", "inside_minus_human"), "estimate"] == pytest.approx(mean_r(means[0]) - mean_r(means[2]))
     z = np.arctanh(left_out[:, 0])
     width = t * np.sqrt(11 / 12 * ((z - np.arctanh(mean_r(means[0]))) ** 2).sum())
     ends = np.tanh(np.arctanh(mean_r(means[0])) + np.array([-1, 1]) * width)

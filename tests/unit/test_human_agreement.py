@@ -287,13 +287,6 @@ def test_human_agreement_has_the_documented_columns_and_rows():
     assert pooled.groupby("cluster")["n_clusters"].unique().map(list).to_dict() == {"group": [5], "item": [15]}
 
 
-def test_without_a_row_the_columns_have_the_same_types():
-    full = human_agreement.estimate(random_table(1), **OPTIONS)
-    empty = human_agreement.estimate(random_table(1).head(0), **OPTIONS)
-    assert empty.empty
-    pd.testing.assert_series_equal(empty.dtypes, full.dtypes)
-
-
 def test_human_agreement_of_a_hand_worked_case():
     # Means 1.5, 2, 3 are -4/6, -1/6, 5/6 from theirs; human scores 1, 3, 2 are -1, 1, 0: (3/6) / sqrt(42/36 * 2).
     table = score_table([[1, 2, None], [2, 2, 2], [3, None, None]], [1, 3, 2])

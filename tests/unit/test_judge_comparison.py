@@ -201,9 +201,3 @@ def test_the_table_prints_what_is_compared(found):
     assert set(of_judges["judge"]) == {""}
     assert printed["difference"].str.contains(r"[+-]\d\.\d{2,3} \[").all()
     assert table.TABLE.for_print(rows[:0]).empty
-
-
-def test_without_reads_there_is_an_empty_table():
-    found = judge_comparison.estimate(pd.DataFrame(), **SETTINGS)
-    assert found.empty
-    assert {"estimate", "p_holm", "one", "other"} <= set(found)

@@ -95,6 +95,21 @@ def test_self_preference_by_hand():
     assert found[["judge", "other"]].values.tolist() == [["x", "y"]]
 
 
+def test_self_preference_needs_both_orders():
+    # The family stands first in the only order, and x likes the first place.
+    x, y = (
+        comparison_table(rows, per_group=2, judge=name) for name, rows in (("x", [(B, B)] * 4), ("y", [(A, A)] * 4))
+    )
+    once = [table[table["ordering"].map(lambda ordering: ordering[0] == 2)] for table in (x, y)]
+    one = row(estimated(once, x=["c0"]), quantity="self_preference")
+    assert np.isnan(one["estimate"])
+    assert (one["flag"], one["n_values"]) == ("not identified", 0)
+    gone = (x["unit_id"] == "u0000") & (x["read_index"] == 0)
+    lost = x.assign(score=x["score"].mask(gone), position=x["position"].mask(gone))
+    both = row(estimated([lost, y], x=["c0"]), quantity="self_preference")
+    assert both["n_values"] == 2  # of two comparisons of the family, the one with a choice in both orders
+
+
 def test_the_table_compares_with_one_judge():
     tables = [judged(name, "none", seed) for seed, name in enumerate("xyz")]
     found = estimated(tables, x=["c0"])

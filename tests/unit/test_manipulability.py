@@ -188,12 +188,6 @@ def test_a_judge_that_always_says_the_same_moves_nothing():
     assert (found.query("part == 'seen'")["ci_low"].fillna(0) == 0).all()
 
 
-def test_the_order_of_rows_and_other_judges_change_nothing(scores, rows):
-    other = simulated_reads(groups=5, n=3, strategies=["balanced"], judge="other", seed=3)
-    found = statistic.estimate(iter([scores.sample(frac=1, random_state=1), other]), **OPTIONS)
-    pd.testing.assert_frame_equal(found[found["judge"] == rows["judge"].iloc[0]].reset_index(drop=True), rows)
-
-
 def test_exchanges_in_parts_are_the_same_exchanges(scores, rows, monkeypatch):
     monkeypatch.setattr(reach, "_CELLS_AT_ONCE", 3000)
     found = statistic.estimate(scores, **OPTIONS)

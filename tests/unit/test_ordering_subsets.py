@@ -206,12 +206,6 @@ def test_reads_needed_are_the_least_whose_error_stays_within_the_target(rows):
     assert subsets.needed(sizes, errors, nothing, nothing, 0.4) == (2, 2, 2)
 
 
-def test_the_order_of_rows_and_other_judges_change_nothing(scores, rows):
-    other = simulated_reads(groups=5, n=3, strategies=["balanced"], judge="other", seed=3)
-    found = statistic.estimate(iter([scores.sample(frac=1, random_state=1), other]), **OPTIONS, target_error=0.3)
-    pd.testing.assert_frame_equal(found[found["judge"] == rows["judge"].iloc[0]].reset_index(drop=True), rows)
-
-
 def test_of_many_orderings_some_sets_are_drawn_and_all_pairs_are_among_them():
     reverse = np.arange(20)[::-1]
     sets, again = (subsets.choices(reverse, 12, 60, seed=3) for _ in range(2))

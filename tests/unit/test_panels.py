@@ -58,29 +58,10 @@ def test_blocks_gives_each_group_by_each_readout_that_it_has():
     assert names == [("balanced", "hard"), ("balanced", "soft"), ("fixed", "hard")]
 
 
-def test_estimates_have_the_same_types_with_and_without_rows():
-    columns = [
-        "study",
-        "judge",
-        "profile",
-        "condition",
-        "dataset",
-        "strategy",
-        "n",
-        "position",
-        "n_texts",
-        "estimate",
-        "word",
-    ]
-    row = dict.fromkeys(columns[:6], "a") | {"n": 5, "n_texts": 3, "estimate": 1}
-    empty, whole = (tidy.from_rows_with_gaps(rows, columns, ["word"]) for rows in ([], [row]))
-    assert empty.dtypes.equals(whole.dtypes)
-
-
 def test_rows_are_sorted_by_keys_as_text_and_a_row_without_a_key_comes_last():
     row = dict.fromkeys(KEYS[:-1], "a") | {"n": 5}
     rows = [row | {"judge": judge, "estimate": place} for place, judge in enumerate([None, 10, "b", 9, math.nan])]
-    table = tidy.from_rows(rows, [*KEYS, "estimate"], [])
+    table = tidy.from_rows(rows, [*KEYS, "estimate"])
     assert table["estimate"].tolist() == [1, 3, 2, 0, 4]
     assert table["judge"].dropna().tolist() == ["10", "9", "b"]
 

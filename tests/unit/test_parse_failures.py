@@ -88,12 +88,6 @@ def test_recorded_reads_are_counted_by_position_only_where_orderings_vary():
     assert len(parse_failures.estimate(score_table([[3] * 10], strategy="recorded"))) == 26
 
 
-def test_without_reads_there_is_an_empty_table():
-    result = parse_failures.estimate(random_table(1).head(0))
-    assert result.empty
-    assert list(result.columns) == [*KEYS, "option", "position", "reason", "n_scores", "n_failed"]
-
-
 # Bounds of shares and V.
 
 

@@ -343,13 +343,6 @@ def test_position_selection_has_the_documented_columns_and_one_row_an_estimate()
     assert result.loc[result["ci_low"].notna(), "method"].str.contains("50 resamples").all()
 
 
-def test_without_a_row_the_columns_have_the_same_types():
-    full = position_selection.estimate(random_scores(1), **BOOTSTRAP)
-    empty = position_selection.estimate(random_scores(1).head(0), **BOOTSTRAP)
-    assert empty.empty
-    pd.testing.assert_series_equal(empty.dtypes, full.dtypes)
-
-
 def test_tables_one_after_another_give_what_one_table_gives():
     parts = [random_scores(1, judge=judge) for judge in ("a", "b")]
     whole = position_selection.estimate(pd.concat(parts), **BOOTSTRAP)

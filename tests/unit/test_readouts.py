@@ -23,8 +23,8 @@ def rows_of(readouts):
 
 
 MADE = {
-    "from_rows": lambda readouts: tidy.from_rows(rows_of(readouts), COLUMNS, ["readout"]),
-    "from_rows_with_gaps": lambda readouts: tidy.from_rows_with_gaps(rows_of(readouts), COLUMNS, ["readout"]),
+    "from_rows": lambda readouts: tidy.from_rows(rows_of(readouts), COLUMNS),
+    "from_rows_with_gaps": lambda readouts: tidy.from_rows_with_gaps(rows_of(readouts), COLUMNS),
     "shared": lambda readouts: tidy.from_parts([(row, {"estimate": [0.5, 0.6]}) for row in rows_of(readouts)], COLUMNS),
     "of a row": lambda readouts: tidy.from_parts([(ABOUT, {"readout": readouts, "estimate": 0.5})], COLUMNS),
     "one value": lambda readouts: tidy.from_parts([(ABOUT, {"readout": readouts[0], "estimate": 0.5})], COLUMNS),

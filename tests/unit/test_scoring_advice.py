@@ -74,9 +74,31 @@ def test_one_judge_on_several_datasets_is_no_sample_of_judges(judges, means):
     about = {"study": "s", "profile": "default", "n": 5, "readout": "hard", "cluster": "group", "golden": "human"}
     about |= {"quantity": "pearson", "varied": "letter+reference_none", "order": "single", "kind": "ids"}
     about |= {"difference_low": 0.0, "difference_high": 0.3, "difference_se": 0.05, "n_items": 9, "n_clusters": 9}
+    about |= {"error_correlation": np.nan}
     found = scoring_advice.estimate(accuracy.assign(**about, method="m"), confidence=0.95)
     assert found["term"].tolist().count("judge") == 2
     assert found["term"].tolist().count("mean") == means
+
+
+def test_judges_that_err_alike_are_as_certain_as_one():
+    rng = np.random.default_rng(2)
+    human = rng.integers(1, 6, 40)
+    reads = {
+        condition: np.clip(human + rng.integers(-2, 3, 40), 1, 5)[:, None].tolist()
+        for condition in ("reference_none", "letter+reference_none")
+    }
+    scores = pd.concat(
+        judged(rows, human.astype(float), condition, judge=judge)
+        for judge in "abcdef"
+        for condition, rows in reads.items()
+    )
+    how = {"items": items_of(scores), "human_scales": {}, "confidence": 0.95}
+    accuracy = scoring_accuracy.estimate(scores, bases=BASES, **how)
+    found = scoring_advice.estimate(accuracy, confidence=0.95)
+    width = (found["ci_high"] - found["ci_low"]).groupby([found["quantity"], found["cluster"], found["term"]]).mean()
+    width = width.unstack("term")
+    assert accuracy["error_correlation"].dropna().to_numpy() == pytest.approx(1)
+    assert (width["mean"] > 0.85 * width["judge"]).all()
 
 
 def averages(scores, temperature, **keys):

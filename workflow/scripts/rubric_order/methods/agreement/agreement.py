@@ -82,14 +82,15 @@ class Compared:
             `difference`, its standard error `difference_se`, `difference_low`, `difference_high`, and the p-value `p`
             of no difference, which is NaN with fewer than three parts of the clusters. All but `difference` are NaN
             with fewer than two parts, if a statistic is undefined without some part, or if the difference is the same
-            whichever part is left out.
+            whichever part is left out. `influence` has the difference without each part, less the difference.
         """
         values = self.parts(quantity) - other.parts(quantity)
         jackknife = resampling.jackknife_t(values, confidence, sizes=self._sizes)
         columns = ("difference", "difference_se", "difference_low", "difference_high", "p")
         varies = jackknife.error > 1e-12
         ends = (jackknife.error, jackknife.low, jackknife.high, jackknife.p) if varies else (np.nan,) * 4
-        return dict(zip(columns, (float(values[0]), *map(float, ends)), strict=True))
+        row: Row = dict(zip(columns, (float(values[0]), *map(float, ends)), strict=True))
+        return row | {"influence": values[1:] - values[0]}
 
 
 def share(told: np.ndarray, unit: np.ndarray, confidence: float) -> Row:

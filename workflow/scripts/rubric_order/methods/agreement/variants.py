@@ -100,7 +100,7 @@ def variants(scores: pd.DataFrame | Iterable[pd.DataFrame], bases: Mapping[str, 
         for key, block in table.groupby(SHARED, sort=True):
             keys = dict(zip(SHARED, key, strict=True))
             base = tuple(bases.get(keys["study"], ()))
-            variant_names = list(dict.fromkeys(zip(block["condition"], block["strategy"], strict=True)))
+            variant_names = sorted({*zip(block["condition"], block["strategy"], strict=True)})
             if base not in variant_names or len(variant_names) < 2:
                 continue
             variant_names = [base, *(name for name in variant_names if name != base)]
@@ -193,7 +193,7 @@ def ratio(top: np.ndarray, bottom: np.ndarray, unit: np.ndarray, confidence: flo
     above, below = above[used], below[used]
     n = len(below)
     row = {"estimate": above.sum() / below.sum() if n else np.nan, "n_clusters": n}
-    nothing = dict.fromkeys(("se", "ci_low", "ci_high", "p"), np.nan)
+    nothing = dict.fromkeys(("se", "df", "ci_low", "ci_high", "p"), np.nan)
     if n < 2:
         return row | nothing
     moved = (above - row["estimate"] * below) / (below.sum() - below)
@@ -202,5 +202,5 @@ def ratio(top: np.ndarray, bottom: np.ndarray, unit: np.ndarray, confidence: flo
         return row | nothing
     df = resampling.degrees(below)
     reach = distributions.t_quantile((1 + confidence) / 2, df) * se
-    ends = {"se": se, "ci_low": row["estimate"] - reach, "ci_high": row["estimate"] + reach}
+    ends = {"se": se, "df": df, "ci_low": row["estimate"] - reach, "ci_high": row["estimate"] + reach}
     return row | ends | {"p": float(2 * distributions.t_tail(abs(row["estimate"]) / se, df))}

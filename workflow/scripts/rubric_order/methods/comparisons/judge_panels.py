@@ -67,7 +67,7 @@ def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -
             kept = reads[["unit_id", "order", "group_id", "task", "candidate", "candidates", "winner"]]
             settings.setdefault(key[:-1], {})[key[-1]] = kept.set_index(["unit_id", "order"])
     for key in sorted(settings):
-        judges = settings[key]
+        judges = dict(sorted(settings[key].items()))
         if len(judges) > 1:
             winners = pd.concat({name: part["winner"] for name, part in judges.items()}, axis=1).sort_index()
             details = pd.concat([part.drop(columns="winner") for part in judges.values()])

@@ -126,9 +126,10 @@ def few_cells(table: pd.DataFrame, kind: str) -> bool:
 
     Args:
         table: comparisons of one judge, see `settings`.
-        kind: kind of the gap, one of `KINDS`. Only ``crossed`` can have too few cells.
+        kind: kind of the gap, one of `KINDS`. Only ``crossed`` and ``others`` can have too few cells. All comparisons
+            of a cell have the same gap ``others``, so cells are the sample.
     """
-    return kind == "crossed" and len(table[CELL].drop_duplicates()) < LEAST_CELLS
+    return kind in ("crossed", "others") and len(table[CELL].drop_duplicates()) < LEAST_CELLS
 
 
 def bins(gap: np.ndarray, count: int) -> np.ndarray:

@@ -395,7 +395,9 @@ def counted(influence: np.ndarray) -> int:
     Args:
         influence: influence of each cluster, shape (n_clusters, ...).
     """
-    return int((influence.reshape(len(influence), -1) != 0).any(axis=1).sum())
+    size = np.abs(influence.reshape(len(influence), -1))
+    rounding = NEGLIGIBLE * np.nanmax(size, initial=0)
+    return int((~(size <= rounding)).any(axis=1).sum())  # NaN counts
 
 
 def interval(estimate: float, influence: np.ndarray, confidence: float, *, df: float | None = None) -> Row:

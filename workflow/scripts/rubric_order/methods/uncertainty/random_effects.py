@@ -5,10 +5,11 @@ variance of the sampling error is known. Its covariances with the errors of othe
 effects are random: the judges and datasets are a sample, and the mean is that of their population.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from rubric_order.methods.uncertainty import distributions
 
@@ -16,6 +17,8 @@ MOST_CORRELATED = 0.99  # largest correlation of two errors; two judges whose er
 # Share of the largest estimate or error. Smaller errors are only rounding, such as those of a judge that gives the same
 # probabilities for every item.
 LEAST_ERROR = 1e-6
+HIDDEN = 0.7  # confidence of the bound of differences that few levels can hide, where none are estimated
+Influence = tuple[np.ndarray, np.ndarray]  # ids of clusters, and what each adds to an estimate
 
 
 class Summary(NamedTuple):
@@ -41,7 +44,7 @@ class Summary(NamedTuple):
     low: float
     high: float
     p: float
-    df: int
+    df: float
     sd: dict[str, float]
     shrunken: dict[str, np.ndarray]
     own: np.ndarray
@@ -74,7 +77,9 @@ def summary(
         The summary; None for fewer than two estimates. Variances are estimated by restricted maximum likelihood. The
         interval uses Student's t and a rescaled standard error, which is not below the plain standard error. The
         degrees of freedom are 1 less than the number of levels of the factor with the fewest levels. If no factor is
-        left, they are 1 less than the number of estimates.
+        left, they are 1 less than the number of estimates. If all variances of effects are estimated as 0, the error is
+        that of sampling, which is known, and of a variance that so few levels can hide (its `HIDDEN` bound); by
+        Satterthwaite's formula there are then more degrees of freedom.
 
     Source: Viechtbauer (2005), Bias and efficiency of meta-analytic variance estimators; Hartung and Knapp (2001), A
     refined method for the meta-analysis; Searle, Casella and McCulloch (1992), Variance components, for predictions.
@@ -95,9 +100,12 @@ def summary(
     weight = inverse.sum(axis=0)
     mean = float(weight @ estimates / weight.sum())
     rest = inverse @ (estimates - mean)
-    df = min([m, *(z.shape[1] for z in used.values())]) - 1
-    scale = max(float((estimates - mean) @ rest) / (m - 1), 1.0)
-    se = np.sqrt(scale / weight.sum())
+    df = min([m, *(z.shape[1] for z in used.values())]) - 1.0
+    scale = float((estimates - mean) @ rest) / (m - 1)
+    if not variances.any():
+        hidden = max(scale * df / distributions.chi_square_critical(HIDDEN, df) - 1, 1e-3)
+        df *= (1 + 1 / hidden) ** 2
+    se = np.sqrt(max(scale, 1.0) / weight.sum())
     reach = distributions.t_quantile((1 + confidence) / 2, df) * se
     fixed = np.linalg.inv(sampling)
     away = estimates - fixed.sum(axis=0) @ estimates / fixed.sum()
@@ -114,6 +122,39 @@ def summary(
         q=q,
         q_p=float(distributions.chi_square_tail(q, m - 1)),
     )
+
+
+def error_correlations(influences: Sequence[Influence]) -> np.ndarray:
+    """Correlations of the errors of estimates that share clusters, equal for all pairs, shape (m, m)."""
+    moved = _side_by_side(influences)
+    size = np.sqrt((moved**2).sum(axis=0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return equal_correlations(np.nan_to_num(moved.T @ moved / np.outer(size, size)))
+
+
+def _side_by_side(columns: Sequence[Influence]) -> np.ndarray:
+    """Influences as a table with one row for each cluster id; 0 if a column lacks the id. Shape (n_ids, n_columns).
+
+    Args:
+        columns: ids and influences of each column.
+    """
+    place, ids = pd.factorize(np.concatenate([ids for ids, _ in columns]))
+    column = np.arange(len(columns)).repeat([len(ids) for ids, _ in columns])
+    by_column = np.zeros((len(columns), len(ids)))
+    by_column[column, place] = np.concatenate([values for _, values in columns])
+    return np.where(np.isnan(by_column), 0.0, by_column).T
+
+
+def equal_correlations(correlations: np.ndarray) -> np.ndarray:
+    """Correlations in which each pair has the mean correlation of all pairs, but at least 0, shape (m, m).
+
+    The certainty of a mean over judges depends on the mean of the correlations. Correlations of single pairs are rough,
+    because they come from a few tens of groups. If weights used the correlations of single pairs, the weights would
+    follow the errors of these correlations.
+    """
+    m = len(correlations)
+    mean = max((correlations.sum() - np.trace(correlations)) / max(m * (m - 1), 1), 0.0)
+    return np.where(np.eye(m, dtype=bool), 1.0, mean)
 
 
 def _restricted_likelihood(y: np.ndarray, sampling: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -210,6 +210,7 @@ def jackknife_t(
     sizes: np.ndarray | None = None,
     scale: Callable[[np.ndarray], np.ndarray] | None = None,
     back: Callable[[np.ndarray], np.ndarray] | None = None,
+    heavy: bool = False,
 ) -> Jackknife:
     """Interval by the jackknife, with Student's t, also for few and unequal parts of the sample.
 
@@ -220,6 +221,8 @@ def jackknife_t(
         scale: function to the scale on which the estimate is nearest to normal, such as `numpy.arctanh` for a
             correlation. An estimate that is not finite on this scale, such as a correlation of 1, has no interval.
         back: function back from this scale, such as `numpy.tanh`.
+        heavy: True for an estimate that a few parts can decide, such as a variance: with d for what each part moves it,
+            the degrees of freedom are at most (sum of d^2)^2 / sum of d^4, less 1.
 
     Source: the delete-a-group jackknife, Kott (2001), centred at the estimate from all parts; for the degrees of
     freedom see `cluster_robust.Weights`.
@@ -230,8 +233,11 @@ def jackknife_t(
         if parts < 2:
             nothing = np.full(values.shape[1:], np.nan)
             return Jackknife(estimate, nothing, nothing, nothing, nothing)
-        df = parts - 1 if sizes is None else degrees(sizes)
-        error = np.sqrt((parts - 1) / parts * ((values[1:] - values[0]) ** 2).sum(axis=0))
+        df: Any = parts - 1 if sizes is None else degrees(sizes)
+        squares = (values[1:] - values[0]) ** 2
+        error = np.sqrt((parts - 1) / parts * squares.sum(axis=0))
+        if heavy:
+            df = np.fmax(np.fmin(df, squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0) - 1), 1)
         error = np.where(np.isfinite(values[0]), error, np.nan)
         width = distributions.t_quantile((1 + confidence) / 2, df) * error
         told = (error > LEAST_ERROR) & (parts > 2)
@@ -284,19 +290,22 @@ def bootstrap_t(
     return low, high
 
 
-def left_out_interval(values: np.ndarray, confidence: float, *, sizes: np.ndarray | None = None) -> np.ndarray:
+def left_out_interval(
+    values: np.ndarray, confidence: float, *, sizes: np.ndarray | None = None, heavy: bool = False
+) -> np.ndarray:
     """Ends of the intervals of `jackknife_t`; an estimate that is the same without each part has no interval.
 
     Args:
         values: the estimate, then the estimate without each part of the sample, shape (1 + n_parts, q).
         confidence: nominal coverage of the intervals, such as 0.95.
         sizes: sizes of the parts, shape (n_parts,), such as numbers of items; by default all parts count as equal.
+        heavy: see `jackknife_t`.
 
     Returns:
         Lower and upper ends, shape (2, q). NaN with fewer than three parts, for an estimate that is NaN with all parts
         or without one of them, and for an estimate that is the same without each part.
     """
-    jackknife = jackknife_t(values, confidence, sizes=sizes)
+    jackknife = jackknife_t(values, confidence, sizes=sizes, heavy=heavy)
     varies = (jackknife.error > LEAST_ERROR) & (len(values) > 3)
     return np.where(varies, np.array([jackknife.low, jackknife.high]), np.nan)
 

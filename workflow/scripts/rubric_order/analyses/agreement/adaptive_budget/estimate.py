@@ -171,7 +171,7 @@ def estimate(
             parts += [(common | shared, columns) for shared, columns in rows]
     columns = [*KEYS, "readout", "cluster", "rule", "goal", "target", "k", "quantity", "estimate", "ci_low", "ci_high"]
     columns += ["n_learning", "factor", "n_orderings", "n_items", "n_incomplete", "n_clusters", "method"]
-    table = tidy.from_parts(parts, columns).sort_values([*KEYS, "readout"], kind="stable", ignore_index=True)
+    table = tidy.from_parts(parts, columns, {"n_learning": "float64"})
     return table.assign(level=level, confidence=confidence, seed=seed)
 
 
@@ -301,7 +301,8 @@ def _fixed(items: Items, outcome: Outcome, rule: str, confidence: float) -> tupl
     """Rows of the error if every item gets the same number of reads, as a part for `tidy.from_parts`."""
     errors = (outcome.tracks - items.truth[:, None]) ** 2
     sums = resampling.left_out_sums(np.column_stack([np.ones(len(errors)), errors]), items.group)
-    rmse = np.sqrt(sums[:, 1:-1] / sums[:, :1])  # without all reads, whose error is 0
+    with np.errstate(invalid="ignore"):  # one group that is left out
+        rmse = np.sqrt(sums[:, 1:-1] / sums[:, :1])  # without all reads, whose error is 0
     interval = resampling.jackknife_t(rmse, confidence, sizes=resampling.part_sizes(items.group))
     columns = {"k": np.arange(1, errors.shape[1]), "estimate": interval.estimate}
     columns |= {"ci_low": np.maximum(interval.low, 0), "ci_high": interval.high}
@@ -392,7 +393,7 @@ def _at(table: np.ndarray, reads: np.ndarray) -> np.ndarray:
             two, and so on.
         reads: number of reads for each row, shape (q,).
     """
-    low = np.clip(np.floor(reads).astype(int), 1, table.shape[1])
+    low = np.clip(np.floor(np.nan_to_num(reads)).astype(int), 1, table.shape[1])
     high = np.minimum(low + 1, table.shape[1])
     rows = np.arange(len(table))
     return table[rows, low - 1] + (reads - low) * (table[rows, high - 1] - table[rows, low - 1])

@@ -100,33 +100,11 @@ def estimate(
                 rows += [common | row for row in _rows(block, readout, asked, limits)]
             except Unknown as error:
                 rows.append(common | {"kind": REFUSED, "flag": str(error)})
-    columns = [
-        *KEYS,
-        "readout",
-        "kind",
-        "rank",
-        "design",
-        "reads_budget",
-        "orderings",
-        "repeats",
-        "items",
-        "like_pilot",
-    ]
-    columns += [
-        "groups",
-        "calls",
-        "cost",
-        "estimate",
-        "ci_low",
-        "ci_high",
-        "value",
-        "meets",
-        "affordable",
-        "config",
-        "flag",
-    ]
-    words = ["readout", "kind", "design", "config", "flag"]
-    table = tidy.from_rows(rows, [*columns, "n_items", "n_clusters"], words)
+    columns = [*KEYS, "readout", "kind", "rank", "design", "reads_budget", "orderings", "repeats", "items"]
+    columns += ["like_pilot"]
+    columns += ["groups", "calls", "cost", "estimate", "ci_low", "ci_high", "value", "meets", "affordable", "config"]
+    columns += ["flag"]
+    table = tidy.from_rows(rows, [*columns, "n_items", "n_clusters"])
     given = {"target": target, "budget": budget}
     table = table.assign(goal=goal, cluster="group", **{k: np.nan if v is None else v for k, v in given.items()})
     return table.assign(method=METHOD, confidence=confidence, seed=seed)

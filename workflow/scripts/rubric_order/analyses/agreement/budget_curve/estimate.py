@@ -63,7 +63,7 @@ def estimate(
     parts = [part for block in blocks.blocks(scores) for part in of_block(block)]
     columns = [*KEYS, "readout", "cluster", "statistic", "quantity", "k", "estimate", "range_low", "range_high"]
     columns += ["ci_low", "ci_high", "n_subsets", "n_undefined", "n_items", "n_rated", "n_clusters", "method"]
-    table = tidy.from_parts(parts, columns).sort_values([*KEYS, "readout"], kind="stable", ignore_index=True)
+    table = tidy.from_parts(parts, columns, {"statistic": "str", "k": "int64"})
     return table.assign(confidence=confidence, seed=seed)
 
 

@@ -136,7 +136,7 @@ def estimate(
             parts += [(common | shared, columns) for shared, columns in rows]
     columns = [*KEYS, "readout", "cluster", "design", "reads", "calibration", "n_learning", "calls", "quantity"]
     columns += ["estimate", "ci_low", "ci_high", "n_items", "n_rated", "n_incomplete", "n_clusters", "method"]
-    table = tidy.from_parts(parts, columns).sort_values([*KEYS, "readout"], kind="stable", ignore_index=True)
+    table = tidy.from_parts(parts, columns, {"reads": "int64", "n_learning": "float64"})
     return table.assign(confidence=confidence, seed=seed)
 
 

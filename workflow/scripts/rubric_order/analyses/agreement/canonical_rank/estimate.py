@@ -52,8 +52,8 @@ def estimate(
                 parts += _ranked(block, readout, values, **options)
     columns = [*KEYS, "readout", "cluster", "quantity", "rank", "estimate", "ci_low", "ci_high"]
     columns += ["n_orderings", "n_items", "n_rated", "n_clusters", "method"]
-    table = tidy.from_parts(parts, columns).sort_values([*KEYS, "readout"], kind="stable", ignore_index=True)
-    return table.astype({"rank": "Int16"}).assign(confidence=confidence, seed=seed)
+    table = tidy.from_parts(parts, columns, {"rank": "Int16"})
+    return table.assign(confidence=confidence, seed=seed)
 
 
 def _ranked(

@@ -136,7 +136,7 @@ def as_table(rows: list[Row]) -> pd.DataFrame:
     columns = [*KEYS, *WORDS[:-2], "margin", "estimate", "ci_low", "ci_high", "se", "df", "weight"]
     columns += ["n_items", "n_labels", "n_clusters", "n_labelled", "n_unscored", "flag", "method"]
     words = dict.fromkeys(WORDS, "")
-    return tidy.from_rows([words | row for row in rows], columns, WORDS)
+    return tidy.from_rows([words | row for row in rows], columns, {"target": "str"})
 
 
 def _on_scale(score: float | None, n: int, scale: Sequence[float], otherwise: float) -> float:

@@ -200,9 +200,10 @@ def estimate(
         for readout, values in block.readouts():
             parts += _of_readout(block, readout, values, often, temperature, repeats, confidence, seed)
     columns = [*KEYS, "readout", "cluster", "quantity", "orderings", "repeats", "estimate", "ci_low", "ci_high"]
-    table = tidy.from_parts(parts, [*columns, "repetition_from", "n_items", "n_clusters", "method"])
-    table = table.astype({"orderings": "Int64", "repeats": "Int64"})
-    table = table.sort_values([*KEYS, "readout", "cluster"], kind="stable", ignore_index=True)
+    types = dict.fromkeys(("orderings", "repeats"), "Int64")
+    table = tidy.from_parts(
+        parts, [*columns, "repetition_from", "n_items", "n_clusters", "method"], types, (*tidy.BY, "cluster")
+    )
     return table.assign(confidence=confidence, seed=seed)
 
 
@@ -256,7 +257,7 @@ def _of_readout(
             rows = {"quantity": name, "orderings": grid[:, 0], "repeats": grid[:, 1]}
             with np.errstate(divide="ignore", invalid="ignore"):
                 on_scale = np.arctanh(np.minimum(estimates, 1 - 1e-12))
-                ends = np.tanh(resampling.left_out_interval(on_scale, confidence, sizes=sizes_of))
+                ends = np.tanh(resampling.left_out_interval(on_scale, confidence, sizes=sizes_of, heavy=True))
             yield same | {"method": _method(cluster) + ", Fisher's z"}, rows | _columns(estimates[0], ends)
         sizes = np.arange(1, d // 2 + 1)
         if often == 1 and len(sizes):
@@ -270,13 +271,23 @@ def _variances(about: Row, of: Components, confidence: float, sizes: np.ndarray)
     if about["repetition_from"]:
         parts |= {"interaction": of.interaction, "repetition": of.repetition}
     values = np.column_stack(list(parts.values()))
-    ends = resampling.left_out_interval(values, confidence, sizes=sizes)
+    ends = variance_interval(values, confidence, sizes)
     rows = {"quantity": np.array(list(parts), dtype=object)} | _columns(values[0], ends)
     yield about | {"method": _method(about["cluster"])}, rows
 
 
+def variance_interval(values: np.ndarray, confidence: float, sizes: np.ndarray) -> np.ndarray:
+    """Ends of intervals of variances, see `resampling.left_out_interval`; on a log scale if all values are above 0."""
+    positive = (values > 0).all(axis=0)
+    on_scale = np.where(positive, np.log(np.where(positive, values, 1)), values)
+    ends = resampling.left_out_interval(on_scale, confidence, sizes=sizes, heavy=True)
+    return np.where(positive, np.exp(np.where(positive, ends, 0)), ends)
+
+
 def _method(cluster: str) -> str:
-    return f"method of moments; jackknife over {cluster}s, Student's t by sizes of {cluster}s"
+    return (
+        f"method of moments; jackknife over {cluster}s, log scale of variances, Student's t by influence of {cluster}s"
+    )
 
 
 def _columns(values: np.ndarray, ends: np.ndarray) -> Row:

@@ -147,8 +147,8 @@ def estimate(
                 parts.append((common | shared, columns))
     header = [*KEYS, "readout", "cluster", "design", "k", "quantity", "estimate", "ci_low", "ci_high", "orderings"]
     header += ["n_same", "n_pairs", "n_folds", "n_sets", "complete", "known_from", "target", "n_items", "n_incomplete"]
-    table = tidy.from_parts(parts, [*header, "n_clusters", "method"])
-    table = table.sort_values([*KEYS, "readout"], kind="stable", ignore_index=True)
+    types = {"orderings": "str"} | dict.fromkeys(("n_same", "n_pairs", "n_sets"), "float64")
+    table = tidy.from_parts(parts, [*header, "n_clusters", "method"], types)
     return table.assign(confidence=confidence, seed=seed)
 
 

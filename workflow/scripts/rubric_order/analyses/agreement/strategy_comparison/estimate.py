@@ -153,8 +153,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
                 rows += _compared(name, first.take(chosen), second.take(chosen), confidence=confidence)
     columns = [*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
     columns += ["df", "effective_clusters", "same_repeats", "flag", "n_items", "n_clusters", "method"]
-    words = ["baseline", "criterion", "readout", "cluster", "quantity", "flag", "method"]
-    table = tidy.from_rows(rows, columns, words)
+    table = tidy.from_rows(rows, columns)
     return multiplicity.adjust(table.assign(confidence=confidence))
 
 

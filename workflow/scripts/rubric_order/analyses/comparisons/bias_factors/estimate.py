@@ -72,7 +72,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
             chosen = _with_gaps(block if dataset == EVERY else block[block["dataset"] == dataset])
             rows += (common | {"dataset": dataset} | row for row in _searched(chosen))
     columns = [*KEYS, "outcome", "gap", "removed", "df", "sum_of_squares", "rss", "aic", "n_cells", "offered"]
-    return tidy.from_rows_with_gaps(rows, columns, ["outcome", "gap", "removed", "offered"])
+    return tidy.from_rows_with_gaps(rows, columns, {"gap": "str"})
 
 
 def _cells(about: Row, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:

@@ -71,10 +71,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
                 gap=np.abs(rate - 1 / panel.p),
             )
         )
-    words = ["benchmark", "unit_id", "group_id", "task", "candidate"]
-    columns = [*KEYS, *words, "disagreement", "n_judges", "consistent", "win_rate", "gap"]
+    columns = [*KEYS, "benchmark", "unit_id", "group_id", "task", "candidate", "disagreement", "n_judges"]
+    columns += ["consistent", "win_rate", "gap"]
     table = pd.concat(parts) if parts else pd.DataFrame(columns=columns)
-    return tidy.from_rows_with_gaps(table.to_dict("records"), columns, words)
+    return tidy.from_rows_with_gaps(table.to_dict("records"), columns)
 
 
 def _mean(values: np.ndarray) -> np.ndarray:

@@ -65,11 +65,9 @@ def estimate(
         if len(panel.judges) >= LEAST_JUDGES and len(common.reads):
             parts += [_disagreement(common, confidence), _majority(common, confidence)]
         rows += (panel.about | row | _flag(row) for part in parts for row in part)
-    words = ["benchmark", "other", "quantity", "flag"]
     columns = [*KEYS, "benchmark", "other", "quantity", "level", "estimate", "ci_low", "ci_high"]
     columns += ["n_judges", "n_values", "n_clusters", "flag"]
-    table = tidy.from_rows_with_gaps(rows, columns, words)
-    return table.astype({"level": "Int64"}).assign(confidence=confidence)
+    return tidy.from_rows_with_gaps(rows, columns, {"level": "Int64"}).assign(confidence=confidence)
 
 
 def _flag(row: Row) -> Row:

@@ -14,6 +14,7 @@ from rubric_order.methods.comparisons.judge_panels import Panel
 from rubric_order.methods.uncertainty import shares
 
 COLUMNS = {"scores": [*KEYS, *judge_panels.NEEDED]}
+NOT_IDENTIFIED = "not identified"  # self-preference where each prompt was read in one order, so places differ too
 OUTCOMES = {"position_consistency": 1.0, "preference_fairness": 2.0}  # the value is the largest possible difference
 
 
@@ -43,7 +44,9 @@ def estimate(
         - ``self_preference`` of a judge with a family: win rate of the family against other candidates under this
           judge, minus this win rate under other judges, on the same prompts. There is a row for each other judge, and a
           row for the mean of all other judges (`other` ``all``). A tie counts as a half. `of_judge` and `of_other` are
-          the two win rates.
+          the two win rates. Only comparisons count in whose orders each candidate stands as early as late, with a
+          choice of both judges in each order; otherwise a liking for a place would be taken for one for the family. If
+          there are none, `estimate` is NaN with the flag ``not identified``.
 
         Intervals are over questions, of paired differences. Self-preference is a difference between two judges. It also
         arises if the other judge dislikes the family, or perceives quality less well. To distinguish these causes,
@@ -58,10 +61,9 @@ def estimate(
     for panel in judge_panels.panels(tables, forms):
         parts = [_differences(panel, confidence), _self_preference(panel, families, confidence)]
         rows += (panel.about | row for part in parts for row in part)
-    words = ["benchmark", "task", "other", "quantity", "flag"]
-    columns = [*KEYS, *words[:4], "estimate", "ci_low", "ci_high", "of_judge", "of_other"]
+    columns = [*KEYS, "benchmark", "task", "other", "quantity", "estimate", "ci_low", "ci_high", "of_judge", "of_other"]
     columns += ["n_values", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns, words).assign(confidence=confidence)
+    return tidy.from_rows_with_gaps(rows, columns).assign(confidence=confidence)
 
 
 def _differences(panel: Panel, confidence: float) -> Iterator[Row]:
@@ -107,7 +109,8 @@ def _paired(mine: np.ndarray, theirs: np.ndarray, group: np.ndarray, confidence:
 
 def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confidence: float) -> Iterator[Row]:
     candidates = np.array([list(map(str, row)) for row in panel.reads["candidates"]], dtype=object).reshape(-1, panel.p)
-    group = pd.factorize(panel.reads["group_id"])[0]
+    group, unit = (pd.factorize(panel.reads[name])[0] for name in ("group_id", "unit_id"))
+    even = _even(panel)
     for place, judge in enumerate(panel.judges):
         if not families.get(judge):
             continue
@@ -115,16 +118,25 @@ def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confid
         mixed = own.any(axis=1) & ~own.all(axis=1)  # only prompts with the family and with other candidates count
         values = np.stack([_won(panel.winners[:, k], own) for k in range(len(panel.judges))], axis=1)[mixed]
         others = [k for k in range(len(panel.judges)) if k != place]
-        common = {"judge": judge, "task": EVERY, "quantity": "self_preference"}
-        for k in others:
-            row = _paired(values[:, place], values[:, k], group[mixed], confidence, bound=1.0)
-            if row["n_values"]:  # otherwise the two judges have no prompt with the family in common
-                yield common | {"other": panel.judges[k]} | row
+        theirs = {panel.judges[k]: values[:, k] for k in others}
         if len(others) > 1:
-            mean = values[:, others].mean(axis=1)  # NaN unless all other judges have made a choice in the prompt
-            row = _paired(values[:, place], mean, group[mixed], confidence, bound=1.0)
-            if row["n_values"]:
-                yield common | {"other": EVERY} | row
+            theirs[EVERY] = values[:, others].mean(axis=1)  # NaN unless all other judges have made a choice
+        for other, chosen in theirs.items():
+            difference = values[:, place] - chosen
+            if np.isnan(difference).all():
+                continue  # the two judges have no prompt with the family in common
+            complete = even[mixed] & ~pd.Series(np.isnan(difference)).groupby(unit[mixed]).transform("any").to_numpy()
+            mine = np.where(complete, values[:, place], np.nan)
+            row = _paired(mine, chosen, group[mixed], confidence, bound=1.0)
+            row |= {} if row["n_values"] else {"flag": NOT_IDENTIFIED}
+            yield {"judge": judge, "task": EVERY, "quantity": "self_preference", "other": other} | row
+
+
+def _even(panel: Panel) -> np.ndarray:
+    """True for prompts of comparisons in whose orders each candidate stands as early as late, shape (prompts,)."""
+    orders = np.array([[int(digit) for digit in order] for order in panel.reads["order"]]).reshape(-1, panel.p)
+    mean_place = pd.DataFrame(orders.argsort(axis=1)).groupby(panel.reads["unit_id"].to_numpy()).transform("mean")
+    return np.asarray((mean_place == (panel.p - 1) / 2).all(axis=1))
 
 
 def _won(winners: np.ndarray, own: np.ndarray) -> np.ndarray:

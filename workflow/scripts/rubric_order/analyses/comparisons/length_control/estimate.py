@@ -57,7 +57,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``length_doubling``: log-odds for each doubling of the ratio of lengths. The model has the logarithm of this
           ratio in place of the term of ``length``.
         - ``length_given_people``: ``length`` in a model that also has the difference of human scores. People too prefer
-          a longer text if it is better. So this is the effect of length beyond people's preference.
+          a longer text if it is better. So this is the effect of length beyond people's preference. Noise of people's
+          scores leaves b r (1 - R) / (1 - r^2 R) of the effect of quality in it, with b the log-odds per standard
+          deviation of quality, r the correlation of length and quality, and R the reliability of people's scores.
         - ``first_place``: log-odds that the first position adds.
         - ``correlation``: Pearson's r of the difference of lengths with the verdict.
         - ``longer_wins``: share of the reads that the longer text wins. A tie counts as a half.
@@ -93,9 +95,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
             for condition, part in block[~block["condition"].isin(PADDED)].groupby("condition", sort=True):
                 rows += (common | {"varied": condition} | row for row in _of_condition(part, confidence))
             rows += (common | {"varied": PADDING} | row for row in _of_padding(block, confidence))
-    words = ["benchmark", "varied", "readout", "candidate", "quantity", "flag", "method"]
-    columns = [*keys, *words[1:5], "estimate", "ci_low", "ci_high", "n_pairs", "n_clusters", "flag", "method"]
-    return tidy.from_rows(rows, columns, words).assign(confidence=confidence)
+    columns = [*keys, "varied", "readout", "candidate", "quantity", "estimate", "ci_low", "ci_high", "n_pairs"]
+    columns += ["n_clusters", "flag", "method"]
+    return tidy.from_rows(rows, columns).assign(confidence=confidence)
 
 
 def _verdicts(block: pd.DataFrame) -> np.ndarray:

@@ -131,9 +131,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     key_columns = [name for name in (*KEYS, "benchmark") if name != "judge"]
     for key, judges in shared.items():
         rows += _of_judges(dict(zip(key_columns, key, strict=True)), list(judges.values()), confidence)
-    words = ["benchmark", "task", "policy", "gap", "quantity", "flag"]
-    columns = [*KEYS, *words[:-1], "estimate", "ci_low", "ci_high", "calls", "n_pairs", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns, words).astype({"calls": "Int64"}).assign(confidence=confidence)
+    columns = [*KEYS, "benchmark", "task", "policy", "gap", "quantity", "estimate", "ci_low", "ci_high", "calls"]
+    columns += ["n_pairs", "n_clusters", "flag"]
+    return tidy.from_rows_with_gaps(rows, columns, {"gap": "str", "calls": "Int64"}).assign(confidence=confidence)
 
 
 class Policy(NamedTuple):

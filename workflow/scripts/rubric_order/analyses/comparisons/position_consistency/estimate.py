@@ -106,8 +106,7 @@ def estimate(
     columns = [*KEYS, "benchmark", "task", "cluster", "quantity", "estimate", "ci_low", "ci_high", "sd"]
     columns += ["n_values", "n_clusters", "flag", "method"]
     columns.insert(columns.index("quantity") + 1, "position")
-    words = ["benchmark", "task", "cluster", "quantity", "flag", "method"]
-    return tidy.from_rows(rows, columns, words).astype({"position": "Int8"}).assign(confidence=confidence)
+    return tidy.from_rows(rows, columns, {"position": "Int8"}).assign(confidence=confidence)
 
 
 def _of_block(about: Row, block: pd.DataFrame, confidence: float, rules: str) -> Iterator[Row]:

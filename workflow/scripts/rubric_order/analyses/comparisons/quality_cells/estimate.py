@@ -60,10 +60,10 @@ def estimate(
             parts += [
                 _curve(block).assign(judge=judge, kind="implied", **setting) for judge, block in table.groupby("judge")
             ]
-    words = ["benchmark", "candidate", "task", "kind"]
-    columns = [*KEYS, *words, "win_rate", "position_consistency", "preference_fairness", "n_values"]
+    columns = [*KEYS, "benchmark", "candidate", "task", "kind", "win_rate", "position_consistency"]
+    columns += ["preference_fairness", "n_values"]
     rows = pd.concat(parts, ignore_index=True).to_dict("records") if parts else []
-    return tidy.from_rows_with_gaps(rows, columns, words)
+    return tidy.from_rows_with_gaps(rows, columns)
 
 
 def _cells(table: pd.DataFrame) -> pd.DataFrame:

@@ -45,11 +45,12 @@ def estimate(
         quality. Intervals are over questions.
 
         A ``crossed`` gap comes from other questions of the same candidate and task, so it describes candidates, not
-        answers. With fewer than `quality_gap.LEAST_CELLS` cells of candidate and task, ``crossed`` gaps are tied to the
-        outcome (see `quality_gap.few_cells`). In this case their slopes are NaN with the flag ``few cells``, and there
-        are no bins. Even with more cells, a limit between two bins can lie within the narrow range of the gaps of a
-        cell, or of cells with similar win rates. A comparison's own question is left out of its gap, so the outcome of
-        the comparison then decides its bin.
+        answers. So slopes over all gaps but ``human`` have the wider of two intervals, over questions and over cells
+        of candidate and task. With fewer than `quality_gap.LEAST_CELLS` cells, ``crossed`` gaps are tied to the outcome
+        (see `quality_gap.few_cells`), and gaps by ``others`` have too few values. In this case their slopes are NaN
+        with the flag ``few cells``, and there are no bins. Even with more cells, a limit between two bins can lie
+        within the narrow range of the gaps of a cell, or of cells with similar win rates. A comparison's own question
+        is left out of its gap, so the outcome of the comparison then decides its bin.
 
     Source: Shi et al., Judging the Judges, Section 4, Figures 2 (d) to (f) and 5; all but ``own`` is ours.
     """
@@ -63,26 +64,29 @@ def estimate(
                     rows += (same | row for row in _slopes(part, kind, confidence))
                     if not quality_gap.few_cells(part, kind):
                         rows += (same | row for row in _by_bin(part, kind, int(setting["n"]), confidence))
-    words = ["benchmark", "kind", "quantity", "flag"]
     columns = [*KEYS, "benchmark", "kind", "quantity", "bin", "gap", "estimate", "ci_low", "ci_high", "p"]
     columns += ["n_values", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns, words).astype({"bin": "Int64"}).assign(confidence=confidence)
+    return tidy.from_rows_with_gaps(rows, columns, {"bin": "Int64"}).assign(confidence=confidence)
 
 
 def _slopes(block: pd.DataFrame, kind: str, confidence: float) -> Iterator[Row]:
-    cluster = pd.factorize(block["group_id"])[0]
-    count = int(cluster.max()) + 1
-    x = np.column_stack([np.ones(len(block)), block[kind]])
-    products = cluster_robust.sums_by(cluster, np.arange(len(x)), None, count, x[:, :, None] * x[:, None, :])
+    question, count = pd.factorize(block["group_id"])[0], block["group_id"].nunique()
+    clusters = [question] if kind == "human" else [question, block.groupby(quality_gap.CELL).ngroup().to_numpy()]
     for quantity, column in zip(("slope_consistency", "slope_fairness"), OUTCOMES.values(), strict=True):
         y = block[column].to_numpy(dtype=float)
-        right = cluster_robust.sums_by(cluster, np.arange(len(x)), None, count, x * y[:, None])
-        fit = cluster_robust.least_squares(right, products).fit()
-        row = fit.interval(np.array([0.0, 1.0]), confidence)
+        slopes = [_slope(block[kind].to_numpy(dtype=float), y, cluster, confidence) for cluster in clusters]
+        row = max(slopes, key=lambda row: np.nan_to_num(row["ci_high"] - row["ci_low"]))
         untold = quality_gap.few_cells(block, kind)
         kept = {key: np.nan if untold else row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
         flag = ", ".join(filter(None, (FEW_CELLS if untold else "", _few(count))))
         yield {"quantity": quantity, "n_values": len(block), "n_clusters": count, "flag": flag} | kept
+
+
+def _slope(gap: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: float) -> Row:
+    count, x = int(cluster.max()) + 1, np.column_stack([np.ones(len(gap)), gap])
+    products = cluster_robust.sums_by(cluster, np.arange(len(x)), None, count, x[:, :, None] * x[:, None, :])
+    right = cluster_robust.sums_by(cluster, np.arange(len(x)), None, count, x * y[:, None])
+    return cluster_robust.least_squares(right, products).fit().interval(np.array([0.0, 1.0]), confidence)
 
 
 def _few(count: int) -> str:

@@ -24,6 +24,7 @@ COLUMNS = {
 # Models, each with the index of the order whose reads it is fitted to; None for all orders.
 MODELS = {"with places": None, "without places": None, "first order": 0, "last order": -1}
 NOT_TOLD = "not identified"
+DIGITS = 8  # of strengths: differences below are those of the solver, and do not order candidates
 
 
 def estimate(
@@ -87,10 +88,9 @@ def estimate(
             if len(reads):
                 rng = randomness.generator(seed, "strengths", *map(str, key))
                 rows += (common | row for row in _of_block(reads, common["n"], confidence, resamples, rng))
-    words = ["benchmark", "model", "candidate", "quantity", "flag"]
     columns = [*keys, "model", "candidate", "quantity", "position", "estimate", "ci_low", "ci_high"]
     columns += ["n_reads", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns, words).assign(confidence=confidence)
+    return tidy.from_rows_with_gaps(rows, columns).assign(confidence=confidence)
 
 
 def _of_block(
@@ -110,7 +110,7 @@ def _of_block(
         weights = _contrasts(strengths, len(candidates), at)
         told = strengths.connected & np.array([strengths.found.tells(row) for row in weights])
         values = np.full(len(candidates), np.nan)
-        values[told] = (weights @ strengths.found.coefficients)[told]
+        values[told] = (weights @ strengths.found.coefficients)[told].round(DIGITS)
         common = {"model": model, "n_reads": strengths.reads}
         yield from (
             common | row for row in _of_candidates(strengths, weights, candidates, values, confidence, resamples, rng)
@@ -190,7 +190,9 @@ def _of_candidates(
     if len(inside) and count > 1:
         covariance = weights[inside] @ found.found.covariance @ weights[inside].T
         if np.isfinite(covariance).all():
-            drawn = rng.multivariate_normal(values[inside], covariance, size=resamples, method="eigh")
+            variances, axes = np.linalg.eigh(covariance)
+            root = axes * np.sqrt(np.maximum(variances, 0)) @ axes.T  # does not depend on the choice of axes
+            drawn = (values[inside] + rng.standard_normal((resamples, len(inside))) @ root).round(DIGITS)
             tail = (1 - confidence) / 2
             low, high = np.quantile(method.ranks(drawn), [tail, 1 - tail], axis=0, method="nearest")
             ends = dict(zip(inside, zip(low, high, strict=True), strict=True))

@@ -186,19 +186,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
             "confidence": confidence,
         }
         rows += [name | {"readout": readout} | row | sizes for row in effects(panel, confidence=confidence)]
-    columns = [
-        *KEYS,
-        "readout",
-        "model",
-        "quantity",
-        "criterion",
-        "position",
-        "estimate",
-        "se",
-        "ci_low",
-        "ci_high",
-        "p",
-    ]
+    columns = [*KEYS, "readout", "model", "quantity", "criterion", "position", "estimate", "se", "ci_low", "ci_high"]
+    columns += ["p"]
     columns += ["n_texts", "n_groups", "n_scores", "method", "confidence"]
-    words = ["readout", "model", "quantity", "criterion", "method"]
-    return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns, words))
+    return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns))

@@ -81,8 +81,7 @@ def estimate(
                     rows += _setting(strategies, readout, resamples=resamples, confidence=confidence, seed=seed)
     columns = [*KEYS, "other", "readout", "cluster", "criterion", "quantity", "estimate", "ci_low", "ci_high", "p"]
     columns += ["n_texts", "n_clusters", "n_criteria", "method", "confidence", "seed"]
-    words = ["other", "readout", "cluster", "criterion", "quantity", "method"]
-    return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns, words))
+    return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns))
 
 
 def _setting(found: list[Any], readout: Readout, *, resamples: int, confidence: float, seed: int) -> list[Row]:

@@ -265,7 +265,6 @@ def estimate(
         panel_rows = estimates(panel, resamples=resamples, confidence=confidence, seed=seed, key=named)
         by = levels.lowest_of(reads) - 1  # in panels, the lowest score is 1
         rows += [common | (_moved(row, by) if row["quantity"] == "mean" else row) for row in panel_rows]
-    words = ["readout", "quantity", "criterion", "test", "method"]
-    table = tidy.from_rows_with_gaps(rows, ESTIMATES, words)
+    table = tidy.from_rows_with_gaps(rows, ESTIMATES)
     by_text = multiplicity.adjust(table)
     return multiplicity.adjust(by_text.rename(columns={"n_tests": "n_tests_texts"}), "p_cluster", name="p_cluster")

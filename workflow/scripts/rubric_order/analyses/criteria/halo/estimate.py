@@ -14,6 +14,7 @@ from rubric_order.methods.position import panels
 from rubric_order.methods.uncertainty import multiplicity, resampling
 
 BASES = ("mean", "read")
+NOT_IDENTIFIED = "not identified"  # a difference in which noise and halo cannot be separated
 # For a strategy of criteria in one prompt: the strategy of criteria judged alone that it is compared with, if the names
 # differ.
 ALONE = {"balanced_williams": "balanced"}
@@ -120,9 +121,13 @@ def estimate(
           first study that has such reads is used.
         - ``human``: correlation of people's scores, which are means over raters. The noise of raters lowers this
           correlation, which is not corrected for the noise.
-        - ``inside_minus_alone``, ``inside_minus_human``: differences of two of these correlations, over the scores that
-          both sides have, and over the pairs of criteria whose scores vary on both sides. `p` is for no difference,
-          adjusted as `multiplicity.adjust` says.
+        - ``inside_minus_alone``: difference of the two correlations, over the scores that both sides have, and over the
+          pairs of criteria whose scores vary on both sides. Each correlation is corrected for the noise of reads, by
+          the variance between the reads of a text: noisier reads correlate less without any halo. `p` is for no
+          difference, adjusted as `multiplicity.adjust` says. With one read a text, the noise is unknown: the difference
+          is NaN, with the flag ``not identified``.
+        - ``inside_minus_human``: difference of the two correlations. The noise of raters is not in the scores, so there
+          is neither interval nor `p`, with the flag ``not identified``.
 
         Intervals and p-values are from a jackknife over groups with Student's t, for correlations on Fisher's scale,
         for differences without a transformation. `n_groups` is the number of groups with a text that has two of the
@@ -145,12 +150,13 @@ def estimate(
             for quantity, tested, values, unit in _correlations(panel, separate, basis):
                 scale = {} if tested else {"scale": np.arctanh, "back": np.tanh}
                 jackknife = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(unit), **scale)
-                row = {"basis": basis, "quantity": quantity, "n_groups": len(np.unique(unit))}
+                row: Row = {"basis": basis, "quantity": quantity, "n_groups": len(np.unique(unit))}
                 row["p"] = float(jackknife.p) if tested else np.nan
+                row["flag"] = NOT_IDENTIFIED if tested and row["n_groups"] > 1 and np.isnan(row["p"]) else ""
                 rows.append(common | row | jackknife.interval.columns())
     columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "p", "n_texts", "n_groups"]
-    columns += ["n_criteria", "n_reads", "method"]
-    table = tidy.from_rows_with_gaps(rows, columns, ["readout", "basis", "quantity", "method"])
+    columns += ["n_criteria", "n_reads", "flag", "method"]
+    table = tidy.from_rows_with_gaps(rows, columns)
     table = multiplicity.adjust(table)
     return table.assign(confidence=confidence)
 
@@ -209,19 +215,51 @@ def _correlations(
         separate: scores from reads about one criterion at a time, shape (U, R, C); None if there are none.
         basis: ``mean`` to correlate means over the reads of a text, ``read`` to correlate single reads.
     """
-    inside, apart = panel.values, separate
+    inside, apart, reads = panel.values, separate, None if separate is None else (panel.values, separate)
     if basis == "mean":
         count = _equal_reads(panel, separate)
         inside = panels.text_means(_evenly(inside, count))
-        apart = None if apart is None else panels.text_means(_evenly(apart, count))
+        if apart is not None:
+            reads = _evenly(panel.values, count), _evenly(apart, count)
+            apart = panels.text_means(reads[1])
     yield "inside", False, *_left_out(panel.groups, inside)
     for name, values in (("human", panel.human), ("alone", apart)):
         if values is not None:
             yield name, False, *_left_out(panel.groups, values)
-            yield f"inside_minus_{name}", True, *_left_out(panel.groups, inside, values)
+            both, unit = _left_out(panel.groups, inside, values, reads if name == "alone" else None)
+            yield f"inside_minus_{name}", True, both if name == "alone" else both[:1], unit
 
 
-def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def reliability(reads: np.ndarray, weights: np.ndarray, *, single: bool) -> np.ndarray:
+    """Share of the variance between texts that is not noise of reads, shape (U, R, C) -> (resamples, C).
+
+    Args:
+        reads: score of each text in each read under each criterion; NaN without a score.
+        weights: number of times that each text counts in each resample, shape (resamples, U).
+        single: True for single reads, False for means over the reads of a text.
+
+    Returns:
+        NaN where no text has two reads, or where texts vary by no more than noise.
+    """
+    count = (~np.isnan(reads)).sum(axis=1)
+    mean = panels.text_means(reads)
+    squares = np.nansum((reads - mean[:, None]) ** 2, axis=1)
+    has, mean = (count > 0).astype(float), np.nan_to_num(mean - np.nanmean(mean, axis=0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        texts = weights @ has
+        noise = (weights @ squares) / (weights @ np.maximum(count - 1, 0))
+        between = (weights @ mean**2 - (weights @ mean) ** 2 / texts) / (texts - 1)
+        real = between - noise * (weights @ (has / np.maximum(count, 1))) / texts
+        share = real / (real + noise if single else between)
+    return np.where(real > 0, share, np.nan)
+
+
+def _left_out(
+    groups: np.ndarray,
+    values: np.ndarray,
+    other: np.ndarray | None = None,
+    reads: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """A mean correlation, or a difference of two, for all groups and with each part of the groups left out.
 
     Args:
@@ -229,6 +267,8 @@ def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None =
         values: scores, shape (U, C), or scores of single reads, shape (U, R, C).
         other: scores to compare with, of the same shapes. If given, only scores and pairs of criteria that both have
             are used.
+        reads: single reads behind the values and the other scores, shape (U, R, C), to correct correlations for their
+            noise.
 
     Returns:
         Two arrays. First, the values, shape (1 + n_parts,), see `resampling.left_out_weights`. Second, the index of the
@@ -243,9 +283,14 @@ def _left_out(groups: np.ndarray, values: np.ndarray, other: np.ndarray | None =
     unit = np.unique(groups[told], return_inverse=True)[1]
     weights = resampling.left_out_weights(unit)
     of_reads = []  # for each side, correlations of pairs in each read, shape (1 + n_parts, R, pairs)
-    for side in sides:
+    first, second = np.triu_indices(values.shape[-1], 1)
+    for side, own in zip(sides, reads or [None] * len(sides), strict=True):
         kept = np.where(both[:, None], side, np.nan)[told]
-        of_reads.append(pair_correlations(np.moveaxis(kept, 1, 0), weights))
+        r = pair_correlations(np.moveaxis(kept, 1, 0), weights)
+        if own is not None:
+            share = reliability(np.where(both[:, None], own, np.nan)[told], weights, single=values.ndim == 3)
+            r = r / np.sqrt(share[:, first] * share[:, second])[:, None]
+        of_reads.append(r)
     common = np.logical_and.reduce([(~np.isnan(r)).any(axis=1) for r in of_reads])
     means = [_mean(_mean(np.where(common[:, None], r, np.nan))) for r in of_reads]
     return (means[0] if other is None else means[0] - means[1]), unit

@@ -42,10 +42,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     """
     parts = [part for block in blocks.blocks(scores) for part in _of_block(block)]
     columns = [*KEYS, "readout", "quantity", "group_id", "estimate", "n_items", "items", "suite"]
-    words = ["readout", "quantity", "group_id", "items", "suite"]
-    if not parts:
-        return tidy.from_rows([], columns, words)
-    return tidy.from_parts(sorted(parts, key=lambda part: [part[0][name] for name in KEYS]), columns)
+    return tidy.from_parts(parts, columns, {"items": "str"}, by=KEYS)
 
 
 def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:

@@ -5,6 +5,8 @@ from typing import Any
 
 import pandas as pd
 
+from rubric_order.methods import tidy
+
 COLUMNS: dict[str, list[str]] = {}
 
 
@@ -25,5 +27,5 @@ def estimate(answers: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
         for what, counts in sorted(told["versions"].items())
         for version, n_answers in sorted(counts.items())
     ]
-    types = {"judge": str, "what": str, "version": str, "n_answers": int, "mixed": bool}
-    return pd.DataFrame(rows, columns=[*types]).astype(types)
+    columns = ["judge", "what", "version", "n_answers", "mixed"]
+    return tidy.typed(pd.DataFrame(rows, columns=columns), {"mixed": "bool"})

@@ -40,7 +40,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         several = table["question"] != ""
         rows += _of_scores(table[~several])
         rows += _of_criteria(table[several])
-    return tidy.from_rows(rows, columns, CELL).sort_values(columns[:-2], kind="stable", ignore_index=True)
+    table = tidy.from_rows(rows, columns, {"position": "str"})
+    return table.sort_values(columns[:-2], kind="stable", ignore_index=True)
 
 
 def _of_scores(table: pd.DataFrame) -> Iterator[Row]:

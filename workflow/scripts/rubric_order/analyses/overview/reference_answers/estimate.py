@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
 from rubric_order.methods.agreement import agreement, correlations, variants
 
 SLOT = ["dataset", "group_id", "criterion", "rubric_id", "level"]
@@ -58,9 +59,7 @@ def estimate(references: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
         row for dataset, block in references.groupby("dataset", sort=True) for row in _rows(dataset, block, confidence)
     ]
     columns = ["dataset", "by", "value", "quantity", "estimate", "ci_low", "ci_high", "n", "n_clusters"]
-    whole = {"n": int, "n_clusters": int}
-    words = dict.fromkeys(("dataset", "by", "value", "quantity"), "str")
-    table = pd.DataFrame(rows, columns=columns).astype(words | whole)
+    table = tidy.typed(pd.DataFrame(rows, columns=columns), {"value": "str"})
     return table.assign(confidence=confidence, method="each group left out, Student's t")
 
 

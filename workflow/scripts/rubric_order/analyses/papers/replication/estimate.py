@@ -11,6 +11,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, EVERY, MACRO
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import rows_with
+from rubric_order.methods import tidy
 from rubric_order.methods.uncertainty import resampling
 
 log = logging.getLogger(__name__)
@@ -114,7 +115,8 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             values = {"published": rows[column].astype(float), "digits": digits}
             parts.append(rows[KEYS].assign(table=int(name.rpartition("table")[2]), **values))
     cells = pd.concat(parts, ignore_index=True)
-    return cells[cells["judge"] != "average"].astype({"table": int, "n": int, "digits": int}).reset_index(drop=True)
+    cells = tidy.typed(cells, {"table": "int64", "digits": "int64"})
+    return cells[cells["judge"] != "average"].reset_index(drop=True)
 
 
 def _datasets(rows: pd.DataFrame) -> pd.Series:
@@ -253,7 +255,7 @@ def _scoring_accuracy(table: pd.DataFrame) -> pd.DataFrame:
     """Correlations of Table 3 of Li et al. (2025); their baseline shows no reference answer."""
     table = _chosen(table, quantity=["spearman", "pearson"])
     changes = [PERTURBATIONS.get(name, "") for name in zip(table["varied"], table["order"], strict=True)]
-    table = table.assign(changed=changes, strategy=table["order"])
+    table = table.assign(changed=pd.Series(changes, table.index, dtype="str"), strategy=table["order"])
     table = _their_datasets(table[table["changed"] != ""])
     return _estimates(table, quantity="golden_" + table["quantity"], detail=table["golden"] + ", " + table["changed"])
 
@@ -356,7 +358,7 @@ def estimate(
     _log_counts(table)
     values = ["our_judge", "published", "digits", "ours", "ci_low", "ci_high", "rerun_low", "rerun_high", "difference"]
     values += ["in_items", "in_rerun"]
-    return table.astype({"n_items": "Int64"})[["table", *KEYS, *values, "n_items", "status"]]
+    return table[["table", *KEYS, *values, "n_items", "status"]]
 
 
 def _log_counts(table: pd.DataFrame) -> None:
@@ -412,7 +414,7 @@ def _ours(
     studies = [*studies, ""]  # estimates that belong to no study come last
     ours = ours[ours["study"].isin(studies)].merge(ranges, on=["study", *KEYS], how="left", validate="one_to_one")
     ours = ours.sort_values("study", key=lambda column: column.map(studies.index), kind="stable")
-    return _renamed(ours, judges).drop_duplicates(KEYS).drop(columns="study").astype({"n": int})
+    return tidy.typed(_renamed(ours, judges).drop_duplicates(KEYS).drop(columns="study"), {"n_items": "Int64"})
 
 
 def _reaches(table: pd.DataFrame, low: str, high: str) -> pd.Series:

@@ -287,13 +287,14 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         for strategies in settings.values():
             rows += [row for pair in itertools.combinations(strategies, 2) for row in _reversals(*pair, seed)]
     for key, datasets in shared.items():
+        datasets.sort(key=lambda one: one.dataset)
         base_columns = dict(zip([*KEYS, "readout"], key, strict=True))
         for dataset, some in [*((one.dataset, [one]) for one in datasets), (EVERY, datasets)]:
             rows += [base_columns | {"dataset": dataset} | row for row in _costs(some, confidence, seed)]
     columns = [*KEYS, "baseline", "readout", "quantity", "position", "ordering", "estimate", "error", "n_items"]
     columns += ["n_reads", "low", "high"]
     rows = [{"baseline": "", "ordering": ""} | row for row in rows]
-    estimates = tidy.from_rows_with_gaps(rows, columns, ["baseline", "readout", "quantity", "ordering"])
+    estimates = tidy.from_rows_with_gaps(rows, columns)
     width = special.ndtri((1 + confidence) / 2) * np.sqrt(2) * estimates["error"]
     ranked = estimates["quantity"].isin(RANKS)
     low = (estimates["estimate"] - width).where(~estimates["quantity"].isin(COUNTED), lambda ends: ends.clip(lower=0))

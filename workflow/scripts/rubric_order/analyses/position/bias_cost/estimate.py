@@ -111,10 +111,11 @@ def estimate(
     for block in blocks.blocks(scores):
         if block.keys["strategy"] not in shared_orderings.SHARED:
             continue
-        for readout in selections.readouts(block):
-            for cluster in CLUSTERS:
+        selecting = {*selections.readouts(block)}
+        for readout, values in block.readouts():
+            for cluster in CLUSTERS if readout in selecting else ():
                 key = (*(block.keys | {"dataset": EVERY}).values(), readout, cluster)
-                sources_by_key.setdefault(key, {})[block.keys["dataset"]] = _source(block, readout, cluster)
+                sources_by_key.setdefault(key, {})[block.keys["dataset"]] = _source(block, readout, values, cluster)
                 shown[key] = block.orderings[0]
                 lowest.setdefault(key, {})[block.keys["dataset"]] = block.lowest
     options: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed, "splits": splits}
@@ -125,8 +126,7 @@ def estimate(
     ]
     key_columns = [*KEYS, "readout", "cluster"]
     columns = [*key_columns, "quantity", "ordering", "estimate", "ci_low", "ci_high", "noise"]
-    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
-    table = table.sort_values(key_columns, kind="stable", ignore_index=True)
+    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"], by=key_columns)
     return table.assign(confidence=confidence, seed=seed)
 
 
@@ -167,9 +167,9 @@ def _of_sources(
             yield common | {"quantity": quantity, "method": how}, row
 
 
-def _source(block: blocks.Block, readout: Readout, cluster: str) -> Source:
+def _source(block: blocks.Block, readout: Readout, values: np.ndarray, cluster: str) -> Source:
     unit = block.units(cluster)
-    complete = shared_orderings.complete_items(block, dict(block.readouts())[readout])
+    complete = shared_orderings.complete_items(block, values)
     moments = np.zeros((len(block.items), 3 + 3 * len(complete.orderings)))
     rated = len(complete.human) > 1
     if rated:

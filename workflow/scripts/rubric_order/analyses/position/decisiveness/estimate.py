@@ -60,22 +60,13 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         `sampling.exponent`. The interval of the power, over groups, is from `exponent_low` to `exponent_high`.
     """
     rows = [_of_block(block) for block in blocks.blocks(scores)]
-    columns = [
-        *KEYS,
-        "n_items",
-        "n_groups",
-        "effective_groups",
-        "heaviest_group",
-        "n_reads",
-        "n_failed",
-        "n_orderings",
-        "crossed",
-    ]
+    columns = [*KEYS, "n_items", "n_groups", "effective_groups", "heaviest_group", "n_reads", "n_failed"]
+    columns += ["n_orderings", "crossed"]
     columns += ["commonest_score", "commonest_share", "discordant_share", "top_probability"]
     columns += ["shared", "balanced", "fewest", "most", "known_share", "exponent", "exponent_low", "exponent_high"]
     types = dict.fromkeys(("crossed", "shared", "balanced"), "bool") | dict.fromkeys(("fewest", "most"), "int64")
     types["commonest_score"] = "Int8"
-    return tidy.from_rows(rows, [*columns, "n_copies", "copies", "failures"], ["copies", "failures"], types)
+    return tidy.from_rows(rows, [*columns, "n_copies", "copies", "failures"], types)
 
 
 def _of_block(block: blocks.Block) -> Row:

@@ -84,8 +84,7 @@ def estimate(
     effects = _effects(score_effects, position_preference, strategy_comparison, condition_comparison)
     rows = [row for name, of_name in effects.items() for row in _tested(name, margins[name], of_name, level)]
     columns = [*KEYS, "baseline", "other", "readout", "cluster", "quantity", "margin", "estimate", "low", "high", "p"]
-    words = ["baseline", "other", "readout", "cluster", "quantity", "verdict", "flag", "method"]
-    table = tidy.from_rows(rows, [*columns, "verdict", "flag", "n_effects", "n_clusters", "method"], words)
+    table = tidy.from_rows(rows, [*columns, "verdict", "flag", "n_effects", "n_clusters", "method"])
     return table.assign(level=level)
 
 

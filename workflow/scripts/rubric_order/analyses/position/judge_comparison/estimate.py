@@ -116,29 +116,18 @@ def estimate(
         cluster that only one side has counts on that side.
     """
     rows = []
-    for base_columns, units in _units(scores, CLUSTERS):
+    for base_columns, measured in _units(scores, CLUSTERS):
+        units = dict(sorted(measured.items()))
         rows += [base_columns | row for row in _differences(units, confidence)]
         for judge, temperatures in _temperatures(sampling_temperatures).items():
             own = base_columns | {"one": f"{TEMPERATURE} of {judge}", "sweep": TEMPERATURE, "swept_judge": judge}
             rows += [own | row for row in _trends(units, temperatures, confidence)]
         for name, values in sweeps.items():
             rows += [base_columns | {"one": name} | row for row in _trends(units, values, confidence)]
-    columns = [
-        *KEYS,
-        "readout",
-        "cluster",
-        "compared",
-        "one",
-        "other",
-        "quantity",
-        "estimate",
-        "se",
-        "ci_low",
-        "ci_high",
-    ]
+    columns = [*KEYS, "readout", "cluster", "compared", "one", "other", "quantity", "estimate", "se", "ci_low"]
+    columns += ["ci_high"]
     columns += ["p", "of_one", "of_other", "n_clusters", "sweep", "swept_judge", "method"]
-    words = ["readout", "cluster", "compared", "one", "other", "quantity", "sweep", "swept_judge", "method"]
-    table = tidy.from_rows_with_gaps(rows, columns, words).assign(confidence=confidence)
+    table = tidy.from_rows_with_gaps(rows, columns).assign(confidence=confidence)
     return multiplicity.adjust(table)
 
 
@@ -248,7 +237,8 @@ def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str
     ):
         mean = shift[used].mean()
         moved = np.bincount(unit, np.where(used, shift - mean, 0))
-        shifts[name] = float(mean), moved / (used.sum() - sizes)
+        with np.errstate(invalid="ignore", divide="ignore"):  # one cluster
+            shifts[name] = float(mean), moved / (used.sum() - sizes)
     return shifts
 
 

@@ -100,9 +100,8 @@ def estimate(
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "low", "high", "chance"]
     columns += ["margin", "verdict", "known_from", "n_orderings", "n_items", "n_clusters"]
     columns += ["flag", "method", "logarithm"]
-    words = ["readout", "cluster", "quantity", "verdict", "known_from", "flag", "method"]
     rows = [{"logarithm": False} | row for row in rows]
-    return tidy.from_rows(rows, columns, words, {"logarithm": "bool"}).assign(confidence=confidence, level=level)
+    return tidy.from_rows(rows, columns, {"logarithm": "bool"}).assign(confidence=confidence, level=level)
 
 
 def _judged(row: Row, margin: float) -> Row:

@@ -53,8 +53,7 @@ def estimate(
         row for key, p_values in p.items() if key[:-1] in deciding for row in _of_key(key, p_values, deciding[key[:-1]])
     ]
     columns = [*KEYS, "cluster", "readout", "test", "p", "p_card", "finding", "level", "n_tests"]
-    table = tidy.from_rows(rows, columns, words=["cluster", "readout", "test"])
-    return table.astype({"finding": bool})
+    return tidy.from_rows(rows, columns, {"finding": "bool"})
 
 
 def _of_key(key: tuple[Any, ...], p: dict[method.Test, float], by: method.Deciding) -> Iterator[Row]:

@@ -88,8 +88,7 @@ def estimate(
     columns = [*KEYS, "readout", "cluster", "quantity", "position", "estimate", "ci_low", "ci_high"]
     columns += ["sim_low", "sim_high", "bound_low", "bound_high", "p", "p_cluster", "p_rotation", "label", "flag"]
     columns += ["saturated", "n_items", "n_clusters", "n_reads", "n_failed", "method"]
-    words = ["readout", "cluster", "quantity", "label", "flag", "method"]
-    table = tidy.from_rows(rows, columns, words, types={"position": "Int8", "saturated": "bool"})
+    table = tidy.from_rows(rows, columns, types={"position": "Int8", "saturated": "bool"})
     return multiplicity.adjust(table.assign(confidence=confidence, seed=seed), "p_cluster")
 
 

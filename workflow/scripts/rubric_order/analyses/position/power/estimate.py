@@ -82,17 +82,8 @@ def estimate(
         uniformity.detectable_v(count, levels, deff=deff, level=level, power=power)
         for count, levels, deff in zip(reads, table["n"], table["design_effect"], strict=True)
     ]
-    columns = [
-        "source",
-        *KEYS,
-        "cluster",
-        "n_items",
-        "budget",
-        "correlation",
-        "design_effect",
-        "n_effective",
-        "detectable_v",
-    ]
+    columns = ["source", *KEYS, "cluster", "n_items", "budget", "correlation", "design_effect", "n_effective"]
+    columns += ["detectable_v"]
     table = table.reindex(columns=[*columns, "cramers_v"]).assign(level=level, power=power, method=METHOD)
     return table.astype({"n": int, "n_items": int} | dict.fromkeys(KEYS[:-1], "str"))
 

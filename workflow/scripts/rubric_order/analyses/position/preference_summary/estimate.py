@@ -1,6 +1,6 @@
 """Position preference over judges and datasets: mean, standard deviations between them, and shrunken estimates."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,7 +92,7 @@ def estimate(
                 rows.append(base_columns | everywhere | {"term": "error_correlation", "estimate": mean})
     columns = [*KEYS, "readout", "cluster", "quantity", "position", "term", "estimate", "ci_low", "ci_high", "p", "df"]
     columns += ["n_judges", "n_datasets", "n_estimates", "method"]
-    table = tidy.from_rows_with_gaps(rows, columns, ["readout", "cluster", "quantity", "term", "method"])
+    table = tidy.from_rows_with_gaps(rows, columns, {"df": "float64"})
     return table.assign(confidence=confidence)
 
 
@@ -139,37 +139,8 @@ def _correlations(
     matrix = np.eye(len(block))
     for code in range(dataset.max() + 1):
         rows = np.flatnonzero(dataset == code)
-        moved = _side_by_side([columns[row] for row in rows])
-        size = np.sqrt((moved**2).sum(axis=0))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            of_two = np.nan_to_num(moved.T @ moved / np.outer(size, size))
-        matrix[np.ix_(rows, rows)] = equal_correlations(of_two)
+        matrix[np.ix_(rows, rows)] = random_effects.error_correlations([columns[row] for row in rows])
     return matrix
-
-
-def _side_by_side(columns: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Influences as a table with one row for each cluster id; 0 if a column lacks the id. Shape (n_ids, n_columns).
-
-    Args:
-        columns: ids and influences of each column.
-    """
-    place, ids = pd.factorize(np.concatenate([ids for ids, _ in columns]))
-    column = np.arange(len(columns)).repeat([len(ids) for ids, _ in columns])
-    by_column = np.zeros((len(columns), len(ids)))
-    by_column[column, place] = np.concatenate([values for _, values in columns])
-    return np.where(np.isnan(by_column), 0.0, by_column).T
-
-
-def equal_correlations(correlations: np.ndarray) -> np.ndarray:
-    """Correlations in which each pair has the mean correlation of all pairs, but at least 0, shape (m, m).
-
-    The certainty of a mean over judges depends on the mean of the correlations. Correlations of single pairs are rough,
-    because they come from a few tens of groups. If weights used the correlations of single pairs, the weights would
-    follow the errors of these correlations.
-    """
-    m = len(correlations)
-    mean = max((correlations.sum() - np.trace(correlations)) / max(m * (m - 1), 1), 0.0)
-    return np.where(np.eye(m, dtype=bool), 1.0, mean)
 
 
 def _mean_correlation(dataset: np.ndarray, correlations: np.ndarray) -> float:

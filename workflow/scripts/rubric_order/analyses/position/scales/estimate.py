@@ -7,6 +7,7 @@ import pandas as pd
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import BASELINE, KEYS, MEAN
 from rubric_order.base.rows import rows_with
+from rubric_order.methods import tidy
 from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {
@@ -48,9 +49,4 @@ def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.
         rows.append(base_columns | mean | {"method": "mean over datasets, which are independent"})
     columns = [*SETTING[:-1], "dataset", "quantity", "estimate", "ci_low", "ci_high", "n_datasets", "n_saturated"]
     columns.append("method")
-    numbers = dict.fromkeys(["estimate", "ci_low", "ci_high"], float) | {
-        "n": int,
-        "n_datasets": int,
-        "n_saturated": int,
-    }
-    return pd.DataFrame(rows, columns=columns).astype(numbers)
+    return tidy.typed(pd.DataFrame(rows, columns=columns))

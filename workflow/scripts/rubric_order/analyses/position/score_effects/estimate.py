@@ -111,15 +111,17 @@ def estimate(
         ``no variation`` if no item's scores differ between reads, and ``few clusters`` if `effective_clusters` is below
         `uniformity.FEW_CLUSTERS`.
     """
-    laid: dict[tuple[Any, ...], list[Laid]] = {}
+    laid: dict[tuple[Any, ...], dict[str, Laid]] = {}
     for block in blocks.blocks(scores):
         for readout, values in block.readouts() if block.crossed or _alike(block) else ():
             reads = _laid(block, values, clusters)
             for dataset in (block.keys["dataset"], EVERY):
-                laid.setdefault((*(block.keys | {"dataset": dataset}).values(), readout), []).append(reads)
+                key = (*(block.keys | {"dataset": dataset}).values(), readout)
+                laid.setdefault(key, {})[block.keys["dataset"]] = reads
     key_columns, parts = [*KEYS, "readout"], []
     made: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}  # rows of a single dataset are also rows of dataset ``all``
-    for key, datasets in sorted(laid.items(), key=lambda entry: entry[0]):
+    for key, by_dataset in sorted(laid.items()):
+        datasets = [by_dataset[name] for name in sorted(by_dataset)]
         together = _joined(datasets)
         for cluster in clusters if together.by_ordering or together.by_position else ():
             common = dict(zip(key_columns, key, strict=True)) | {"cluster": cluster}
@@ -130,10 +132,8 @@ def estimate(
     columns = [*key_columns, "cluster", "quantity", "ordering", "score", "position", "estimate", "ci_low", "ci_high"]
     columns += ["df", "p_bounded", "mean_score", "chance", "chance_high", "p_order", "commonest", "flag"]
     columns += ["n_items", "n_clusters", "effective_clusters", "heaviest", "n_reads", "n_failed", "method"]
-    table = tidy.from_parts(parts, columns)
-    types = {"score": "Int8", "position": "Int8", "p_order": "float64", "p_bounded": "float64", "df": "float64"}
-    typed = {name: table[name].astype(kind) for name, kind in types.items()}
-    return multiplicity.adjust(table.assign(**typed, confidence=confidence, margin=points, seed=seed), "p_order")
+    table = tidy.from_parts(parts, columns, {"score": "Int8", "position": "Int8"}, by=())
+    return multiplicity.adjust(table.assign(confidence=confidence, margin=points, seed=seed), "p_order")
 
 
 def _alike(block: blocks.Block) -> bool:

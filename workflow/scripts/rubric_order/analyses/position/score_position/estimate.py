@@ -66,7 +66,8 @@ def estimate(
         cells = sums.reshape(-1, 2, common["n"], common["n"])
         parts += _cells(common, cells, levels.common(lowest[key]), confidence)
     columns = [*key_columns, "quantity", "score", "position", "estimate", "ci_low", "ci_high", "n_selected", "n_reads"]
-    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
+    types = {"score": "int64", "position": "int64", "n_selected": "float64"}
+    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"], types, by=())
     return table.assign(confidence=confidence, seed=seed)
 
 

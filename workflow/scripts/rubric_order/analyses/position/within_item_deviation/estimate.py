@@ -170,8 +170,7 @@ def estimate(
         for readout, values in block.readouts():
             parts += _of_readout(block, readout, values, temperature, confidence=confidence)
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "repetition_from"]
-    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"])
-    table = table.sort_values([*KEYS, "readout", "cluster"], kind="stable", ignore_index=True)
+    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"], by=(*tidy.BY, "cluster"))
     return table.assign(confidence=confidence)
 
 
@@ -206,7 +205,8 @@ def _of_readout(
 
 def _spread(sums: np.ndarray) -> dict[str, np.ndarray]:
     """Mean standard deviation and variance of an item's scores, from sums of `unit_parts`."""
-    return {"mean_sd": sums[:, 3] / sums[:, 1], "variance": sums[:, 2] / sums[:, 1]}
+    with np.errstate(invalid="ignore"):  # one cluster that is left out
+        return {"mean_sd": sums[:, 3] / sums[:, 1], "variance": sums[:, 2] / sums[:, 1]}
 
 
 def _split_of_block(block: blocks.Block, readout: Readout, values: np.ndarray, temperature: float | None) -> Split:

@@ -71,7 +71,7 @@ def estimate(
                 )
     columns = [*KEYS, "other", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
     columns += ["df", "p_bounded", "of_one", "of_other", "n_items", "n_clusters", "effective_clusters", "method"]
-    table = tidy.from_rows(rows, columns, ["other", "readout", "cluster", "quantity", "method"])
+    table = tidy.from_rows(rows, columns)
     return multiplicity.adjust(table.assign(confidence=confidence, margin=points))
 
 

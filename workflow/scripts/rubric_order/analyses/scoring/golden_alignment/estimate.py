@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.rows import Row
+from rubric_order.methods import tidy
 from rubric_order.methods.agreement import agreement, golden
 from rubric_order.methods.agreement.golden import HUMAN
 
@@ -46,8 +47,7 @@ def estimate(
     rows = [row for dataset, block in blocks for row in _rows(dataset, block, golden_by_item, confidence)]
     rows += [] if golden_scores is None else list(_differing(golden_scores, confidence))
     columns = ["dataset", "source", "quantity", "estimate", "ci_low", "ci_high", "n_items", "n_clusters"]
-    words = dict.fromkeys(("dataset", "source", "quantity"), "str")
-    return pd.DataFrame(rows, columns=columns).astype(words | {"n_items": int, "n_clusters": int})
+    return tidy.typed(pd.DataFrame(rows, columns=columns))
 
 
 def _rows(dataset: str, block: pd.DataFrame, known: pd.DataFrame, confidence: float) -> Iterator[Row]:

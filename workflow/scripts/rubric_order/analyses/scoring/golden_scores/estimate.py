@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import DEFAULT_PROFILE
+from rubric_order.methods import tidy
 
 COLUMNS = {"golden": ["judge", "profile", "dataset", "n", "item_id", "group_id", "score"]}
 SAME, MAJORITY, MEDIAN = "same", "majority", "median"
@@ -33,9 +34,7 @@ def estimate(golden: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     tables = [golden] if isinstance(golden, pd.DataFrame) else golden
     rows = [votes for table in tables for votes in _votes(table)]
     columns = ["source", "dataset", "n", "item_id", "group_id", "score", "n_reads", "n_scored", "how"]
-    if not rows:
-        return pd.DataFrame(columns=columns)
-    table = pd.concat(rows, ignore_index=True)
+    table = tidy.typed(pd.concat([pd.DataFrame(columns=columns), *rows], ignore_index=True))
     keys = ["source", "dataset", "n", "item_id"]
     return table.drop_duplicates(keys).sort_values(keys, ignore_index=True)[columns]
 

@@ -64,22 +64,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
             for one, other in itertools.combinations(sorted(conditions, key=_last_baseline), 2):
                 common = dict(zip(SHARED, key, strict=True)) | {"varied": one, "other": other}
                 rows += _compared(common, conditions[one], conditions[other], confidence)
-    columns = [
-        *SHARED,
-        "varied",
-        "other",
-        "readout",
-        "cluster",
-        "quantity",
-        "number",
-        "estimate",
-        "ci_low",
-        "ci_high",
-        "p",
-        "df",
-    ]
+    columns = [*SHARED, "varied", "other", "readout", "cluster", "quantity", "number", "estimate", "ci_low"]
+    columns += ["ci_high", "p", "df"]
     columns += ["n_pairs", "n_differ", "n_items", "n_clusters", "effective_clusters", "method"]
-    made = tidy.from_rows(rows, columns, ["varied", "other", "readout", "cluster", "quantity", "method"])
+    made = tidy.from_rows(rows, columns)
     return multiplicity.adjust(made.assign(confidence=confidence))
 
 

@@ -72,8 +72,7 @@ def estimate(
     columns += ["ci_low", "ci_high", "p", "of_one", "of_other", "of_human", "bound_low", "bound_high", "floor"]
     columns += ["at_repeats", "repeats_of", "repeated", "n_repeats", "n_items", "n_clusters", "n_reads_one"]
     columns += ["n_failed_one", "n_reads_other", "n_failed_other", "method"]
-    words = ["other", "model", "style", "other_style", "criterion", "cluster", "quantity", "repeats_of", "repeated"]
-    table = tidy.from_rows(rows, columns, [*words, "method"]).astype({"score": "Int8"})
+    table = tidy.from_rows(rows, columns, {"score": "Int8", "repeated": "str"})
     return multiplicity.adjust(table.assign(confidence=confidence))
 
 

@@ -62,8 +62,7 @@ def estimate(
     columns = [*SHARED, "varied", "order", "kind", "readout", "cluster", "quantity", "estimate", "se", "ci_low"]
     columns += ["ci_high", "p", "low", "high", "verdict", "floor_neutral", "floor_repeats", "n_neutral", "n_items"]
     columns += ["n_clusters", "n_failed", "method"]
-    words = ["varied", "order", "kind", "readout", "cluster", "quantity", "verdict", "method"]
-    table = tidy.from_rows(rows, columns, words)
+    table = tidy.from_rows(rows, columns)
     table = table.assign(confidence=confidence, margin=points, level=level)
     return multiplicity.adjust(table, "p")
 
@@ -112,9 +111,8 @@ def _method(cluster: str) -> Row:
 
 def _equivalence(mean: Mapping[str, Any], level: float, points: float) -> Row:
     """Verdict on a mean shift being within the margin, with the interval of the test."""
-    ends = (np.array([mean[name]]) for name in ("estimate", "se", "n_clusters"))
-    value, error, clusters = ends
-    low, high = equivalence.interval(value, error, clusters - 1.0, level)
+    value, error, df = (np.array([mean[name]]) for name in ("estimate", "se", "df"))
+    low, high = equivalence.interval(value, error, df, level)
     verdict = equivalence.verdict(low, high, points)
     if verdict == equivalence.SHOWN and mean["n_clusters"] < uniformity.FEW_CLUSTERS:
         verdict = equivalence.UNDECIDED

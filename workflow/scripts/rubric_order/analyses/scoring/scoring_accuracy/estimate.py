@@ -1,6 +1,7 @@
 """Agreement of scores with golden scores in each variant of a prompt, and its difference from the base."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import agreement, golden, variants
 from rubric_order.methods.agreement.variants import NEUTRAL, SHARED, Variants
-from rubric_order.methods.uncertainty import bounds, multiplicity
+from rubric_order.methods.uncertainty import bounds, multiplicity, random_effects
 
 COLUMNS = {"scores": variants.COLUMNS, "items": golden.COLUMNS}
 FLUCTUATION = "fluctuation_"  # prefix of the name of a correlation
@@ -42,7 +43,8 @@ def estimate(
         is the value in the variant minus the value in the base, over the items that have a score in both, with
         `difference_low`, `difference_high` and `p`. Intervals come from leaving out each cluster in turn, with
         Student's t, for single correlations on the scale of Fisher's z. `bound_low` and `bound_high` are the least and
-        greatest Pearson's r that are possible if each read without a score may have any score.
+        greatest Pearson's r that are possible if each read without a score may have any score. `error_correlation` is
+        the mean correlation, at least 0, of the errors of the judges' differences on one dataset.
 
         Dataset ``all`` also has ``fluctuation_spearman`` and ``fluctuation_pearson`` of each `kind` of variant: the
         largest size of any `difference` over the datasets and the variants of that kind. `floor` is the largest size of
@@ -59,24 +61,14 @@ def estimate(
         sources = golden.sources(setting.items, golden_by_item, setting.keys["n"])
         for name, given in sources.items():
             rows += _rows(setting, name, given, confidence)
+    _add_correlations(rows)
     rows += _fluctuations(rows)
     columns = [*SHARED, "varied", "order", "kind", "readout", "cluster", "golden", "quantity", "estimate", "ci_low"]
-    columns += [
-        "ci_high",
-        "difference",
-        "difference_se",
-        "difference_low",
-        "difference_high",
-        "p",
-        "bound_low",
-        "bound_high",
-        "floor",
-        "above_by_chance",
-    ]
+    columns += ["ci_high", "difference", "difference_se", "difference_low", "difference_high", "p", "bound_low"]
+    columns += ["bound_high", "floor", "above_by_chance", "error_correlation"]
     columns += ["n_items", "n_clusters", "n_failed", "n_differences", "n_neutral", "method"]
-    words = ["varied", "order", "kind", "readout", "cluster", "golden", "quantity", "method"]
     whole = dict.fromkeys(("n_items", "n_clusters", "n_failed", "n_differences", "n_neutral"), 0)
-    table = tidy.from_rows([whole | row for row in rows], columns, words)
+    table = tidy.from_rows([whole | row for row in rows], columns)
     table = table.assign(confidence=confidence)
     return multiplicity.adjust(table, "p")
 
@@ -103,6 +95,7 @@ def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> I
                 row |= whole.single(quantity, confidence).columns()
                 if place:
                     row |= variant.minus(base, quantity, confidence)
+                    row["clusters"] = np.unique(found.items.loc[both, f"{cluster}_id"])
                 if quantity == "pearson":
                     failed = np.isnan(ends[0])
                     row |= {
@@ -125,6 +118,19 @@ def _bounds(found: Variants, place: int, rated: np.ndarray, given: np.ndarray) -
     missing = reads - found.scored[rated, place]
     low, high = ((total + missing * score) / reads for score in (1, found.keys["n"]))
     return bounds.correlation_bounds(low, high, given[rated])
+
+
+def _add_correlations(rows: list[Row]) -> None:
+    """Add the mean correlation of the judges' errors to the differences of one variant on one dataset."""
+    same = [*(key for key in SHARED if key != "judge"), "varied", "order", "readout", "cluster", "golden", "quantity"]
+    settings: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        if row["dataset"] != EVERY and len(row.get("influence", ())) == len(row.get("clusters", ())) > 1:
+            settings.setdefault(tuple(row[key] for key in same), []).append(row)
+    for judges in settings.values():
+        correlations = random_effects.error_correlations([(row["clusters"], row["influence"]) for row in judges])
+        for row in judges:
+            row["error_correlation"] = correlations[0, -1] if len(judges) > 1 else np.nan
 
 
 def _fluctuations(rows: list[Row]) -> list[Row]:

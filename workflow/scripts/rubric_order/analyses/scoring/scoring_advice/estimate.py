@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rubric_order.base.conditions import parts
@@ -35,8 +36,8 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
           dataset, and a row on all datasets together if there are several.
         - ``mean``: `estimate` is the mean over judges and datasets, if there are two judges or more. A model of random
           effects treats the judges and datasets as a sample. `sd_judge` is the standard deviation between judges in
-          this model. Judges read the same items, so their sampling errors are correlated, but the model treats these
-          errors as independent. A few judges say little about differences between judges.
+          this model. Judges read the same items, so their sampling errors are correlated, by `error_correlation` of
+          `scoring_accuracy`. A few judges show little of the differences between judges.
 
     Source: Li et al. (2025), Conclusion, for the advice; the paper tests none of it.
     """
@@ -45,23 +46,11 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
     table = table.assign(advice=pieces)
     table = table[(table["advice"] != "") & table["difference"].notna()]
     rows = [row for key, block in table.groupby(SETTING, sort=True) for row in _rows(key, block, confidence)]
-    columns = [
-        "study",
-        "judge",
-        "profile",
-        "dataset",
-        "n",
-        "readout",
-        "cluster",
-        "golden",
-        "quantity",
-        "advice",
-        "term",
-    ]
+    columns = ["study", "judge", "profile", "dataset", "n", "readout", "cluster", "golden", "quantity", "advice"]
+    columns += ["term"]
     columns += ["estimate", "ci_low", "ci_high", "p", "sd_judge", "n_items", "n_clusters", "n_estimates", "method"]
-    words = ["readout", "cluster", "golden", "quantity", "advice", "term", "method"]
     whole = dict.fromkeys(("n_items", "n_clusters", "n_estimates"), 0)
-    estimates = tidy.from_rows([whole | row for row in rows], columns, words).assign(confidence=confidence)
+    estimates = tidy.from_rows([whole | row for row in rows], columns).assign(confidence=confidence)
     return multiplicity.adjust(estimates, "p")
 
 
@@ -92,9 +81,12 @@ def _rows(key: tuple[Any, ...], block: pd.DataFrame, confidence: float) -> Itera
         return
     codes = {name: pd.factorize(single[name], sort=True)[0] for name in FACTORS}
     values, errors = (single[name].to_numpy(dtype=float) for name in ("difference", "difference_se"))
-    summary = random_effects.summary(values, errors, codes, confidence)
+    same = codes["dataset"][:, None] == codes["dataset"]
+    shared = single.groupby("dataset")["error_correlation"].transform("mean").fillna(0).to_numpy()
+    correlations = np.where(np.eye(len(single), dtype=bool), 1.0, np.where(same, shared, 0.0))
+    summary = random_effects.summary(values, errors, codes, confidence, correlations=correlations)
     if summary is not None:
         mean: Row = {"estimate": summary.mean, "ci_low": summary.low, "ci_high": summary.high, "p": summary.p}
         mean |= {"judge": EVERY, "dataset": EVERY, "term": "mean", "n_estimates": len(single)}
         mean["sd_judge"] = summary.sd.get("judge", float("nan"))
-        yield common | mean | {"method": "random effects by REML, Hartung and Knapp's interval; errors independent"}
+        yield common | mean | {"method": "random effects by REML, Hartung and Knapp's interval; correlated errors"}

@@ -105,8 +105,7 @@ def estimate(
         if len(parts) > 1 and all(part.reads == parts[0].reads for part in parts):
             rows += _rows(dict(zip(SHARED, key, strict=True)), _joined(parts), conditions, confidence)
     columns = [*SHARED, "readout", "cluster", "cause", "about", "estimate", "se", "ci_low", "ci_high", "p", "flag"]
-    words = ["readout", "cluster", "cause", "about", "flag", "unit", "method"]
-    table = tidy.from_rows(rows, [*columns, "unit", "n_items", "n_clusters", "method"], words)
+    table = tidy.from_rows(rows, [*columns, "unit", "n_items", "n_clusters", "method"])
     adjusted = multiplicity.adjust(table.rename(columns={"cause": "quantity"}), "p")
     return adjusted.rename(columns={"quantity": "cause"}).assign(confidence=confidence)
 
