@@ -118,6 +118,23 @@ def test_a_fold_is_corrected_by_what_other_groups_say(scores, rows, readout):
     assert value(rows, "rmse_change", **about) == pytest.approx(np.sqrt((error**2).mean()) - before)
 
 
+def test_slopes_between_systems_are_ratios_of_differences_of_two_systems(scores):
+    """Two systems in each of 24 groups: the ratio of differences, with both halves in the denominator."""
+    named = scores.assign(candidate=scores["item_id"].astype(str).str[-1])
+    assert named["candidate"].nunique() == 2
+    rows = calibration.estimate(named, **OPTIONS, groups=[])
+    values, _ = matrix(named, "score")
+    forward, reverse = levels(values)
+    second = np.arange(len(values)) % 2 == 1
+    usual, first, other = (own[second].mean() - own[~second].mean() for own in (values[:, 0], forward, reverse))
+    assert value(rows, "slope_systems") == pytest.approx(usual * other / (first * other))
+    spread = np.cov(forward, reverse, ddof=0)[0, 1]
+    assert value(rows, "slope") == pytest.approx(np.cov(values[:, 0], reverse, ddof=0)[0, 1] / spread)
+    passes = (values[:, 0] >= 3.5).mean() - (reverse >= 3.5 - 1e-12).mean()
+    assert value(rows, "pass_shift") == pytest.approx(passes)
+    assert "slope_systems" not in set(calibration.estimate(scores.assign(candidate="x"), **OPTIONS)["quantity"])
+
+
 def test_calls_hold_the_reads_that_were_learnt_on(rows):
     assert value(rows, column="calls") == 1
     assert value(rows, design="opposite", reads=2, column="calls") == 2
@@ -231,7 +248,14 @@ def test_the_table_has_a_row_a_design_and_calibration(rows):
     printed = layout.TABLE.for_print(table)
     hard = printed[printed["readout"] == "selected option"]
     usual = hard[hard["orders"] == "usual"]
-    named = ["", "by score alone (19 groups)", "6 groups", "12 groups", "other folds (19 groups)"]
+    named = [
+        "",
+        "by score alone (19 groups)",
+        "regressed (19 groups)",
+        "6 groups",
+        "12 groups",
+        "other folds (19 groups)",
+    ]
     assert usual["calibrated"].tolist() == named
     assert usual["error"].iloc[0].startswith(f"{value(rows):.3f} [")
     assert usual["times"].iloc[0] == ""
