@@ -15,6 +15,7 @@ import numpy as np
 from rubric_order.base import randomness
 from rubric_order.methods.calibration.model import Calibration
 from rubric_order.methods.position import preference
+from rubric_order.methods.uncertainty import resampling
 
 CELLS_AT_ONCE = 4_000_000
 FEWEST_GROUPS = 2  # one group does not show how groups vary
@@ -170,19 +171,22 @@ def _shift(sums: HardSums, expected: np.ndarray) -> np.ndarray:
     return _shrunken(right, sums.information, np.eye(expected.shape[0]) - 1 / expected.shape[0]).shrunken
 
 
-def kept(size: float, noise: float) -> float:
+def kept(size: float, noise: float, groups: float) -> float:
     """Share of an estimate that is kept: the share of its squared length that is not noise.
 
     Args:
         size: squared length of the estimate.
-        noise: expected squared length of the estimate if the true value is 0.
+        noise: expected squared length of the estimate if the true value is 0, from a jackknife over groups.
+        groups: number of effective groups, see `resampling.effective`. The noise itself is known from these groups
+            alone, so with few of them more is taken off.
 
     Source: the positive-part estimator of James and Stein (1961), with an estimated variance.
 
-    >>> kept(4.0, 1.0), kept(1.0, 2.0), kept(0.0, 0.0)
-    (0.75, 0.0, 0.0)
+    >>> kept(4.0, 1.0, np.inf), kept(4.0, 1.0, 3.0), kept(1.0, 2.0, 9.0), kept(0.0, 0.0, 9.0)
+    (0.75, 0.5, 0.0, 0.0)
     """
-    return max(0.0, 1 - noise / size) if size > 0 else 0.0
+    scarce = 1 + 2 / max(groups - 1, 1e-9)
+    return max(0.0, 1 - noise * scarce / size) if size > 0 else 0.0
 
 
 def _preference(sums: SoftSums, n: int, interactions: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -213,11 +217,13 @@ def _shrunken(right: np.ndarray, information: np.ndarray, space: np.ndarray) -> 
         information: matrices of these equations, shape (groups, k, k).
         space: projection onto the contrasts that are estimated, shape (k, k).
     """
-    bread = np.linalg.pinv(information.sum(axis=0), hermitian=True, rcond=1e-9)
-    estimate = space @ bread @ right.sum(axis=0)
-    rest = (right - information @ (bread @ right.sum(axis=0))) @ bread @ space
-    groups = len(right)
-    return _Shrunken(estimate, estimate * kept((estimate**2).sum(), groups / (groups - 1) * (rest**2).sum()))
+    parts: np.ndarray = np.arange(len(right)) % resampling.MAX_LEFT_OUT
+    right, information = (resampling.sum_units(part, parts) for part in (right, information))
+    estimate = space @ _solved(information.sum(axis=0), right.sum(axis=0))
+    moved = _solved(information.sum(axis=0) - information, right.sum(axis=0) - right) @ space - estimate
+    noise = (len(right) - 1) / len(right) * (moved**2).sum()
+    worth = resampling.effective(np.trace(information, axis1=1, axis2=2))
+    return _Shrunken(estimate, estimate * kept(float((estimate**2).sum()), float(noise), worth))
 
 
 def _expected(sums: HardSums, positions: bool, interactions: bool) -> np.ndarray:
@@ -277,7 +283,7 @@ def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np
             mean = (weight @ part) / max(weight.sum(), 1)
             part, noise = part - mean, noise - (noise @ weight)[:, None] / max(weight.sum(), 1)
         size, by_chance = weight @ part**2, (groups - 1) / groups * (noise**2 @ weight).sum()
-        fitted += part * kept(float(size), float(by_chance))
+        fitted += part * kept(float(size), float(by_chance), resampling.effective(count.sum(axis=1)))
     return fitted
 
 
